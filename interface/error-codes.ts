@@ -331,6 +331,9 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     invalid_listed_depth: '400 | depth is outside of 0 to 1000. | Send a number within.',
     invalid_listed_limit: '400 | limit is outside of 0 to 500. | Send a number within.',
     invalid_type: '400 | type is neither buy nor sell. | Send one of them, or leave it out.',
+    invalid_start_time: '400 | start_time is no unix time. | Send milliseconds or seconds.',
+    invalid_end_time:
+      '400 | end_time is no unix time, or not after start_time. | Send a later time in milliseconds or seconds.',
     auth_required: '401 | The read is private and has no frame. | Send the X-Service-Auth frame.',
     auth_malformed:
       "401 | The header is no base64url of JSON. | Encode the frame's JSON as base64url.",

@@ -27,7 +27,9 @@ export const ListedBookQuery = z.object({
 
 const ListedLevel = z
   .tuple([decimal, decimal])
-  .describe('Price in the target asset, amount of the base asset.')
+  .describe(
+    'Price in the target asset at ten decimals, amount of the base asset at six; what is smaller has all of its decimals. No price stands twice, and none is 0.',
+  )
 export type ListedLevel = Shape<typeof ListedLevel>
 
 /** The body of `GET /v1/integrations/orderbook`. */
@@ -44,14 +46,23 @@ export type ListedBook = Shape<typeof ListedBook>
 const ListedSide = z.enum(['buy', 'sell']).describe('What the taker did with the base asset.')
 export type ListedSide = Shape<typeof ListedSide>
 
+const listedTime = wholeInQuery(z.int().min(0).optional(), 15)
+
 /** Query of listed trades. */
 export const ListedTradesQuery = z.object({
   ticker_id: tickerId,
   type: ListedSide.optional(),
   limit: wholeInQuery(
     z.int().min(0).max(MAX_LISTED_TRADES).default(DEFAULT_LISTED_TRADES),
-  ).describe('Newest trades to look at; 0 is as many as there may be.'),
+  ).describe(
+    'The newest of the trades that the other parameters name; 0 is as many as there may be.',
+  ),
+  start_time: listedTime.describe('Only trades from this time on. Unix milliseconds, or seconds.'),
+  end_time: listedTime.describe('Only trades before this time. Unix milliseconds, or seconds.'),
 })
+
+/** Below this a listed time counts seconds: as milliseconds it would be a day of 1973. */
+export const LISTED_SECONDS_BELOW = 100_000_000_000
 
 const ListedTrade = z
   .object({

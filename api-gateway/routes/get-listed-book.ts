@@ -10,6 +10,9 @@ import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 /** The market is read with its aliases. */
 const PAGE = ListedBookQuery.omit({ ticker_id: true })
 
+/** Several levels of the market may be one of a listing. */
+const ALL_LEVELS = Number.MAX_SAFE_INTEGER
+
 /** How old a listed book may be; well below the five seconds of `Cache-Control`. */
 const CACHED_MS = 1_000
 
@@ -47,7 +50,7 @@ export const getListedBook: Route = {
       const isFresh = kept !== undefined && Math.abs(nowMs - kept.timestamp) < CACHED_MS
       const book = isFresh
         ? kept
-        : listedBook(market, deps.readModel.levels(market.market, MAX_LISTED_LEVELS / 2), nowMs)
+        : listedBook(market, deps.readModel.levels(market.market, ALL_LEVELS), nowMs)
       cache.set(market.market, book)
       const levels = query.depth === 0 ? MAX_LISTED_LEVELS / 2 : Math.ceil(query.depth / 2)
       ctx.body = {

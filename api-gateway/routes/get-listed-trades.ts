@@ -1,8 +1,8 @@
 import { readRefusals } from '../../core/entry/read-refusals.js'
 import { refusals } from '../../core/entry/refusals.js'
-import { listedTrades } from '../../core/records/listing-record.js'
+import { listedSideOf, listedTrades } from '../../core/records/listing-record.js'
 import { MAX_LISTED_TRADES } from '../../core/limits.js'
-import { ListedTrades, ListedTradesQuery } from '../../interface/listing.js'
+import { LISTED_SECONDS_BELOW, ListedTrades, ListedTradesQuery } from '../../interface/listing.js'
 import { refuse } from '../context.js'
 import { askedTicker, readQuery } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
@@ -35,12 +35,23 @@ export const getListedTrades: Route = {
     const query = readQuery(ctx, PAGE, {
       type: readRefusals.listedType,
       limit: readRefusals.listedLimit,
+      start_time: readRefusals.listedStart,
+      end_time: readRefusals.listedEnd,
     })
     if ('refusal' in query) return refuse(ctx, query.refusal)
+    const [fromMs, beforeMs] = [query.start_time, query.end_time].map(listedMs)
+    if (fromMs !== undefined && beforeMs !== undefined && beforeMs <= fromMs) {
+      return refuse(ctx, readRefusals.listedEnd)
+    }
     const { market } = asked.market
     if (!(await deps.ownWrites.shown(market))) return refuse(ctx, refusals.readBehind)
     const limit = query.limit === 0 ? MAX_LISTED_TRADES : query.limit
-    ctx.body = listedTrades(deps.readModel.trades(market, limit), query.type)
+    const takerSide = query.type && listedSideOf(query.type)
+    const page = { limit, takerSide, fromMs, beforeMs }
+    ctx.body = listedTrades(deps.readModel.standingTrades(market, page), query.type)
     ctx.set('Cache-Control', 'public, max-age=5')
   },
 }
+
+const listedMs = (time: number | undefined): number | undefined =>
+  time === undefined || time >= LISTED_SECONDS_BELOW ? time : time * 1_000

@@ -58,6 +58,16 @@ export const readRefusals = {
     },
   ),
   listedType: badRequest('invalid_type', 'type must be buy or sell', { field: 'type' }),
+  listedStart: badRequest(
+    'invalid_start_time',
+    'start_time must be a unix time in milliseconds or seconds',
+    { field: 'start_time' },
+  ),
+  listedEnd: badRequest(
+    'invalid_end_time',
+    'end_time must be a unix time in milliseconds or seconds, after start_time',
+    { field: 'end_time' },
+  ),
   balancesAccounts: badRequest(
     'invalid_subaccount_ids',
     `subaccount_id must be 1 to ${MAX_BALANCE_ACCOUNTS} non-negative integers, separated by commas`,

@@ -6,9 +6,10 @@ import type {
   ListedTrades,
 } from '../../interface/listing.js'
 import type { Market } from '../contracts/market.js'
-import { divHalfUp, formatDecimal } from '../decimal.js'
-import { mulDivCeil, mulDivFloor, type AmountE18, type PriceE18, type QuoteE18 } from '../money.js'
-import { inverseE10, PRICE_DECIMALS } from './ticker-record.js'
+import { formatDecimal } from '../decimal.js'
+import type { Side } from '../engine/order.js'
+import type { AmountE18, PriceE18 } from '../money.js'
+import { inversePrice, listedVolume, type Rounding } from './listed-numbers.js'
 import type { Trade } from './trade-record.js'
 
 /** Open orders of one price, engine values. */
@@ -23,49 +24,47 @@ export interface BookLevels {
   readonly asks: readonly PriceLevel[]
 }
 
-const ONE = 10n ** 18n
-/** The tokens have six decimals on a listing. */
-const TO_VOLUME = 10n ** 12n
-const VOLUME_DECIMALS = 6
-
 /**
  * Presents levels of a spot market in ticker terms: a buyer of cNGN sells USDC, so engine bids are asks. Bids are rounded
- * down and asks up, so that neither is better than the book; amounts of USDC are rounded down.
+ * down and asks up, so that neither is better than the book; amounts of USDC are rounded down. Levels whose prices a listing
+ * cannot tell apart are one.
  */
-export function listedBook(market: Market, levels: BookLevels, nowMs: number): ListedBook {
-  return {
-    ticker_id: market.market,
-    timestamp: nowMs,
-    bids: levels.asks.map((level) => listedLevel(level, mulDivFloor)),
-    asks: levels.bids.map((level) => listedLevel(level, mulDivCeil)),
+export const listedBook = (market: Market, levels: BookLevels, nowMs: number): ListedBook => ({
+  ticker_id: market.market,
+  timestamp: nowMs,
+  bids: listedLevels(levels.asks, 'down'),
+  asks: listedLevels(levels.bids, 'up'),
+})
+
+/** Best first, as the levels come. */
+function listedLevels(levels: readonly PriceLevel[], rounding: Rounding): ListedLevel[] {
+  const products = new Map<string, bigint>()
+  for (const { price, open } of levels) {
+    const listed = inversePrice(price, rounding)
+    products.set(listed, (products.get(listed) ?? 0n) + price * open)
   }
+  return [...products].map(([price, product]) => [price, listedVolume(product, 'down')])
 }
 
-function listedLevel({ price, open }: PriceLevel, round: typeof mulDivFloor): ListedLevel {
-  const inverse = inverseE10(price, (one, by) => round(one, 1n, by))
-  const base = mulDivFloor(open, price, ONE) / TO_VOLUME
-  return [formatDecimal(inverse, PRICE_DECIMALS), formatDecimal(base, VOLUME_DECIMALS)]
-}
-
-/** Presents trades, newest first, by the taker's side in ticker terms; those that were reversed are left out. */
-export function listedTrades(trades: readonly Trade[], type: ListedSide | undefined): ListedTrades {
-  const listed = trades.filter(({ reversed }) => reversed !== true).map(listedTrade)
-  const of = (side: ListedSide) =>
-    type === undefined || type === side
-      ? { [side]: listed.filter((trade) => trade.type === side) }
+/** Presents trades by the taker's side in ticker terms, each side as it comes: `side` alone, or both. */
+export function listedTrades(trades: readonly Trade[], side: ListedSide | undefined): ListedTrades {
+  const listed = trades.map(listedTrade)
+  const of = (type: ListedSide) =>
+    side === undefined || side === type
+      ? { [type]: listed.filter((trade) => trade.type === type) }
       : {}
   return { ...of('buy'), ...of('sell') }
 }
 
 /** Rounded half up, as the ticker's volumes are. */
-function listedTrade({ fill, atMs }: Trade): ListedTrade {
-  const quote = divHalfUp(fill.price * fill.amount, ONE) as QuoteE18
-  return {
-    trade_id: fill.tradeId,
-    price: formatDecimal(inverseE10(fill.price, divHalfUp), PRICE_DECIMALS),
-    base_volume: formatDecimal(divHalfUp(quote, TO_VOLUME), VOLUME_DECIMALS),
-    target_volume: formatDecimal(fill.amount, 18),
-    trade_timestamp: atMs,
-    type: fill.takerSide === 'sell' ? 'buy' : 'sell',
-  }
-}
+const listedTrade = ({ fill, atMs }: Trade): ListedTrade => ({
+  trade_id: fill.tradeId,
+  price: inversePrice(fill.price, 'half up'),
+  base_volume: listedVolume(fill.price * fill.amount, 'half up'),
+  target_volume: formatDecimal(fill.amount, 18),
+  trade_timestamp: atMs,
+  type: listedSideOf(fill.takerSide),
+})
+
+/** What a taker of this engine side does with the base asset of a listing; its own inverse. */
+export const listedSideOf = (side: Side): Side => (side === 'sell' ? 'buy' : 'sell')

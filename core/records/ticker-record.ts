@@ -1,7 +1,8 @@
 import type { TickerRecord } from '../../interface/trade.js'
 import type { Market } from '../contracts/market.js'
-import { divHalfUp, formatDecimal } from '../decimal.js'
-import { mulDivCeil, mulDivFloor, type PriceE18 } from '../money.js'
+import { formatDecimal } from '../decimal.js'
+import { E18, type PriceE18 } from '../money.js'
+import { inversePrice, listedVolume, type Rounding } from './listed-numbers.js'
 import type { TradeStats } from './trade-record.js'
 
 /** What a ticker is made of, engine values. */
@@ -12,12 +13,6 @@ export interface TickerFacts {
   readonly ask?: PriceE18 | undefined
   readonly stats?: TradeStats | undefined
 }
-
-/** Decimals of a price in ticker terms. */
-export const PRICE_DECIMALS = 10
-const BASE_VOLUME_DECIMALS = 6
-/** 1 / price at ten decimals is this over the price at 1e18. */
-const INVERSE = 10n ** 28n
 
 /**
  * Presents a spot market as a ticker (interface 2.8, decision D6): the base asset priced in the quote asset, which on spot is
@@ -30,29 +25,15 @@ export function tickerRecord(market: Market, facts: TickerFacts): TickerRecord {
     ticker_id: market.market,
     base_currency: market.presentation.baseAssetSymbol,
     target_currency: market.presentation.quoteAssetSymbol,
-    last_price: inverse(last, divHalfUp),
-    base_volume: formatDecimal(
-      // From 1e18 to the token's six decimals.
-      divHalfUp(stats?.quoteVolume ?? 0n, 10n ** 12n),
-      BASE_VOLUME_DECIMALS,
-    ),
+    last_price: inverse(last, 'half up'),
+    base_volume: listedVolume((stats?.quoteVolume ?? 0n) * E18, 'half up'),
     target_volume: formatDecimal(stats?.volume ?? 0n, 18),
-    bid: inverse(ask, (one, price) => mulDivFloor(one, 1n, price)),
-    ask: inverse(bid, (one, price) => mulDivCeil(one, 1n, price)),
-    high: inverse(stats?.low, divHalfUp),
-    low: inverse(stats?.high, divHalfUp),
+    bid: inverse(ask, 'down'),
+    ask: inverse(bid, 'up'),
+    high: inverse(stats?.low, 'half up'),
+    low: inverse(stats?.high, 'half up'),
   }
 }
 
-/** 1 / price at ten decimals, of a price at 1e18; `divide` rounds. */
-export const inverseE10 = (
-  price: PriceE18,
-  divide: (one: bigint, price: bigint) => bigint,
-): bigint => divide(INVERSE, price)
-
-function inverse(
-  price: PriceE18 | undefined,
-  divide: (one: bigint, price: bigint) => bigint,
-): string {
-  return price === undefined ? '' : formatDecimal(inverseE10(price, divide), PRICE_DECIMALS)
-}
+const inverse = (price: PriceE18 | undefined, rounding: Rounding): string =>
+  price === undefined ? '' : inversePrice(price, rounding)

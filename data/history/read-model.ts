@@ -30,7 +30,13 @@ import {
 } from './read-orders.js'
 import { createReadLife, type OrderLife } from './read-life.js'
 import { createReadMarks, createReadRates, type PricePage, type PriceRow } from './read-prices.js'
-import { createReadFills, createReadTrades, type HistoryFill } from './read-trades.js'
+import {
+  createReadFills,
+  createReadStandingTrades,
+  createReadTrades,
+  type HistoryFill,
+  type StandingTrades,
+} from './read-trades.js'
 
 /** An order and its state, as the projection holds it. */
 export interface StoredOrder {
@@ -58,6 +64,8 @@ export interface ReadModel {
   levels(market: string, depth: number): BookLevels
   /** Newest first, strictly below `beforeTradeId` when given. */
   trades(market: string, limit: number, beforeTradeId?: number): Trade[]
+  /** Trades that were not reversed, newest first. */
+  standingTrades(market: string, page: StandingTrades): Trade[]
   /** Price of the newest fill at any age. */
   lastPrice(market: string): PriceE18 | undefined
   /** An owner's orders over all markets, newest first. */
@@ -111,6 +119,7 @@ export function openReadModel(path: string): ReadModel {
     marks: createReadMarks(db),
     fundingRates: createReadRates(db),
     trades: createReadTrades(db),
+    standingTrades: createReadStandingTrades(db),
     stats24h: createReadStats24h(db),
     lastTradeSec: createReadLastTradeSec(db),
     lastPrice: createReadLastPrice(db),

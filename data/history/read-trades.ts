@@ -6,15 +6,17 @@ import type { OwnFill, Trade } from '../../core/records/trade-record.js'
 import { blobOf, hexOf, seqOfKey } from '../row-values.js'
 import { boundsOf, type HistoryPage, type HistoryPosition } from './read-orders.js'
 
-/** SQL of trades: the page's rows through the market's index, then their orders by key. */
-export const TRADES_SQL = `
+const TRADES = `
   SELECT trade_id AS tradeId, at_ms AS atMs, settlement_id AS settlementId,
     maker.order_id AS makerOrderId, taker.order_id AS takerOrderId, taker_side AS takerSide,
     price, amount, taker_fee AS takerFee, tx_hash AS txHash, block_number AS blockNumber,
     mark_price AS markPrice, reversed_at_ms AS reversedAtMs
   FROM trades
     JOIN orders AS maker ON maker.order_key = maker_order_key
-    JOIN orders AS taker ON taker.order_key = taker_order_key
+    JOIN orders AS taker ON taker.order_key = taker_order_key`
+
+/** SQL of trades: the page's rows through the market's index, then their orders by key. */
+export const TRADES_SQL = `${TRADES}
   WHERE trades.market_id = (SELECT market_id FROM markets WHERE market = ?) AND trade_id < ?
   ORDER BY trade_id DESC
   LIMIT ?`
@@ -40,6 +42,39 @@ export function createReadTrades(db: Database) {
   const select = db.prepare<[string, number, number], TradeRow>(TRADES_SQL).safeIntegers(false)
   return (market: string, limit: number, beforeTradeId = Number.MAX_SAFE_INTEGER): Trade[] =>
     select.all(market, beforeTradeId, limit).map(tradeOf)
+}
+
+/** SQL of standingTrades: of one side, in the order of the index, which is that of the trade ids. */
+export const STANDING_TRADES_SQL = `${TRADES}
+  WHERE trades.market_id = (SELECT market_id FROM markets WHERE market = ?) AND taker_side = ?
+    AND at_ms >= ? AND at_ms < ? AND reversed_at_ms IS NULL
+  ORDER BY at_ms DESC, trade_id DESC
+  LIMIT ?`
+
+/** The newest `limit` trades in [fromMs, beforeMs), unix milliseconds, of takers of one engine side, or of both. */
+export interface StandingTrades {
+  readonly limit: number
+  readonly takerSide?: Side | undefined
+  readonly fromMs?: number | undefined
+  readonly beforeMs?: number | undefined
+}
+
+const SIDES: readonly Side[] = ['buy', 'sell']
+
+/** A market's trades that were not reversed, newest first. The cost does not depend on how old the page is. */
+export function createReadStandingTrades(db: Database) {
+  const select = db
+    .prepare<[string, Side, number, number, number], TradeRow>(STANDING_TRADES_SQL)
+    .safeIntegers(false)
+  return (market: string, page: StandingTrades): Trade[] => {
+    const { limit, takerSide, fromMs = 0, beforeMs = Number.MAX_SAFE_INTEGER } = page
+    const sides = takerSide === undefined ? SIDES : [takerSide]
+    return sides
+      .flatMap((side) => select.all(market, side, fromMs, beforeMs, limit))
+      .sort((a, b) => b.tradeId - a.tradeId)
+      .slice(0, limit)
+      .map(tradeOf)
+  }
 }
 
 function tradeOf(row: TradeRow): Trade {

@@ -54,6 +54,24 @@ const parameters: readonly RequestRule[] = [
     listed('historical_trades', 'type', ['', 'BUY', 'both', 'buy&type=sell']),
   ),
   refusedReads(
+    [
+      'invalid_start_time',
+      'start_time must be a unix time in milliseconds or seconds',
+      'start_time',
+    ],
+    listed('historical_trades', 'start_time', ['', '-1', '1.5', '2026-11-21T10:00:00Z']),
+  ),
+  refusedReads(
+    [
+      'invalid_end_time',
+      'end_time must be a unix time in milliseconds or seconds, after start_time',
+      'end_time',
+    ],
+    listed('historical_trades', 'start_time=1795255200&end_time', [
+      ...['', 'now', '1795255200', '1795255200000', '1795255199'],
+    ]),
+  ),
+  refusedReads(
     ['invalid_before_trade_id', 'before_trade_id must be a positive integer', 'before_trade_id'],
     wrong('/v1/trades', 'before_trade_id', ['0', '-3', 'abc', '1180591620717411303424']),
   ),

@@ -6,6 +6,7 @@ import { amountE18, priceE18 } from '../../../core/money.js'
 import { listedBook, listedTrades } from '../../../core/records/listing-record.js'
 import { aFill, aMarket } from '../../support/builders.js'
 import { e18 } from '../../support/perpetual.js'
+import { runs } from '../../support/property-runs.js'
 
 const level = (price: string, open: string) => ({
   ...{ price: priceE18(e18(price)), open: amountE18(e18(open)) },
@@ -37,18 +38,42 @@ describe('listed book', () => {
       fc.property(any, any, (price, open) => {
         const bids = [{ price: priceE18(price), open: amountE18(open) }]
         const [shown] = listedBook(aMarket(), { bids, asks: [] }, 0).asks
-        const micros = parseDecimal(shown?.[1] ?? '', 6) ?? -1n
-        const e30 = 10n ** 30n
-        expect(micros * e30 <= price * open && price * open < (micros + 1n) * e30).to.equal(true)
+        const missing = price * open - (parseDecimal(shown?.[1], 36) ?? -1n)
+        expect(missing >= 0n && missing < 10n ** 30n).to.equal(true)
       }),
+    )
+  })
+
+  it('is a valid book of whatever the venue takes: prices apart and in order, nothing of 0', () => {
+    // The extremes of what an order may ask, and prices that a listing cannot tell apart.
+    const price = fc.oneof(
+      fc.bigInt({ min: 1n, max: 50n }),
+      fc.bigInt({ min: 10n ** 24n, max: 10n ** 24n + 50n }),
+      fc.bigInt({ min: 10n ** 29n, max: 10n ** 58n }),
+    )
+    const open = fc.oneof(fc.constant(10n ** 12n), fc.bigInt({ min: 10n ** 12n, max: 10n ** 17n }))
+    const levels = fc.uniqueArray(fc.tuple(price, open), { selector: ([at]) => at, maxLength: 12 })
+    fc.assert(
+      fc.property(levels, fc.nat(12), (found, bidCount) => {
+        const sorted = found
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([at, amount]) => ({ price: priceE18(at), open: amountE18(amount) }))
+        const engine = { bids: sorted.slice(0, bidCount).reverse(), asks: sorted.slice(bidCount) }
+        const { bids, asks } = listedBook(aMarket(), engine, 0)
+        const pricesOf = (side: typeof bids) => side.map(([shown]) => parseDecimal(shown, 80) ?? 0n)
+        const [bidPrices, askPrices] = [pricesOf(bids), pricesOf(asks)]
+        const up = [...bidPrices.toReversed(), ...askPrices]
+        expect(up.every((at, index) => at > (up[index - 1] ?? 0n))).to.equal(true)
+        for (const [, amount] of [...bids, ...asks]) expect(amount).to.match(/[1-9]/)
+      }),
+      { numRuns: runs(300) },
     )
   })
 })
 
 describe('listed trades', () => {
-  const trade = (tradeId: number, takerSide: Side, reversed?: boolean) => ({
+  const trade = (tradeId: number, takerSide: Side) => ({
     ...{ fill: aFill({ tradeId, takerSide }), seq: tradeId, atMs: 1_760_000_000_000 + tradeId },
-    ...(reversed !== undefined && { reversed }),
   })
   const idsOf = (...args: Parameters<typeof listedTrades>) =>
     Object.entries(listedTrades(...args)).map(([side, trades]) => [
@@ -87,8 +112,16 @@ describe('listed trades', () => {
     expect(idsOf(trades, 'sell')).to.deep.equal([['sell', [8, 7]]])
   })
 
-  it('leave out what was reversed', () => {
-    const trades = [trade(9, 'sell', true), trade(8, 'sell', false), trade(7, 'sell')]
-    expect(idsOf(trades, 'buy')).to.deep.equal([['buy', [8, 7]]])
+  it('have a price and volumes above 0, however small', () => {
+    const any = fc.bigInt({ min: 1n, max: 10n ** 58n })
+    fc.assert(
+      fc.property(any, fc.bigInt({ min: 10n ** 12n, max: 10n ** 18n }), (price, amount) => {
+        const fill = aFill({ price: priceE18(price), amount: amountE18(amount) })
+        const [shown] = listedTrades([{ fill, seq: 1, atMs: 0 }], 'sell').sell ?? []
+        for (const number of [shown?.price, shown?.base_volume, shown?.target_volume]) {
+          expect(number).to.match(/^[0-9.]*[1-9][0-9.]*$/)
+        }
+      }),
+    )
   })
 })

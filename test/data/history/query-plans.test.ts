@@ -16,7 +16,7 @@ import {
   ORDER_SQL,
 } from '../../../data/history/read-orders.js'
 import { MARKS_SQL, RATES_SQL } from '../../../data/history/read-prices.js'
-import { FILLS_SQL, TRADES_SQL } from '../../../data/history/read-trades.js'
+import { FILLS_SQL, STANDING_TRADES_SQL, TRADES_SQL } from '../../../data/history/read-trades.js'
 import { openHistory, type TestHistory } from '../../support/history.js'
 
 describe('query plans of the read model', () => {
@@ -99,6 +99,11 @@ describe('query plans of the read model', () => {
     trades: {
       sql: TRADES_SQL,
       first: /^SEARCH trades USING INDEX trades_by_market \(market_id=\? AND rowid<\?\)/,
+    },
+    'the trades of one side in a range of time': {
+      sql: STANDING_TRADES_SQL,
+      first:
+        /^SEARCH trades USING INDEX trades_by_side \(market_id=\? AND taker_side=\? AND at_ms>\? AND at_ms<\?\)/,
     },
     'the last trade': {
       sql: LAST_TRADE_SQL,

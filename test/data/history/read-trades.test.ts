@@ -5,6 +5,7 @@ import { openReadModel, type ReadModel } from '../../../data/history/read-model.
 import { openHistory, streamed, type TestHistory } from '../../support/history.js'
 import { marketActs } from '../../support/market-commands.js'
 import { feedOf, feedOwner } from '../../support/market-feed.js'
+import { runs } from '../../support/property-runs.js'
 
 const SPOT = { market: 'cNGN-USDC', ordinal: 0 }
 const OTHER = { market: 'cNGN-PERP', ordinal: 1 }
@@ -58,6 +59,29 @@ describe('the trades of a market', () => {
       before = page.at(-1)?.fill.tradeId
     }
     expect(ids).to.deep.equal(taken.map(({ fill }) => fill.tradeId))
+  })
+
+  it('that stand are those of a side and a range of time, the newest of them', () => {
+    const all = reads.trades(SPOT.market, 100_000).filter(({ reversed }) => reversed !== true)
+    const [newest, oldest] = [all[0]?.atMs ?? 0, all.at(-1)?.atMs ?? 0]
+    const atMs = fc.integer({ min: oldest - 1, max: newest + 1 })
+    const absent = { nil: undefined }
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 60 }),
+        fc.option(fc.constantFrom('buy' as const, 'sell' as const), absent),
+        fc.option(atMs, absent),
+        fc.option(atMs, absent),
+        (limit, takerSide, fromMs, beforeMs) => {
+          const asked = all
+            .filter(({ fill }) => takerSide === undefined || fill.takerSide === takerSide)
+            .filter((trade) => trade.atMs >= (fromMs ?? 0) && trade.atMs < (beforeMs ?? Infinity))
+          const page = { limit, takerSide, fromMs, beforeMs }
+          expect(reads.standingTrades(SPOT.market, page)).to.deep.equal(asked.slice(0, limit))
+        },
+      ),
+      { numRuns: runs(100) },
+    )
   })
 
   it('are fills of their owner, both legs of each, newest first, with the same marks', () => {
