@@ -157,7 +157,11 @@ export async function judgeSigned(
       ? undefined
       : withDeadline(accounts.readSessionKeyExpiry(owner, signer), undefined),
   ])
-  if (verdict.kind === 'invalid') return { refusal: refusals.cancelProofSignature }
+  if (verdict.kind === 'invalid') {
+    const { fault } = verdict
+    const detail = fault === undefined ? undefined : { mistake: `the signature ${fault}` }
+    return { refusal: { ...refusals.cancelProofSignature, ...(detail && { detail }) } }
+  }
   if (keyExpirySec !== undefined && keyExpirySec * 1_000n <= now) {
     return { refusal: refusals.cancelProofOwner }
   }

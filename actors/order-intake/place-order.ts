@@ -264,9 +264,12 @@ export function duplicate(by: RepeatedBy, holder: TakenOrder, fingerprint: Uint8
 function invalidSignature(
   domain: PlaceOrderDeps['domain'],
   action: Action,
-  { digest, recovered }: Extract<SignatureVerdict, { kind: 'invalid' }>,
+  { digest, recovered, fault }: Extract<SignatureVerdict, { kind: 'invalid' }>,
 ): Refusal {
-  const detail = { digest, domain, recovered: recovered ?? null, expected: action.signer }
+  const detail = {
+    ...{ digest, domain, recovered: recovered ?? null, expected: action.signer },
+    ...(fault !== undefined && { mistake: `the signature ${fault}` }),
+  }
   return { ...refusals.signature, detail }
 }
 

@@ -266,7 +266,10 @@ export async function checkSignature(
   const verdict = await verifier.verify(action, signature)
   if (verdict.kind === 'valid') return undefined
   if (verdict.kind === 'unknown') return unreadable
-  const { digest, recovered = null } = verdict
-  const detail = { digest, domain, recovered, expected: action.signer }
+  const { digest, recovered = null, fault: inForm } = verdict
+  const detail = {
+    ...{ digest, domain, recovered, expected: action.signer },
+    ...(inForm !== undefined && { mistake: `the signature ${inForm}` }),
+  }
   return { kind: 'wrong', refusal: { ...transferRefusals.signature, detail } }
 }

@@ -2,6 +2,7 @@ import type { Action, Address, Hex } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import { decodeTradeData, encodeTradeData, isSignatureText } from '../../core/entry/read-action.js'
 import { bytesToHex, hexToBytes, keccak256, keccakText, recoverStrict } from './keys.js'
+import { formFault } from './signature-form.js'
 import { personalDigest } from './verify-frame.js'
 import { createActionHasher, domainSeparator, type ActionDomain } from './verify-signature.js'
 
@@ -19,7 +20,6 @@ export interface RefusedSignature {
   readonly market: Market
 }
 
-const CURVE_ORDER = 2n ** 256n - 0x14551231950b75fc4402da1732fc9bebfn
 /** A word keeps what a mistake would overflow; such values were not signed. */
 const asWord = (value: bigint): bigint => BigInt.asUintN(255, value)
 /** Chains for which clients are configured by accident: Ethereum, Base and their test networks, and development chains. */
@@ -54,31 +54,9 @@ function inForm(
   { action, domain }: RefusedSignature,
   bytes: Uint8Array,
 ): SignatureMistake | undefined {
-  const digest = createActionHasher(domain).digest(action)
-  const isSigned = (changed: Uint8Array) => recoverStrict(digest, changed) === action.signer
-  if (bytes.length === 64) {
-    const [r, vs] = [bytes.subarray(0, 32), Buffer.from(bytes.subarray(32))]
-    const v = 27 + ((vs[0] ?? 0) >> 7)
-    vs[0] = (vs[0] ?? 0) & 0x7f
-    return isSigned(Buffer.concat([r, vs, Uint8Array.of(v)]))
-      ? inSignature('is in the compact form of 64 bytes: send r, s and v, 65 bytes')
-      : inSignature('has 64 bytes instead of 65')
-  }
-  if (bytes.length !== 65) return inSignature(`has ${bytes.length} bytes instead of 65`)
-  const v = bytes[64] ?? 0
-  if (v <= 1 && isSigned(Buffer.concat([bytes.subarray(0, 64), Uint8Array.of(v + 27)]))) {
-    return inSignature(`ends in v = ${v}: send ${v + 27}`)
-  }
-  const s = BigInt(bytesToHex(bytes.subarray(32, 64)))
-  const low = (CURVE_ORDER - s).toString(16).padStart(64, '0')
-  if (s <= CURVE_ORDER / 2n) return undefined
-  const flipped = Buffer.concat([
-    ...[bytes.subarray(0, 32), Buffer.from(low, 'hex')],
-    Uint8Array.of(v === 27 ? 28 : 27),
-  ])
-  return isSigned(flipped)
-    ? inSignature('has the high s: send the curve’s order less s, and the other v')
-    : undefined
+  const fault = formFault(createActionHasher(domain).digest(action), bytes, action.signer)
+  if (fault !== undefined) return inSignature(fault)
+  return bytes.length === 65 ? undefined : inSignature(`has ${bytes.length} bytes instead of 65`)
 }
 
 /** Mistakes in the domain or in a field of the message. */

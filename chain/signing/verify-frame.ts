@@ -10,6 +10,7 @@ import {
   type FrameWords,
 } from '../../core/entry/auth-frame.js'
 import { hexToBytes, keccak256, recoverStrict } from './keys.js'
+import { formFault } from './signature-form.js'
 
 export interface FrameCheck {
   readonly purpose: FramePurpose
@@ -21,6 +22,7 @@ export interface FrameCheck {
 const MAX_SEC = { history: HISTORY_FRAME_MAX_SEC, socket: SOCKET_FRAME_MAX_SEC }
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 const SIGNATURE = /^0x[0-9a-fA-F]{130}$/
+const HEX = /^0x([0-9a-fA-F]{2})+$/
 
 /** The longest header that is read; a frame takes about 400 characters. */
 const MAX_HEADER_LENGTH = 2048
@@ -38,7 +40,7 @@ export function decodeFrameHeader(header: string): unknown {
 /**
  * The authenticated owner in lower case, or the reason for refusal. Only a plain key's strict signature is accepted (65
  * bytes, v 27 or 28, low s). The signed text may have the address as sent or in lower case (decision A9). The caller
- * checks whether the nonce was used before.
+ * checks whether the nonce was used before. The reason names the mistake in the bytes of a signature that is right otherwise.
  */
 export function verifyFrame(
   frame: AuthFrame,
@@ -46,18 +48,24 @@ export function verifyFrame(
 ): { readonly owner: Address } | { readonly reason: string } {
   const late = frameTimeFault(frame, { nowSec, maxSec: MAX_SEC[purpose] })
   if (late !== undefined) return { reason: late }
-  if (!SIGNATURE.test(frame.signature)) {
-    return { reason: 'signature must be 0x followed by 130 hex digits' }
-  }
-  const signature = hexToBytes(frame.signature as Hex)
+  const signature = HEX.test(frame.signature) ? hexToBytes(frame.signature as Hex) : undefined
+  if (signature === undefined) return NOT_A_SIGNATURE
   const owner = frame.address.toLowerCase() as Address
-  const signedBy = (address: string): boolean => {
-    const message = frameMessage(purpose, words, { ...frame, address })
-    return recoverStrict(personalDigest(message), signature) === owner
+  const addresses = frame.address === owner ? [owner] : [frame.address, owner]
+  const digests = addresses.map((address) =>
+    personalDigest(frameMessage(purpose, words, { ...frame, address })),
+  )
+  if (digests.some((digest) => recoverStrict(digest, signature) === owner)) return { owner }
+  for (const digest of digests) {
+    const fault = formFault(digest, signature, owner)
+    if (fault !== undefined) return { reason: `signature does not match address: it ${fault}` }
   }
-  const authorized = signedBy(frame.address) || (frame.address !== owner && signedBy(owner))
-  return authorized ? { owner } : { reason: 'signature does not match address' }
+  return SIGNATURE.test(frame.signature)
+    ? { reason: 'signature does not match address' }
+    : NOT_A_SIGNATURE
 }
+
+const NOT_A_SIGNATURE = { reason: 'signature must be 0x followed by 130 hex digits' }
 
 /** The digest that EIP-191 `personal_sign` signs for a text. */
 export function personalDigest(message: string): Uint8Array {

@@ -22,6 +22,7 @@ import {
   type SignerCode,
   type SignerCodesOptions,
 } from './signer-code.js'
+import { formFault } from './signature-form.js'
 
 /** The verdict on a signature; `unknown` when the chain did not answer (decision C9). */
 export type SignatureVerdict =
@@ -33,6 +34,8 @@ export type SignatureVerdict =
       /** Absent when no address can be recovered, and on the `erc1271` path. */
       readonly recovered?: Address
       readonly path: 'ecdsa' | 'erc1271'
+      /** What is wrong with its bytes, where that explains it: words that follow "the signature". */
+      readonly fault?: string
     }
   | { readonly kind: 'unknown'; readonly cause: Error }
 
@@ -107,7 +110,7 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     signer: Address,
     [digest, signature]: Signed,
   ): Answer<SignatureVerdict> {
-    if (code?.hasCode === true) return askContract(signer, bytesToHex(digest), signature)
+    if (code?.hasCode === true) return askContract(signer, digest, signature)
     const recovered = recoverStrict(digest, hexToBytes(signature))
     if (recovered === signer) {
       if (code !== undefined) code.hasSigned = true
@@ -117,13 +120,23 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     return {
       ...{ kind: 'invalid', digest: bytesToHex(digest), path: 'ecdsa' },
       ...(recovered !== undefined && { recovered }),
+      ...faultOf(digest, signature, signer),
     }
   }
 
-  async function askContract(signer: Address, digest: Hex, sig: Hex): Promise<SignatureVerdict> {
-    const accepted = await callIsValidSignature(signer, digest, sig)
+  async function askContract(
+    signer: Address,
+    digest: Uint8Array,
+    signature: Hex,
+  ): Promise<SignatureVerdict> {
+    const accepted = await callIsValidSignature(signer, bytesToHex(digest), signature)
     if (accepted === undefined) return unreadable(`no answer from the wallet contract ${signer}`)
-    return accepted ? { kind: 'valid', byCode: true } : { kind: 'invalid', digest, path: 'erc1271' }
+    return accepted
+      ? { kind: 'valid', byCode: true }
+      : {
+          ...{ kind: 'invalid', digest: bytesToHex(digest), path: 'erc1271' },
+          ...faultOf(digest, signature, signer),
+        }
   }
 
   return {
@@ -138,6 +151,11 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
       return code instanceof Promise ? code.then((known) => known?.hasCode) : code?.hasCode
     },
   }
+}
+
+function faultOf(digest: Uint8Array, signature: Hex, signer: Address): { fault?: string } {
+  const fault = formFault(digest, hexToBytes(signature), signer)
+  return fault === undefined ? {} : { fault }
 }
 
 /** A pattern for pairs of digits would take several times as long. */

@@ -1,5 +1,5 @@
 import { asJsonObject, fieldOf, parseAddress } from '../json.js'
-import { FRAME_NONCE_PATTERN } from '../limits.js'
+import { FRAME_NONCE_PATTERN, MAX_SIGNATURE_BYTES } from '../limits.js'
 
 /** A message-signed frame (interface 5.2) with its fields read; nothing is verified yet. */
 export interface AuthFrame {
@@ -18,7 +18,8 @@ export const SOCKET_FRAME_MAX_SEC = 300
 /** How far a client's clock may be ahead. */
 export const FRAME_CLOCK_SKEW_SEC = 60
 
-const MAX_SIGNATURE_TEXT = 132
+/** Of more than a plain key gives, so that a wrapped signature is refused by name. */
+const MAX_SIGNATURE_TEXT = 2 + 2 * MAX_SIGNATURE_BYTES
 const NONCE = new RegExp(FRAME_NONCE_PATTERN, 'u')
 
 /** Reads a frame's five fields, or returns the reason for the refusal. */

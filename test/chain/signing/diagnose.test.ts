@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hashTypedData, keccak256, type Hex } from 'viem'
+import { hashTypedData, keccak256, serializeErc6492Signature, type Hex } from 'viem'
 import { privateKeyToAccount, sign, serializeSignature } from 'viem/accounts'
 import { likelyMistake } from '../../../chain/signing/diagnose.js'
 import type { Action, TradeData } from '../../../core/action.js'
@@ -55,6 +55,32 @@ const mistakes: Record<string, { readonly [how: string]: () => Promise<Hex> }> =
       const high = (order - BigInt(s)).toString(16).padStart(64, '0')
       return `${r}${high}${yParity === 0 ? '1c' : '1b'}` as Hex
     },
+    'v of EIP-155 in one byte': async () => {
+      const { r, s, yParity = 0 } = await sign({ hash: digest, privateKey: testPrivateKey })
+      return `${r}${s.slice(2)}${(37 + yParity).toString(16)}` as Hex
+    },
+    'v of EIP-155 in three bytes': async () => {
+      const { r, s, yParity = 0 } = await sign({ hash: digest, privateKey: testPrivateKey })
+      return `${r}${s.slice(2)}${(35 + 2 * 84_532 + yParity).toString(16).padStart(6, '0')}` as Hex
+    },
+    'the other v': async () => {
+      const { r, s, yParity = 0 } = await sign({ hash: digest, privateKey: testPrivateKey })
+      return `${r}${s.slice(2)}${yParity === 0 ? '1c' : '1b'}` as Hex
+    },
+    'v in front': async () => {
+      const { r, s, yParity = 0 } = await sign({ hash: digest, privateKey: testPrivateKey })
+      return `0x${yParity === 0 ? '1b' : '1c'}${r.slice(2)}${s.slice(2)}` as Hex
+    },
+    'v of 0 or 1 in front': async () => {
+      const { r, s, yParity = 0 } = await sign({ hash: digest, privateKey: testPrivateKey })
+      return `0x0${yParity}${r.slice(2)}${s.slice(2)}` as Hex
+    },
+    'an ERC-6492 wrapper': async () =>
+      serializeErc6492Signature({
+        address: `0x${'fa'.repeat(20)}`,
+        data: '0x1234',
+        signature: await account.signTypedData(typed(action)),
+      }),
     'too few bytes': () => Promise.resolve('0x1234'),
     'no hex': () => Promise.resolve('signature' as Hex),
   },

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hashMessage } from 'viem'
+import { hashMessage, serializeErc6492Signature, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { bytesToHex } from '../../../chain/signing/keys.js'
 import {
@@ -8,7 +8,7 @@ import {
   verifyFrame,
   type FrameCheck,
 } from '../../../chain/signing/verify-frame.js'
-import { frameMessage, type AuthFrame } from '../../../core/entry/auth-frame.js'
+import { frameMessage, readAuthFrame, type AuthFrame } from '../../../core/entry/auth-frame.js'
 import { testPrivateKey } from '../../support/builders.js'
 
 const account = privateKeyToAccount(testPrivateKey)
@@ -34,6 +34,8 @@ async function aFrame(
   }
   return { signature: await account.signMessage({ message: text(frame) }), ...frame }
 }
+
+const wireOf = ({ issuedAt, ...frame }: AuthFrame) => ({ ...frame, issued_at: issuedAt })
 
 describe('message-signed frames', () => {
   it('say what is signed, to the letter', () => {
@@ -115,11 +117,37 @@ describe('message-signed frames', () => {
     for (const header of junk) expect(decodeFrameHeader(header), header).to.equal(undefined)
   })
 
+  it('are refused with the mistake in the bytes of a right signature, for both purposes', async () => {
+    const socket = await aFrame({ expiry: NOW + 100 }, (f) =>
+      frameMessage('socket', check.words, f),
+    )
+    for (const [good, purpose] of [
+      [await aFrame(), 'history'],
+      [socket, 'socket'],
+    ] as const) {
+      const [rs, v] = [good.signature.slice(2, 130), Number(`0x${good.signature.slice(130)}`)]
+      const mistakes: Record<string, string> = {
+        [`0x${rs}0${v - 27}`]: `it ends in v = ${v - 27}: send ${v}`,
+        [`0x${rs}${(v + 10).toString(16)}`]: `it ends in v = ${v + 10}, as EIP-155 has it: send ${v}`,
+        [`0x${v.toString(16)}${rs}`]: 'it has v in front: send r, s and v, in this order',
+        [serializeErc6492Signature({
+          ...{ address: `0x${'fa'.repeat(20)}`, data: '0x' },
+          signature: good.signature as Hex,
+        })]: 'it is wrapped as ERC-6492: deploy the wallet and send the signature inside',
+      }
+      for (const [signature, fault] of Object.entries(mistakes)) {
+        const read = readAuthFrame({ ...wireOf(good), signature })
+        if ('reason' in read) throw new Error(read.reason)
+        expect(verifyFrame(read.frame, { ...check, purpose })).to.deep.equal({
+          reason: `signature does not match address: ${fault}`,
+        })
+      }
+    }
+  })
+
   it('are refused with a signature that the chain would not take', async () => {
     const good = await aFrame()
-    const v0 = `${good.signature.slice(0, 130)}00`
-    expect(verifyFrame({ ...good, signature: v0 }, check)).to.have.property('reason')
-    for (const signature of ['', '0x', 'zz', good.signature.slice(0, 130)]) {
+    for (const signature of ['', '0x', 'zz', good.signature.slice(0, 128)]) {
       expect(verifyFrame({ ...good, signature }, check)).to.deep.equal({
         reason: 'signature must be 0x followed by 130 hex digits',
       })
