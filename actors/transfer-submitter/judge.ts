@@ -67,6 +67,9 @@ export function createJudge<Transfer extends SignedTransfer>(deps: JudgeDeps<Tra
     const actionHash = verifier.digest(body.action)
     const recorded = answerable(actionHash)
     if (recorded !== undefined) return recorded
+    // Before the limits, which the first of two equal requests may have used up.
+    const judgedNow = judging.get(actionHash)
+    if (judgedNow !== undefined) return afterSame(await judgedNow)
     const transfer = rules.validate(body, clock.latestMs())
     if ('refusal' in transfer) return refused(transfer.refusal)
     const { action, signature } = transfer

@@ -21,12 +21,12 @@ function inMemory(): RequestCounts {
   }
 }
 
-function aJudge() {
+function aJudge(preCheck = () => Promise.resolve()) {
   const validate = ({ action, signature }: TransferBody): SignedTransfer => ({
     ...{ action, signature: signature as Hex, asset: places.cashAsset, amount: tokenUnits6(1n) },
   })
   const deps = {
-    rules: { kind: 'deposit', validate, preCheck: () => Promise.resolve(undefined) },
+    rules: { kind: 'deposit', validate, preCheck },
     verifier: {
       digest: ({ nonce }: { readonly nonce: bigint }) => `0x${nonce}`,
       hasCode: () => Promise.resolve(false),
@@ -61,5 +61,24 @@ describe('transfers of an owner that are requested at the same moment', () => {
     const codes = judged.map((each) => (each.kind === 'refused' ? each.refusal.code : each.kind))
     expect(codes.slice(0, PER_MINUTE)).to.deep.equal(['claimed', 'claimed'])
     expect(new Set(codes.slice(PER_MINUTE))).to.deep.equal(new Set(['too_many_deposit_requests']))
+  })
+
+  it('are answered alike when they are one, also the last of the minute while it is judged', async () => {
+    let goOn = (): void => undefined
+    const held = new Promise<void>((resolve) => (goOn = resolve))
+    const judge = aJudge(() => held)
+    const ask = (nonce: number) =>
+      judge({
+        body: JSON.stringify(aDepositBody({}, { nonce: `${nonce}` })),
+        ...{ clientAddress: '192.0.2.1', isLate: () => false },
+      })
+    const others = Array.from({ length: PER_MINUTE - 1 }, (_, nonce) => ask(nonce + 1))
+    const last = ask(PER_MINUTE)
+    // Until it is counted, which takes a few turns.
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+    const again = ask(PER_MINUTE)
+    goOn()
+    await Promise.all(others)
+    expect([(await last).kind, (await again).kind]).to.deep.equal(['claimed', 'record'])
   })
 })
