@@ -1,7 +1,18 @@
 import { z } from 'zod'
 import { SpotContract } from './order.js'
 import { markPrice, tradeId } from './trade.js'
-import { decimal, hash, integer, orderId, type Shape, Side, signedDecimal, time } from './values.js'
+import {
+  decimal,
+  engineAmount,
+  enginePrice,
+  hash,
+  integer,
+  orderId,
+  type Shape,
+  Side,
+  signedDecimal,
+  time,
+} from './values.js'
 
 /** `data` of a `fills` update: where a match stands for one of the owner’s orders. Prices and sizes are the engine’s. */
 export const FillEvent = z
@@ -22,8 +33,8 @@ export const FillEvent = z
       ),
     liquidity: z.enum(['maker', 'taker']),
     side: Side.describe('Engine side of one’s own order.'),
-    price: decimal.describe('Engine price: the maker’s.'),
-    size: decimal,
+    price: enginePrice.describe('Engine price: the maker’s.'),
+    size: engineAmount,
     fee: decimal.describe('What this order pays, in USDC.'),
     created_at: time.describe('When it came to stand so.'),
     trade_id: tradeId

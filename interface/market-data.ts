@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { TradingStatus } from './market.js'
 import { CandleRecord, Stats24h } from './trade.js'
-import { decimal, type Shape, signedDecimal, time } from './values.js'
+import { decimal, enginePrice, type Shape, signedDecimal, time } from './values.js'
 
 /** What the public channels `levels`, `ticker`, `candles` and `status` carry. Additive to the interface (section 6). */
 
@@ -16,8 +16,10 @@ export const DEFAULT_LEVEL_DEPTH: LevelDepth = 25
 /** The open orders of one price. */
 export const LevelRecord = z
   .object({
-    price: decimal.describe('Engine price.'),
-    size: decimal.describe('Sum of what is open, engine amount; `0` when the level is gone.'),
+    price: enginePrice,
+    size: decimal.describe(
+      'Sum of what is open, engine amount (cNGN on spot and perpetuals, USDC on futures); `0` when the level is gone.',
+    ),
     ui_price: decimal.describe('The price in trader terms, rounded half up at 10 decimals.'),
     ui_size: decimal.describe('The size in trader terms, rounded half up at 6 decimals.'),
   })
@@ -52,7 +54,9 @@ export type LevelsUpdate = Shape<typeof LevelsUpdate>
 export const TickerState = z.object({
   best_bid: LevelRecord.optional().describe('Highest engine buy.'),
   best_ask: LevelRecord.optional().describe('Lowest engine sell.'),
-  last_price: decimal.optional().describe('Of the newest trade that stands, at any age.'),
+  last_price: enginePrice
+    .optional()
+    .describe('Engine price of the newest trade that stands, at any age.'),
   last_trade_at: time.optional(),
   stats_24h: Stats24h.describe('Since the minute in which the last 24 hours began.'),
   mark_price: decimal.optional().describe('Perpetuals and futures.'),

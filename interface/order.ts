@@ -6,6 +6,8 @@ import {
   cancelReason,
   decimal,
   delta,
+  engineAmount,
+  enginePrice,
   integer,
   leaseId,
   newOrderId,
@@ -52,7 +54,7 @@ export const SpotContract = z
       .object({ side: Side, price: sentDecimal, size: sentDecimal })
       .describe('In trader terms; as it was sent when it was.'),
     engine_order: z
-      .object({ side: Side, price: decimal, amount: decimal })
+      .object({ side: Side, price: enginePrice, amount: engineAmount })
       .describe('In engine terms.'),
     balance_delta: z
       .object({ usdc: delta, cngn: delta })
@@ -94,8 +96,8 @@ const signedFields = {
   side: Side.describe('Engine side; on spot the inverse of the trader’s.'),
   asset_address: address,
   sub_id: integer,
-  desired_amount: decimal,
-  limit_price: decimal.describe('Engine price.'),
+  desired_amount: engineAmount,
+  limit_price: enginePrice,
   worst_fee: integer.describe('Signed bound of the fee per unit filled, at 1e18.'),
   expiry: unixSeconds.describe('Unix seconds.'),
   action_json: ActionJson,
@@ -190,7 +192,7 @@ export const HistoryOrder = OrderRecord.extend({
   filled_quote: decimal
     .optional()
     .describe(
-      'Σ price × size of the fills, in USDC: what changed hands, on a perpetual the exposure. Absent without fills.',
+      'In USDC, over the fills: on spot Σ price × size, what changed hands; on a perpetual the same, the exposure; on futures Σ size, the notional. Absent without fills.',
     ),
 }).meta({ id: 'HistoryOrder', description: 'An order of one’s own, whatever became of it.' })
 export type HistoryOrder = Shape<typeof HistoryOrder>

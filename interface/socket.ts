@@ -15,6 +15,8 @@ import { cancel, OrderRefused, OrderTaken, place } from './socket-orders.js'
 import { CandleInterval, markPrice, tradeId, TradeRecord } from './trade.js'
 import {
   decimal,
+  engineAmount,
+  enginePrice,
   frameNonce,
   frameSignature,
   integer,
@@ -153,7 +155,7 @@ const updateOf = <Name extends Channel, Data extends z.ZodType>(name: Name, data
 export const BookDelta = z.object({
   side: Side,
   price_ticks: integer.describe('Limit price in whole ticks.'),
-  limit_price: decimal,
+  limit_price: enginePrice,
   size_delta: signedDecimal.describe('What the level gained.'),
   order_open: decimal.describe('What the order has left to hit; `0` when it is gone.'),
   order_id: orderId,
@@ -169,8 +171,8 @@ export type BookUpdate = Shape<typeof BookUpdate>
 /** `data` of a `trades` update: a settled match, engine price, size and side. */
 export const TradeDelta = z.object({
   trade_id: tradeId,
-  price: decimal,
-  size: decimal,
+  price: enginePrice,
+  size: engineAmount,
   aggressor_side: Side,
   taker_order_id: orderId,
   maker_order_id: orderId,
@@ -191,8 +193,8 @@ export const OrderDelta = z.object({
   status: OrderStatus,
   side: Side,
   filled_amount: decimal.describe('Settled on chain.'),
-  desired_amount: decimal,
-  limit_price: decimal,
+  desired_amount: engineAmount,
+  limit_price: enginePrice,
   price_ticks: integer.describe('Limit price in whole ticks.'),
 })
 export type OrderDelta = Shape<typeof OrderDelta>

@@ -4,6 +4,9 @@ import { nextBefore, SpotContract } from './order.js'
 import {
   address,
   decimal,
+  engineAmount,
+  enginePrice,
+  engineQuote,
   hash,
   integer,
   orderId,
@@ -30,6 +33,9 @@ export const markPrice = decimal.describe(
   'Futures: the mark at the fill, in cNGN per USDC; absent when it is not known.',
 )
 
+const makersPrice =
+  'Engine price, the maker’s: USDC per cNGN on spot and perpetuals, cNGN per USDC on futures.'
+
 const reversed = z
   .literal(true)
   .optional()
@@ -42,8 +48,8 @@ export const TradeRecord = z
     market: z.string(),
     asset_address: address,
     sub_id: integer,
-    price: decimal.describe('Engine price: the maker’s.'),
-    size: decimal,
+    price: decimal.describe(makersPrice),
+    size: engineAmount,
     aggressor_side: Side.describe('Engine side of the taker.'),
     taker_order_id: orderId,
     maker_order_id: orderId,
@@ -61,12 +67,12 @@ export type TradeRecord = Shape<typeof TradeRecord>
 /** The trailing 24 hours of a market. */
 export const Stats24h = z
   .object({
-    change: signedDecimal.optional().describe('Last less first.'),
-    high: decimal.optional(),
-    low: decimal.optional(),
-    last: decimal.optional(),
-    volume: decimal.optional().describe('Base of the engine, cNGN.'),
-    quote_volume: decimal.optional().describe('USDC.'),
+    change: signedDecimal.optional().describe('Last less first, engine prices.'),
+    high: enginePrice.optional(),
+    low: enginePrice.optional(),
+    last: enginePrice.optional(),
+    volume: engineAmount.optional(),
+    quote_volume: engineQuote.optional(),
   })
   .meta({ id: 'Stats24h', description: 'The trailing 24 hours; empty when nothing traded.' })
 export type Stats24h = Shape<typeof Stats24h>
@@ -97,8 +103,8 @@ export const FillRecord = z
     order_id: orderId,
     liquidity: z.enum(['maker', 'taker']),
     side: Side.describe('Engine side of one’s own order.'),
-    price: decimal.describe('Engine price: the maker’s.'),
-    size: decimal,
+    price: decimal.describe(makersPrice),
+    size: engineAmount,
     asset_address: address,
     sub_id: integer,
     market: z.string(),
@@ -134,12 +140,12 @@ export type CandleInterval = Shape<typeof CandleInterval>
 export const CandleRecord = z
   .object({
     bucket_start: time,
-    open: decimal,
-    high: decimal,
-    low: decimal,
-    close: decimal,
-    volume: decimal.describe('Base of the engine, cNGN.'),
-    quote_volume: decimal.describe('USDC.'),
+    open: enginePrice,
+    high: enginePrice,
+    low: enginePrice,
+    close: enginePrice,
+    volume: engineAmount,
+    quote_volume: engineQuote,
     trade_count: z.int().min(1),
   })
   .meta({ id: 'Candle', description: 'The trades of one interval, engine values.' })

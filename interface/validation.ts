@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SpotContract } from './order.js'
-import { decimal, type Shape, Side } from './values.js'
+import { engineAmount, enginePrice, type Shape, Side } from './values.js'
 
 /** The checks of an order without placing it. Additive to the interface. */
 
@@ -24,7 +24,7 @@ export const OrderVerdict = z
       .optional()
       .describe('With a refused signature: the known mistake that explains it, if one does.'),
     market: z.string().optional(),
-    engine_order: z.object({ side: Side, price: decimal, amount: decimal }).optional(),
+    engine_order: z.object({ side: Side, price: enginePrice, amount: engineAmount }).optional(),
     spot_contract: SpotContract.optional().describe('On markets that take `ui_intent`.'),
     signature_status: z
       .enum(['checked', 'unchecked'])

@@ -51,6 +51,22 @@ export const decimal = z
     examples: ['0.00065', '153000'],
   })
 
+// Of the engine, what the number counts is the contract type's.
+
+export const enginePrice = decimal.describe(
+  'Engine price: USDC per cNGN on spot and perpetuals, cNGN per USDC on futures.',
+)
+
+/** An amount, or a sum of amounts. */
+export const engineAmount = decimal.describe(
+  'Engine amount: cNGN on spot and perpetuals, USDC on futures.',
+)
+
+/** A sum over trades. */
+export const engineQuote = decimal.describe(
+  'Price × size, each trade rounded down: USDC on spot and perpetuals, cNGN on futures.',
+)
+
 /** A decimal that may be negative. */
 export const signedDecimal = z
   .string()

@@ -60,7 +60,9 @@ export function lagBps({ sample }: IndexLag, index: PriceE18): bigint | undefine
  */
 export function refuseIndexLag(lag: IndexLag | undefined, index: PriceE18): Refusal | undefined {
   if (lag?.enforced !== true) return undefined
-  if (lag.sample?.isFresh !== true) return indexLagRefusal('there is no fresh sample of the index')
+  if (lag.sample?.isFresh !== true) {
+    return indexLagRefusal('there is no fresh sample of the index', noFreshSample(lag))
+  }
   const bps = lagBps(lag, index)
   const magnitude = bps === undefined || bps >= 0n ? bps : -bps
   if (magnitude === undefined || magnitude <= BigInt(lag.maxBps)) return undefined
@@ -68,10 +70,19 @@ export function refuseIndexLag(lag: IndexLag | undefined, index: PriceE18): Refu
   return indexLagRefusal(message, { lag_bps: Number(bps), max_bps: lag.maxBps })
 }
 
+/** The same fields as with a sample, as far as there are any. */
+const noFreshSample = ({ maxBps, sample }: IndexLag) => ({
+  max_bps: maxBps,
+  ...(sample !== undefined && {
+    sample_ok: sample.isOk,
+    sample_age_sec: Math.floor(sample.ageMs / 1000),
+  }),
+})
+
 /** New orders are refused until the index and its sample agree again. */
-export const indexLagRefusal = (why: string, detail?: Readonly<Record<string, unknown>>): Refusal =>
+export const indexLagRefusal = (why: string, detail: Readonly<Record<string, unknown>>): Refusal =>
   badRequest('index_lag', 'index_lag', {
-    ...(detail !== undefined && { detail }),
+    detail,
     extra: { message: `no new orders are taken: ${why}` },
   })
 

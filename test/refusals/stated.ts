@@ -100,7 +100,7 @@ export const statedOfOrders: readonly Stated[] = [
     'subaccount_id 7 is not owned by owner_address',
   ],
   [marketRefusals.tradingPaused, 400, 'trading_paused', 'trading_paused'],
-  [indexLagRefusal('why'), 400, 'index_lag', 'index_lag'],
+  [indexLagRefusal('why', { max_bps: 100 }), 400, 'index_lag', 'index_lag'],
   [
     marketRefusals.accountUnreadable,
     500,

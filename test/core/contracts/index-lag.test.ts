@@ -54,10 +54,13 @@ describe("the lag of a perpetual's index", () => {
     const none = {
       code: 'index_lag',
       message: 'no new orders are taken: there is no fresh sample of the index',
+      max_bps: 100,
     }
     expect(refusalOf({ enforced: true, maxBps: 100 })).to.deep.equal(none)
-    expect(refusalOf(lagOf({ isOk: false }))).to.deep.equal(none)
-    expect(refusalOf(lagOf({ atMs: NOW_MS - 300_001 }))).to.deep.equal(none)
+    expect(refusalOf(lagOf({ isOk: false }))).to.deep.include({ ...none, sample_ok: false })
+    expect(refusalOf(lagOf({ atMs: NOW_MS - 300_001 }))).to.deep.equal({
+      ...{ ...none, sample_ok: true, sample_age_sec: 300 },
+    })
     expect(refusalOf(lagOf({ atMs: NOW_MS - 300_000 }))).to.equal(undefined)
     expect(refusalOf(lagOf({ atMs: NOW_MS + 5_000 }))).to.equal(undefined)
   })
