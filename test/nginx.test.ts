@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SESSION_LIMITS } from '../actors/ws-fanout/limits.js'
+import { KEEP_ALIVE_MS } from '../runtime/http/server.js'
 import { eventually } from './support/eventually.js'
 import { startRig, type FanOutRig } from './support/fan-out-rig.js'
 import { freePort } from './support/free-port.js'
@@ -17,6 +18,12 @@ const NGINX = ['nginx', '/usr/sbin/nginx'].find(
 )
 
 describe('docs/nginx.conf', () => {
+  it('gives an idle connection up before the gateway closes it', () => {
+    const sample = readFileSync(new URL('../../docs/nginx.conf', import.meta.url), 'utf8')
+    const reused = /upstream gateway \{[^}]*keepalive_timeout (\d+)s;/.exec(sample)?.[1]
+    expect(Number(reused) * 1_000).to.be.within(1_000, KEEP_ALIVE_MS - 5_000)
+  })
+
   // Without a body the runner lists it as pending.
   if (NGINX === undefined) it('is not tried: nginx is not installed')
   else tryWith(NGINX)

@@ -17,7 +17,11 @@ import { RequestAborted } from './read-body.js'
 
 /** Most headers of a client's request. */
 export const MAX_HEADERS = 100
-const KEEP_ALIVE_MS = 5_000
+/**
+ * How long an idle connection stays open: longer than any usual proxy in front reuses one (nginx and load balancers: 60 s).
+ * Otherwise a proxy sends a request on a connection that is just being closed, and its client is answered 502.
+ */
+export const KEEP_ALIVE_MS = 75_000
 const MAX_REQUESTS_PER_SOCKET = 1_000
 /** Interval of the check for slow requests: a request can exceed its time-out by this much. */
 const TIMEOUT_CHECK_MS = 500

@@ -175,7 +175,7 @@ describe('requests that the gateway does not pass on', () => {
     expect(gateway.server).to.include({
       headersTimeout: 10_000,
       requestTimeout: 15_000,
-      keepAliveTimeout: 5_000,
+      keepAliveTimeout: 75_000,
       maxRequestsPerSocket: 1_000,
     })
   })
