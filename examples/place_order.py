@@ -2,7 +2,8 @@
 """Signs, places, follows and cancels an order on the spot market, in Python, from the venue's own description.
 
 What to sign is read from GET /v1/venue and compared with GET /v1/signing-vectors.json before anything is sent.
-Needs Python 3.9 and three packages, on Debian: python3-pycryptodome python3-ecdsa python3-websockets.
+Needs Python 3.9 and three packages, on Debian 12 and 13: python3-pycryptodome python3-ecdsa python3-websockets.
+With pip: pycryptodomex ecdsa websockets.
 
     python3 examples/place_order.py [path of devnet.json; by default in DATA_DIR, or var]
 """
@@ -24,7 +25,7 @@ if {"-h", "--help"} & set(sys.argv[1:]):
 
 try:
     import websockets
-    from Crypto.Hash import keccak as keccak_hash
+    from Cryptodome.Hash import keccak as keccak_hash  # Debian's name of the module, and that of pycryptodomex
     from ecdsa import SECP256k1, SigningKey, util
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing}: apt-get install python3-pycryptodome python3-ecdsa python3-websockets")

@@ -1,13 +1,14 @@
 import { expect } from 'chai'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createRestClient } from '../../client/index.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { eventually } from '../support/eventually.js'
+import { tempDir } from '../support/temp-dir.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
 import { openSeries } from './stage/series.js'
 import { createTrader } from './stage/trader.js'
@@ -109,7 +110,7 @@ const examples: Readonly<Record<string, Expected>> = {
 }
 
 const HAS_PYTHON =
-  spawnSync('python3', ['-c', 'import Crypto.Hash.keccak, ecdsa, websockets']).status === 0
+  spawnSync('python3', ['-c', 'import Cryptodome.Hash.keccak, ecdsa, websockets']).status === 0
 
 /** On a venue of their own, because those of the perpetual move its prices. */
 describe('the examples', function () {
@@ -140,6 +141,27 @@ describe('the examples', function () {
       expect(failed).to.equal('')
       expect(printed).to.match(/^\d+ signing vectors agree\n.* is active\n.* is cancelled\n$/)
     })
+
+  it('import the modules of Python by the names that the packages of Debian give them', () => {
+    const layout = tempDir()
+    const stubs = {
+      'Cryptodome/__init__.py': '',
+      'Cryptodome/Hash/__init__.py': '',
+      'Cryptodome/Hash/keccak.py': '',
+      'ecdsa.py': 'SECP256k1 = SigningKey = util = None\n',
+      'websockets.py': '',
+    }
+    for (const [name, source] of Object.entries(stubs)) {
+      mkdirSync(dirname(join(layout.path, name)), { recursive: true })
+      writeFileSync(join(layout.path, name), source)
+    }
+    const args = ['-S', inProject('examples/place_order.py'), '/nowhere']
+    const env = { ...process.env, PYTHONPATH: layout.path }
+    const { error, stderr } = spawnSync('python3', args, { encoding: 'utf8', env })
+    layout.remove()
+    if (error !== undefined) return
+    expect(stderr).to.equal('there is no /nowhere: run ./venue up, with the same DATA_DIR\n')
+  })
 
   it('say in one line which packages of Python are missing, where there is a Python', () => {
     // Without the folder of installed packages.
