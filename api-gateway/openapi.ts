@@ -50,9 +50,41 @@ export function openApiDocument(
     tags: TAGS,
     security: [],
     paths,
-    components: { schemas, headers: HEADERS },
+    components: { schemas, headers: HEADERS, securitySchemes: SECURITY_SCHEMES },
   }
 }
+
+/** What proves who asks, by the header that carries it. */
+const SCHEME_OF_HEADER: Readonly<Record<string, string>> = {
+  'X-Service-Auth': 'serviceAuth',
+  'X-Index-Token': 'indexToken',
+}
+
+const SECURITY_SCHEMES = {
+  serviceAuth: {
+    ...{ type: 'apiKey', in: 'header', name: 'X-Service-Auth' },
+    description:
+      'A frame that its owner has signed, as the parameter of this name describes it. There are no API keys: one frame serves every private read until it expires.',
+  },
+  indexToken: {
+    ...{ type: 'apiKey', in: 'header', name: 'X-Index-Token' },
+    description: 'The operator’s token for samples of the index.',
+  },
+}
+
+/** The schemes of the headers that an operation takes; one whose header may be left out may be. */
+function securityOf({ headers }: Operation): Json[] {
+  const named = Object.entries(headers?.shape ?? {}).flatMap(([name, schema]) => {
+    const scheme = SCHEME_OF_HEADER[name]
+    return scheme === undefined ? [] : [{ scheme, isOptional: mayBeAbsent(schema as z.ZodType) }]
+  })
+  return named.flatMap(({ scheme, isOptional }) => [
+    ...(isOptional ? [{}] : []),
+    { [scheme]: [] as string[] },
+  ])
+}
+
+const mayBeAbsent = (schema: z.ZodType): boolean => schema.safeParse(undefined).success
 
 /** `/v1/orders/:order_id` as the document writes it. */
 const documentPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
@@ -105,6 +137,7 @@ function operationJson(operation: Operation, schemaOf: ToSchema): Json {
     summary,
     ...(description === undefined ? {} : { description }),
     ...(parameters.length === 0 ? {} : { parameters }),
+    security: securityOf(operation),
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { [JSON_TYPE]: { schema: schemaOf(body) } } } }),
@@ -141,7 +174,7 @@ function parametersOf(
 ): Json[] {
   return Object.entries(fields?.shape ?? {}).map(([name, field]) => {
     const { description, ...schema } = schemaOf(field as z.ZodType)
-    const required = where === 'path' || !(field as z.ZodType).safeParse(undefined).success
+    const required = where === 'path' || !mayBeAbsent(field as z.ZodType)
     return {
       name,
       in: where,

@@ -128,7 +128,9 @@ export const MarketEntry = z
       .describe(
         'Most orders of one account that are open, held or in settlement at once; absent where they are not limited.',
       ),
-    contract_multiplier: decimal.describe('Units of the base asset per contract.'),
+    contract_multiplier: decimal.describe(
+      'Units of the base asset in one contract of the chain. Sizes here are never in contracts: on futures an amount of `1000` is 1,000 USDC, which is one contract. Do not multiply a size by it.',
+    ),
     settlement_note: text,
     asset_address: address.describe('With `sub_id`, the instrument as signed data names it.'),
     sub_id: integer,
@@ -141,6 +143,16 @@ export const MarketEntry = z
     ui_price_unit: text,
     ui_size_unit: text,
     ui_side_meaning: text,
+    ui_price_decimals: z
+      .int()
+      .min(0)
+      .max(18)
+      .describe('Decimals with which a price in trader terms is shown; `tick_size` is the step.'),
+    ui_size_decimals: z
+      .int()
+      .min(0)
+      .max(18)
+      .describe('Decimals with which a size in trader terms is shown; `min_size` is the step.'),
     engine_price_unit: text,
     engine_amount_unit: text,
     engine_side_policy: z.enum(['invert_ui_side', 'same_as_ui']),

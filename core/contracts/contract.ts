@@ -278,7 +278,9 @@ export interface Presentation {
     observed?: MarketObservation,
     indexLag?: IndexLag,
   ) => ContractEntry
-  /** Whether `GET /v1/tickers` serves the market (decision D6). */
+  /** Decimals with which prices and sizes in trader terms are shown. */
+  readonly uiDecimals: { readonly price: number; readonly size: number }
+  /** Whether `GET /v1/integrations/tickers` serves the market (decision D6). */
   readonly hasTicker: boolean
   /** Further members of a fill, for the order's own side (interface 2.6). Absent where there are none. */
   readonly fill?: (fill: MarkedFill) => MarkFields

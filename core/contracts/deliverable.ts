@@ -27,6 +27,7 @@ export const deliverable: Contract = Object.freeze<Contract>({
       expiry_timestamp: expirySecOf(market),
       accepts_orders: false as const,
     }),
+    uiDecimals: { price: 4, size: 0 },
     hasTicker: false,
   },
 })

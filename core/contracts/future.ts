@@ -176,6 +176,7 @@ export const future: Contract = Object.freeze({
   }),
   present: {
     marketEntry: futureEntry,
+    uiDecimals: { price: 4, size: 0 },
     hasTicker: false,
     fill: futureFill,
     funds: futureFunds,

@@ -111,6 +111,7 @@ export const perpetual: Contract = Object.freeze({
   }),
   present: {
     marketEntry: perpetualEntry,
+    uiDecimals: { price: 8, size: 0 },
     hasTicker: false,
     positions: perpetualPositions,
     funds: perpetualFunds,

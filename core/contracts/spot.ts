@@ -37,7 +37,12 @@ export const spot: Contract = Object.freeze({
     cancelReason: (revert) => REASONS.get(revert) ?? 'settlement_refused',
     faults: FAULTS,
   }),
-  present: { marketEntry: () => ({}), hasTicker: true, funds: spotFunds },
+  present: {
+    marketEntry: () => ({}),
+    uiDecimals: { price: 4, size: 2 },
+    hasTicker: true,
+    funds: spotFunds,
+  },
 })
 
 /** Base and quote of an account, and what of them its orders and matches take: a sell base, a buy quote. */

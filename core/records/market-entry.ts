@@ -24,11 +24,14 @@ export function marketFields(market: Market): MarketFields {
 
 function units(market: Market) {
   const { presentation, orderEntry } = market
+  const { uiDecimals } = contractOf(market).present
   return {
     ...(orderEntry === undefined ? {} : { order_entry_spec: orderEntry.name }),
     ui_price_unit: presentation.uiPriceUnit,
     ui_size_unit: presentation.uiSizeUnit,
     ui_side_meaning: presentation.uiSideMeaning,
+    ui_price_decimals: uiDecimals.price,
+    ui_size_decimals: uiDecimals.size,
     engine_price_unit: presentation.enginePriceUnit,
     engine_amount_unit: presentation.engineAmountUnit,
     engine_side_policy:

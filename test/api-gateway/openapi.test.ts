@@ -12,6 +12,7 @@ interface Documented extends Json {
   readonly operationId: string
   readonly summary: string
   readonly tags: string[]
+  readonly security: unknown[]
   readonly parameters?: { name: string; in: string; required: boolean; schema: Json }[]
   readonly responses: Record<string, { description: string; content: Json; headers: Json }>
 }
@@ -99,6 +100,41 @@ describe('the OpenAPI document', () => {
       const { examples = [] } = schema as { examples?: unknown[] }
       for (const example of examples) expect(validate(example), `${name}`).to.equal(true)
     }
+  })
+
+  it('declares as a security scheme what a private operation takes', () => {
+    const { securitySchemes } = gatewayDocument.components as Json
+    expect(securitySchemes).to.have.all.keys('serviceAuth', 'indexToken')
+    const securityOf = (path: string, method: string) =>
+      operations.find((each) => each.path === path && each.method === method)?.security
+    for (const path of ['/v1/orders', '/v1/fills', '/v1/balances']) {
+      expect(securityOf(path, 'GET'), path).to.deep.equal([{ serviceAuth: [] }])
+    }
+    expect(securityOf('/v1/orders/cancel', 'POST')).to.deep.equal([{}, { serviceAuth: [] }])
+    expect(securityOf('/v1/markets', 'GET')).to.deep.equal([])
+    // Whatever takes one of the headers says so.
+    for (const { path, method, parameters = [], security } of operations) {
+      const names = parameters.flatMap(({ name, in: where }) => (where === 'header' ? [name] : []))
+      const proves = names.includes('X-Service-Auth') || names.includes('X-Index-Token')
+      expect([method, path, security.length > 0]).to.deep.equal([method, path, proves])
+    }
+  })
+
+  it('says of each number of the engine what it counts in each kind of market', () => {
+    const { schemas } = gatewayDocument.components as { schemas: Record<string, Json> }
+    const names = [
+      ...['volume', 'quote_volume', 'size', 'desired_amount', 'filled_quote', 'limit_price'],
+      ...['open', 'high', 'low', 'close', 'last'],
+    ]
+    const shapes = ['Stats24h', 'Candle', 'Trade', 'Fill', 'Order', 'HistoryOrder', 'Level']
+    const told = shapes.flatMap((shape) =>
+      Object.entries((schemas[shape]?.properties ?? {}) as Record<string, Json>)
+        .filter(([name]) => names.includes(name))
+        .map(([name, { description }]) => [`${shape}.${name}`, description] as const),
+    )
+    expect(told.length).to.be.greaterThan(15)
+    const silent = told.filter(([, text]) => !/cNGN.*futures|USDC.*futures/s.test(String(text)))
+    expect(silent).to.deep.equal([])
   })
 
   it('describes every schema that has a name', () => {

@@ -121,7 +121,11 @@ export const toy: Contract = {
       purse: struct<ToyPurseSnapshot>({ atStake: uint }),
     },
   }),
-  present: { marketEntry: () => ({ toy: { credit_unit: 'quote' } }), hasTicker: false },
+  present: {
+    marketEntry: () => ({ toy: { credit_unit: 'quote' } }),
+    uiDecimals: { price: 2, size: 2 },
+    hasTicker: false,
+  },
 }
 
 function ifShort({ credit, atStake, mark }: ToyPurse, amount: bigint) {

@@ -32,6 +32,7 @@ describe('market entry', () => {
       ui_price_unit: 'cNGN per USDC',
       ui_size_unit: 'USDC notional',
       ui_side_meaning: market.presentation.uiSideMeaning,
+      ...{ ui_price_decimals: 4, ui_size_decimals: 2 },
       engine_price_unit: 'USDC per cNGN',
       engine_amount_unit: 'cNGN',
       engine_side_policy: 'invert_ui_side',
