@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { readAuthFrame } from '../../../core/entry/auth-frame.js'
+import { MAX_SIGNATURE_BYTES } from '../../../core/limits.js'
 
 const address = `0x${'aB'.repeat(20)}`
 const good = { address, signature: '0x12', nonce: 'n', issued_at: 1, expiry: 2 }
@@ -12,7 +13,7 @@ describe('the fields of a frame', () => {
   })
 
   it('may be as long as their bounds, and as early as 1970', () => {
-    const longest = { signature: 'a'.repeat(132), nonce: 'n'.repeat(128) }
+    const longest = { signature: 'a'.repeat(2 + 2 * MAX_SIGNATURE_BYTES), nonce: 'n'.repeat(128) }
     expect(readAuthFrame({ ...good, ...longest, issued_at: 0 })).to.deep.equal({
       frame: { address, ...longest, issuedAt: 0, expiry: 2 },
     })
@@ -28,7 +29,7 @@ describe('the fields of a frame', () => {
       [{ ...good, address: 12 }, /^address/],
       [{ ...good, address: [address] }, /^address/],
       [{ ...good, signature: undefined }, /^signature/],
-      [{ ...good, signature: `0x${'a'.repeat(131)}` }, /^signature/],
+      [{ ...good, signature: 'a'.repeat(3 + 2 * MAX_SIGNATURE_BYTES) }, /^signature/],
       [{ ...good, nonce: undefined }, /^nonce is required/],
       [{ ...good, nonce: '' }, /^nonce is required/],
       [{ ...good, nonce: 7 }, /^nonce is required/],
