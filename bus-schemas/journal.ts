@@ -1,7 +1,6 @@
 import type { Hex } from '../core/action.js'
 import type {
   Attempt,
-  ChangedOutcome,
   Inclusion,
   Intent,
   IntentOutcome,
@@ -13,15 +12,14 @@ import {
   address,
   hash,
   malformed,
-  oneOf,
   position,
   text,
   uint,
   whole,
   type Codec,
 } from '../core/wire/codec.js'
-import { list, mapped, optional, struct, union } from '../core/wire/compound.js'
-import { message, since, storedText, WIRE_VERSION } from './envelope.js'
+import { list, mapped, struct, union } from '../core/wire/compound.js'
+import { message, since, WIRE_VERSION } from './envelope.js'
 
 /** Bytes in base64: two thirds of what hex takes. */
 const bytes: Codec<Hex> = mapped<Hex, string>(
@@ -51,12 +49,6 @@ const outcome: Codec<IntentOutcome> = {
 
 const result = struct<MiningResult>({ ...inclusionFields, outcomes: list(outcome) })
 
-const changedOutcome = struct<ChangedOutcome>({
-  ...inclusionFields,
-  status: oneOf<ChangedOutcome['status']>({ success: true, reverted: true, displaced: true }),
-  revert: optional(text),
-})
-
 const ofTransaction = { from: address, evmNonce: whole } as const
 
 const entry = union<JournalEntry>({
@@ -68,11 +60,7 @@ const entry = union<JournalEntry>({
   displaced: { ...ofTransaction, by: inclusion, atMs: whole },
   foreign: { ...ofTransaction, by: inclusion },
   reopened: { from: address, evmNonces: list(whole, 1) },
-  reversed: { intentId: text, before: changedOutcome, now: changedOutcome, atMs: whole },
 })
-
-/** An entry as it waits to be published; equal entries are equal texts. */
-export const journalEntryText = storedText('journal entry', since(WIRE_VERSION, entry))
 
 /** One message of a journal's stream. */
 export const {

@@ -87,14 +87,14 @@ export interface MiningResult extends Inclusion {
 }
 
 /**
- * The write-ahead log of every transaction. A write is on disk when its method returns, and has no effect when it
- * throws. Where the journal is on the bus too, it is there once `durable` says so: only then may a transaction be
- * broadcast or an outcome be told, because another process may continue from the bus alone.
+ * The log of every transaction. What a method records can be read at once, and has no effect when the method throws; it
+ * lasts once `durable` says so, because its stream has it then. Only then may a transaction be broadcast or an outcome be
+ * told: until then a crash forgets it, and another process may continue from the stream.
  */
 export interface TransactionJournal {
-  /** Resolves once all that was recorded before the call is on the bus; does not resolve after the writer was deposed. */
+  /** Resolves once all that was recorded before the call is in the stream; does not resolve after the writer was deposed. */
   durable(): Promise<void>
-  /** Whether the signed form of that hash is on the bus. */
+  /** Whether the signed form of that hash is in the stream. */
   isDurable(attemptHash: Hex): boolean
   find(intentId: string): RecordedIntent | undefined
   /** Final: the simulation of the call reverted, and it was never sent. */
@@ -150,13 +150,6 @@ interface OfTransaction {
   readonly evmNonce: number
 }
 
-/** An outcome of an intent that had another one recorded, before or after that. */
-export interface ChangedOutcome extends Inclusion {
-  readonly status: 'success' | 'reverted' | 'displaced'
-  /** Only of `reverted`. */
-  readonly revert?: string
-}
-
 /** When it was recorded, unix milliseconds of the writer's clock. */
 interface AtTime {
   readonly atMs: number
@@ -183,13 +176,6 @@ export type JournalEntry =
   /** A nonce of the key that the chain has used while this journal was lost; what a restore finds. */
   | ({ readonly kind: 'foreign'; readonly by: Inclusion } & OfTransaction)
   | { readonly kind: 'reopened'; readonly from: Address; readonly evmNonces: readonly number[] }
-  /** A reversal that an earlier release has recorded; others follow from the entries. */
-  | ({
-      readonly kind: 'reversed'
-      readonly intentId: string
-      readonly before: ChangedOutcome
-      readonly now: ChangedOutcome
-    } & AtTime)
 
 /**
  * What a writer appends to its journal's stream at once. Each append is fenced by the one before, so that only the newest

@@ -6,7 +6,7 @@ import type { Hex } from '../core/action.js'
 import { transferRecord } from '../core/records/transfer-record.js'
 import { isoTime } from '../core/time.js'
 import { HISTORY_MIGRATIONS } from './history/project.js'
-import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from './journal/transaction-journal.js'
+import { JOURNAL_FILES, openJournalFile } from './journal/journal-file.js'
 import { openDatabase } from './open.js'
 import { blobOf, hexOf } from './row-values.js'
 import { TRANSFER_MIGRATIONS } from './transfer-store.js'
@@ -78,17 +78,21 @@ export const MAX_FOUND = 50
 /** Databases that do not exist are left out. Throws UnknownSchemaVersion when another release wrote one. */
 export function openStoresReader(dataDir: string): StoresReader {
   const opened: Db[] = []
-  const open = (file: string, migrations: URL): Db | undefined => {
+  const openWith = (file: string, openFile: (path: string) => Db): Db | undefined => {
     const path = join(dataDir, file)
     if (!existsSync(path)) return undefined
-    const db = openDatabase({ path, migrations, synchronous: 'NORMAL', readonly: true })
+    const db = openFile(path)
     db.defaultSafeIntegers(false)
     opened.push(db)
     return db
   }
+  const open = (file: string, migrations: URL): Db | undefined =>
+    openWith(file, (path) =>
+      openDatabase({ path, migrations, synchronous: 'NORMAL', readonly: true }),
+    )
   const journals = Object.values(JOURNAL_FILES).map((file) => ({
     file,
-    db: open(file, JOURNAL_MIGRATIONS),
+    db: openWith(file, (path) => openJournalFile(path, { readonly: true })),
   }))
   const transfers = TRANSFER_KINDS.map((kind) => ({
     kind,

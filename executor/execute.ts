@@ -18,6 +18,7 @@ import type { Market } from '../core/contracts/market.js'
 import { crash } from '../core/crash-point.js'
 import { E18, mulDivCeil, quoteE18, type PriceE18, type QuoteE18 } from '../core/money.js'
 import { GAS_LOST, NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
+import { JournalUnwritable } from '../data/journal/journal-file.js'
 import { lossesOf, type LostGas } from './lost-gas.js'
 import type { ExecutorFacts } from './observe.js'
 import type { ExecutePayload } from './payload.js'
@@ -267,7 +268,12 @@ function begin(
   const isTaker = taker !== undefined && executing.lostGas.over(taker)
   const isMaker = makers.some((action) => executing.lostGas.over(action))
   if (!isTaker && !isMaker) return follow(executing, request, submit(executing, request, attempt))
-  executing.journal.recordRefusal(attempt.intentId, request.fingerprint, GAS_LOST)
+  try {
+    executing.journal.recordRefusal(attempt.intentId, request.fingerprint, GAS_LOST)
+  } catch (error) {
+    if (!(error instanceof JournalUnwritable)) throw error
+    return unavailable(executing, request.id, error.message)
+  }
   executing.facts.refused(attempt.intentId, GAS_LOST)
   const guilty = isTaker && isMaker ? 'both' : isTaker ? 'taker' : 'maker'
   const refused: RefusedAnswer = { kind: 'refused', revert: GAS_LOST, guilty }

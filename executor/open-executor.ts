@@ -29,8 +29,8 @@ import { quoteE18, type QuoteE18 } from '../core/money.js'
 import { SETTLEMENT_UNAVAILABLE } from '../core/revert.js'
 import type { TransactionJournal } from '../core/transaction-journal.js'
 import { openPublishedJournal, type PublishedJournal } from '../data/journal/published-journal.js'
-import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from '../data/journal/transaction-journal.js'
-import { openDatabase, takeLock } from '../data/open.js'
+import { JOURNAL_FILES, openJournalFile } from '../data/journal/journal-file.js'
+import { takeLock } from '../data/open.js'
 import type { Bus } from '../runtime/bus/bus.js'
 import { createExecute, type Executions } from './execute.js'
 import { createInFlightBook } from './in-flight.js'
@@ -88,7 +88,7 @@ export interface Executor extends Executions {
   readonly address: Address
   /** Funds of the signer, in wei, at most a block old; rejects with ChainUnreachable. */
   readonly readBalance: () => Promise<bigint>
-  /** Answers waiting requests without a result. Nothing is lost, because the journal is on disk. */
+  /** Answers waiting requests without a result. Nothing is lost that was sent, because the journal's stream has it. */
   stop(): Promise<void>
   /** Closes the journal; call it when no execution is running. */
   close(): Promise<void>
@@ -103,13 +103,13 @@ const CHAIN_SILENT_MAX_MS = 5_000
  * Opens the journal for this process alone, after standing by while another executor sends, checks the chain, and sends
  * again what the journal left open. Throws AlreadyLocked when another executor has the file, DeploymentMismatch when the
  * chain is not the deployment's, ChainUnreachable when it does not answer for half a minute, and JournalIncomplete when
- * the chain knows more of the signer than the journal's file and stream.
+ * the chain knows more of the signer than the journal's stream.
  */
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
   const path = join(options.dataDir, JOURNAL_FILES.executor)
   const lock = takeLock(`${path}.lock`)
   try {
-    const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
+    const db = openJournalFile(path)
     try {
       const { bus, facts, onFatal } = options
       const published = await openPublishedJournal({

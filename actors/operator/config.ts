@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { JournalOwner } from '../../core/transaction-journal.js'
-import { JOURNAL_FILES } from '../../data/journal/transaction-journal.js'
+import { JOURNAL_FILES } from '../../data/journal/journal-file.js'
 import { loadDeployedMarkets, MarketFileError } from '../../data/markets.js'
 import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
 import {

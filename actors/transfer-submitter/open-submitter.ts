@@ -21,7 +21,7 @@ import {
   openPublishedJournal,
   type PublishedJournal,
 } from '../../data/journal/published-journal.js'
-import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from '../../data/journal/transaction-journal.js'
+import { JOURNAL_FILES, openJournalFile } from '../../data/journal/journal-file.js'
 import { openDatabase, takeLock } from '../../data/open.js'
 import {
   createGasSpent,
@@ -121,11 +121,7 @@ export async function openSubmitter<Transfer extends SignedTransfer>(
     const records = openDatabase({ path, migrations: TRANSFER_MIGRATIONS, synchronous: 'FULL' })
     opened.push(records)
     const owner = `${kind}-submitter` as const
-    const db = openDatabase({
-      path: join(dataDir, JOURNAL_FILES[owner]),
-      migrations: JOURNAL_MIGRATIONS,
-      synchronous: 'FULL',
-    })
+    const db = openJournalFile(join(dataDir, JOURNAL_FILES[owner]))
     opened.push(db)
     const facts = observeJournal(log)
     const published = await openPublishedJournal({ db, bus, owner, facts, onFatal })

@@ -50,6 +50,7 @@ export async function resendDropped(tracking: Tracking): Promise<void> {
 export async function broadcast(tracking: Tracking, followed: Followed): Promise<void> {
   const { transaction } = followed
   if (!isPublished(tracking, followed)) return
+  crash('lane.after_append_before_broadcast')
   followed.sentAtMs = tracking.nowMs()
   followed.outSince ??= { ms: followed.sentAtMs, head: tracking.highest }
   const answer = await tracking.chain.send(transaction)
@@ -133,7 +134,7 @@ function raise(tracking: Tracking, followed: Followed, gas: GasFacts): void {
     return
   }
   const attempt = nonces.raise(transaction, caps)
-  crash('lane.after_bump_commit_before_send')
+  crash('lane.after_bump_record_before_append')
   tracking.followed.addAttempt(transaction.evmNonce, attempt)
   facts.replaced(followed.transaction, attempt)
 }

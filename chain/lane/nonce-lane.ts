@@ -65,7 +65,7 @@ export function openNonceLane({ signer, journal, minedNonces }: NonceLaneOptions
       const intentIds = intents.map(({ intentId }) => intentId)
       const transaction = { from: signer.address, evmNonce: next, intentIds, attempts }
       const fingerprints = intents.map(({ fingerprint }) => fingerprint)
-      crash('lane.after_sign_before_commit')
+      crash('lane.after_sign_before_record')
       journal.recordSigned(transaction, fingerprints)
       next += 1
       return transaction
@@ -83,7 +83,7 @@ export function openNonceLane({ signer, journal, minedNonces }: NonceLaneOptions
       const newest = attempts.at(-1)
       assert(newest !== undefined, `nothing was signed for nonce ${evmNonce}`)
       const attempt = signAttempt(signer, { ...requestOf(newest.raw), ...caps })
-      crash('lane.before_bump_commit')
+      crash('lane.before_bump_record')
       journal.recordAttempt(from, evmNonce, attempt)
       return attempt
     },

@@ -25,7 +25,7 @@ export interface LaneFacts {
   /** The sender, and how many of its nonces are mined. */
   readonly laneOpened: (lane: { address: Address; minedNonces: number; open: number }) => void
   readonly waitingForChain: (cause: Error) => void
-  /** The bytes are on disk; the broadcast is next. */
+  /** The bytes are recorded; they are broadcast once the stream has them. */
   readonly journaled: (transaction: OpenTransaction) => void
   readonly broadcast: (transaction: OpenTransaction) => void
   readonly broadcastUnclear: (transaction: OpenTransaction, cause: Error) => void

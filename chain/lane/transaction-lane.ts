@@ -78,8 +78,8 @@ export class JournalIncomplete extends Error {
 export interface TransactionLane {
   readonly address: Address
   /**
-   * Signs the call with the next nonce, journals the bytes without yielding, broadcasts them, and resends them until
-   * they are mined. Throws JournalUnwritable, LaneFrozen or SignerUnavailable, with nothing journaled.
+   * Signs the call with the next nonce, records the bytes without yielding, broadcasts them once the journal lasts, and
+   * resends them until they are mined. Throws JournalUnwritable, LaneFrozen or SignerUnavailable, with nothing journaled.
    */
   take(call: IntendedCall): OpenTransaction
   /** The mined result; undefined when there is none within the time, or when the lane stops. */
@@ -102,7 +102,7 @@ export interface TransactionLane {
   trouble(): string | undefined
   /** Milliseconds since the last successful poll; there are several in a second. */
   readonly chainSilentMs: () => number
-  /** Ends all waits without a result. Nothing is lost, because the journal is on disk. */
+  /** Ends all waits without a result. Nothing is lost that was broadcast, because the journal's stream has it. */
   stop(): Promise<void>
 }
 
@@ -141,7 +141,7 @@ export async function openLane(options: LaneOptions): Promise<TransactionLane> {
       if (frozen !== undefined) throw new LaneFrozen(whyFrozen(frozen))
       const transaction = nonces.take(call)
       facts.journaled(transaction)
-      crash('lane.after_commit_before_broadcast')
+      crash('lane.after_record_before_append')
       tracker.add(transaction)
       return transaction
     },

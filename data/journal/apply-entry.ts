@@ -1,14 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
-import { crash } from '../../core/crash-point.js'
-import type {
-  Attempt,
-  ChangedOutcome,
-  Inclusion,
-  JournalEntry,
-  Reversal,
-} from '../../core/transaction-journal.js'
+import type { Attempt, Inclusion, JournalEntry, Reversal } from '../../core/transaction-journal.js'
 import { blobOf } from '../row-values.js'
 import { resultOf, reversalOf, type CarriedRow, type TransactionReads } from './transaction-rows.js'
 
@@ -46,9 +39,6 @@ export function prepareApply(db: Database, read: TransactionReads): ApplyEntry {
       case 'foreign':
         sql.foreign.run(blobOf(entry.from), entry.evmNonce, ...inclusionValues(entry.by))
         return NONE
-      case 'reversed':
-        settle.reversed(entry)
-        return NONE
     }
   }
 }
@@ -76,7 +66,6 @@ function prepareSigning(sql: Statements) {
       intent(intentId, fingerprint, null, atMs)
       sql.carried.run(blobOf(from), evmNonce, position, intentId)
     }
-    crash('lane.in_commit')
     attempt(signed)
   }
   return { intent, attempt, transaction }
@@ -89,18 +78,22 @@ interface Signed {
   readonly atMs: number
 }
 
+/** An outcome of an intent that had another one recorded, before or after that. */
+interface ChangedOutcome extends Inclusion {
+  readonly status: 'success' | 'reverted' | 'displaced'
+  /** Only of `reverted`. */
+  readonly revert?: string
+}
+
 /** What is written when the chain shows what became of a transaction. */
 function prepareOutcomes(sql: Statements, read: TransactionReads) {
-  const reversed = ({ intentId, before, now, atMs }: Omit<Entry<'reversed'>, 'kind'>) => {
-    const values = [...outcomeValues(before), ...outcomeValues(now)] as const
-    const { lastInsertRowid } = sql.reversal.run(intentId, ...values, atMs)
-    return read.reversal.all(lastInsertRowid).map(reversalOf)
-  }
   /** Reverses the recorded outcome, when there is one and it differs. */
   const reverse = (row: CarriedRow, now: ChangedOutcome, atMs: number): Reversal[] => {
     const before = resultOf(row)
     if (before === undefined || before.status === now.status) return NONE
-    return reversed({ intentId: row.intent_id, before, now, atMs })
+    const values = [...outcomeValues(before), ...outcomeValues(now)] as const
+    const { lastInsertRowid } = sql.reversal.run(row.intent_id, ...values, atMs)
+    return read.reversal.all(lastInsertRowid).map(reversalOf)
   }
   const mined = ({ from: sender, evmNonce, result, atMs }: Entry<'mined'>): Reversal[] => {
     const from = blobOf(sender)
@@ -125,7 +118,7 @@ function prepareOutcomes(sql: Statements, read: TransactionReads) {
     assert(changes === 1, `no open transaction ${evmNonce} of ${sender} to be displaced`)
     return carried.flatMap((row) => reverse(row, { ...by, status: 'displaced' }, atMs))
   }
-  return { reversed, mined, displaced }
+  return { mined, displaced }
 }
 
 const inclusionValues = ({ hash, blockNumber, blockHash }: Inclusion) =>

@@ -9,8 +9,8 @@ import { BusUnavailable, NoAnswer, type Bus, type Subscription } from '../../run
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import { whileUnavailable } from '../../runtime/bus/while-unavailable.js'
 import type { Logger } from '../../runtime/process/log.js'
-import { isPublishedIn, openPublication, type Publication } from './publication.js'
-import { createPublisher } from './publisher.js'
+import { createEntryLog } from './append-entries.js'
+import { openFoldedFile, type FoldedFile } from './journal-file.js'
 import { createTransactionJournal } from './transaction-journal.js'
 import { watchTerm } from './watch-term.js'
 
@@ -26,15 +26,13 @@ export interface JournalFacts {
   readonly standingBy: (writer: string) => void
   /** This process is the only writer from now on. `rebuilt`: messages of the stream that were folded into the file. */
   readonly leads: (term: number, rebuilt: number) => void
-  /** The file held entries that no stream has, of a time in which another process wrote; it is rebuilt. */
-  readonly journalDiscarded: () => void
   /** The outcome of an append has to be looked up. */
   readonly journalUnclear: (error: unknown) => void
   readonly versionRaised: (message: string) => void
 }
 
 interface PublishedJournalOptions {
-  /** The journal's file, locked by this process and opened with synchronous FULL. */
+  /** The journal's file, locked by this process. */
   readonly db: Database
   readonly bus: Bus
   /** The process whose journal it is; the stream is named after it, and holds what all its keys have sent. */
@@ -48,29 +46,29 @@ interface PublishedJournalOptions {
   readonly silenceMs?: number
 }
 
-/** The journal of a process, in its file and on the bus, with this process as its only writer. */
+/** The journal of a process, in its stream and folded into its file, with this process as its only writer. */
 export interface PublishedJournal {
   readonly journal: TransactionJournal
   /** Greater than that of every writer before. */
   readonly term: number
-  /** Why nothing can be published now. */
+  /** Why nothing can be appended now. */
   readonly trouble: () => string | undefined
-  /** Publishes what can be published within a moment; the rest waits in the file. */
+  /** Appends what can be appended within a moment; the rest is forgotten, as by a crash. */
   stop(): Promise<void>
 }
 
 /**
  * Opens the journal of a process. While another process writes it, this one stands by: it folds what that process appends,
  * and takes over once it is silent for WRITER_SILENCE_MS. What the file lacks is folded from the stream, so a file that
- * was deleted is rebuilt; what the stream lacks is published. Throws JournalDiverged.
+ * was deleted or is older is completed. Throws JournalDiverged.
  */
 export async function openPublishedJournal(
   options: PublishedJournalOptions,
 ): Promise<PublishedJournal> {
   const { bus, owner, facts } = options
   const stream = journalStream(owner)
-  const publication = await whileUnavailable(() => findPublication(options, stream))
-  const opening: Opening = { options, stream, writer: randomUUID(), rebuilt: 0, publication }
+  const file = await whileUnavailable(() => findFile(options, stream))
+  const opening: Opening = { options, stream, writer: randomUUID(), rebuilt: 0, file }
   await recordVersions(bus, new Map([[stream, JOURNAL_VERSION]]), facts.versionRaised)
   for (;;) {
     await untilUnled(opening)
@@ -80,39 +78,29 @@ export async function openPublishedJournal(
   }
 }
 
-/** The publication of the file in the stream, which is created when absent. Rejects with BusUnavailable. */
-async function findPublication(
+/** The file as the fold of the stream, which is created when absent. Rejects with BusUnavailable. */
+async function findFile(
   { db, bus, owner }: PublishedJournalOptions,
   stream: string,
-): Promise<Publication> {
+): Promise<FoldedFile> {
   await bus.declareStream({
     stream,
     subject: journalSubject(owner),
     description: `Transactions of ${owner}: what was signed, and what became of it`,
   })
-  const { lastSeq } = await bus.streamState(stream)
-  return openPublication(db, {
-    ...{ stream, streamEnd: lastSeq },
-    holdsEntries: !isPublishedIn(db, stream) && (await holdsEntries(bus, stream)),
-  })
-}
-
-/** Takeovers alone are nothing that was sent. */
-async function holdsEntries(bus: Pick<Bus, 'read'>, stream: string): Promise<boolean> {
-  for (let next = 1; ;) {
-    const read = await bus.read(stream, next, FOLDED_AT_ONCE)
-    const last = read.at(-1)
-    if (last === undefined) return false
-    if (read.some(({ data }) => decodeJournal(data).entries.length > 0)) return true
-    next = last.seq + 1
+  const { lastSeq: streamEnd } = await bus.streamState(stream)
+  const messageAt = async (seq: number) => {
+    const [found] = await bus.read(stream, seq, 1)
+    return found?.seq === seq ? decodeJournal(found.data) : undefined
   }
+  return openFoldedFile(db, { stream, streamEnd, messageAt })
 }
 
 interface Opening {
   readonly options: PublishedJournalOptions
   readonly stream: string
   readonly writer: string
-  readonly publication: Publication
+  readonly file: FoldedFile
   rebuilt: number
 }
 
@@ -154,17 +142,13 @@ async function isFolded(opening: Opening): Promise<boolean> {
 }
 
 async function foldToEnd(opening: Opening): Promise<void> {
-  const { options, stream, publication } = opening
+  const { options, stream, file } = opening
   for (;;) {
-    const from = publication.place().lastSeq + 1
+    const from = file.place().lastSeq + 1
     const read = await options.bus.read(stream, from, FOLDED_AT_ONCE)
     if (read.length === 0) return
-    const messages = read.map(({ seq, data }) => ({ seq, message: decodeJournal(data) }))
-    opening.rebuilt += messages.length
-    if (publication.fold(messages) === 'discarded') {
-      options.facts.journalDiscarded()
-      opening.rebuilt = 0
-    }
+    file.fold(read.map(({ seq, data }) => ({ seq, message: decodeJournal(data) })))
+    opening.rebuilt += read.length
   }
 }
 
@@ -173,10 +157,10 @@ async function foldToEnd(opening: Opening): Promise<void> {
  * the writer is lost with a server.
  */
 async function takeOver(opening: Opening): Promise<PublishedJournal | undefined> {
-  const { options, stream, writer, publication } = opening
+  const { options, stream, writer, file } = opening
   const { bus, owner, facts } = options
   if (!(await isFolded(opening))) return undefined
-  const term = publication.place().term + 1
+  const term = file.place().term + 1
   // One that starts meanwhile gets an answer. The queue has a name of its own: a deposed writer must not get the question.
   const answering = await bus.answer(askJournalWriter(owner), writer, (_, replyTo) => {
     bus.reply(replyTo, Buffer.from(`${writer} of term ${term}`))
@@ -184,10 +168,10 @@ async function takeOver(opening: Opening): Promise<PublishedJournal | undefined>
   try {
     const data = encodeJournal({ term, writer, entries: [] })
     const append = { bus, stream, subject: journalSubject(owner), onUnknown: facts.journalUnclear }
-    const lastSeq = await appendFenced(append, data, publication.place().lastSeq)
-    publication.published(0, { lastSeq, term })
+    const lastSeq = await appendFenced(append, data, file.place().lastSeq)
+    file.commit([], { lastSeq, term, writer }, [])
     facts.leads(term, opening.rebuilt)
-    return await lead(opening, term, answering)
+    return lead(opening, term, answering)
   } catch (error) {
     await answering.stop()
     if (!(error instanceof AnotherWriter)) throw error
@@ -195,30 +179,27 @@ async function takeOver(opening: Opening): Promise<PublishedJournal | undefined>
   }
 }
 
-async function lead(
-  { options, stream, writer, publication }: Opening,
+function lead(
+  { options, stream, writer, file }: Opening,
   term: number,
   answering: Subscription,
-): Promise<PublishedJournal> {
+): PublishedJournal {
   const { db, bus, owner, facts, onFatal, nowMs, silenceMs } = options
-  const publisher = createPublisher({
-    ...{ publication, bus, stream, subject: journalSubject(owner), term, writer },
+  const log = createEntryLog({
+    ...{ file, bus, stream, subject: journalSubject(owner), term, writer },
     onUnknown: facts.journalUnclear,
     onFatal,
   })
-  const journal = createTransactionJournal(db, nowMs, publisher)
-  // Also what a file of an earlier release holds.
-  publisher.wake()
-  await journal.durable()
+  const journal = createTransactionJournal(db, nowMs, log)
   const watching = watchTerm({
-    ...{ bus, stream, term, lastSeq: publisher.lastSeq, onFatal, everyMs: silenceMs },
+    ...{ bus, stream, term, lastSeq: log.lastSeq, onFatal, everyMs: silenceMs },
   })
   return {
-    ...{ journal, term, trouble: publisher.trouble },
+    ...{ journal, term, trouble: log.trouble },
     stop: async () => {
       watching.stop()
       await answering.stop()
-      await publisher.stop()
+      await log.stop()
     },
   }
 }
@@ -228,8 +209,6 @@ export function observeJournal(log: Logger): JournalFacts {
   return {
     standingBy: (writer) => log.info({ writer }, 'standing by: another process sends'),
     leads: (term, folded) => log.info({ term, folded }, 'sends from now on'),
-    journalDiscarded: () =>
-      log.warn('the journal has entries that its stream lacks; rebuilding it from the stream'),
     journalUnclear: (error) => log.warn({ err: error }, 'append to the journal unclear'),
     versionRaised: (message) => log.warn(message),
   }

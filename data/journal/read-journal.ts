@@ -2,13 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Address, Hex } from '../../core/action.js'
 import { exactNumber } from '../../core/decimal.js'
-import { openDatabase } from '../open.js'
 import { hexOf } from '../row-values.js'
-import {
-  createTransactionJournal,
-  JOURNAL_FILES,
-  JOURNAL_MIGRATIONS,
-} from './transaction-journal.js'
+import { JOURNAL_FILES, openJournalFile } from './journal-file.js'
+import { createTransactionJournal } from './transaction-journal.js'
 
 /** State of a settlement in the journal. */
 export interface JournaledSettlement {
@@ -41,8 +37,7 @@ export interface JournalReader {
 export function openJournalReader(dataDir: string): JournalReader | undefined {
   const path = join(dataDir, JOURNAL_FILES.executor)
   if (!existsSync(path)) return undefined
-  const migrations = JOURNAL_MIGRATIONS
-  const db = openDatabase({ path, migrations, synchronous: 'FULL', readonly: true })
+  const db = openJournalFile(path, { readonly: true })
   return { ...prepareSettlementReads(db), ...prepareWholeReads(db), close: () => void db.close() }
 }
 
@@ -52,8 +47,7 @@ export function openJournalReader(dataDir: string): JournalReader | undefined {
  */
 export function countUnsettled(path: string, sender: Address): number {
   if (!existsSync(path)) return 0
-  const migrations = JOURNAL_MIGRATIONS
-  const db = openDatabase({ path, migrations, synchronous: 'FULL', readonly: true })
+  const db = openJournalFile(path, { readonly: true })
   try {
     return createTransactionJournal(db).unsettledTransactions(sender).length
   } finally {
@@ -61,7 +55,7 @@ export function countUnsettled(path: string, sender: Address): number {
   }
 }
 
-type Db = ReturnType<typeof openDatabase>
+type Db = ReturnType<typeof openJournalFile>
 
 /** A settlement that a mined batch did not try has further intents named after it; ':' sorts after the digits. */
 const LIFE = / life [0-9]+$/

@@ -11,13 +11,12 @@ import {
   type JournalOwner,
 } from '../../core/transaction-journal.js'
 import { StreamMissing, type Bus } from '../../runtime/bus/bus.js'
-import { openDatabase } from '../open.js'
 import {
   openPublishedJournal,
   type JournalFacts,
   type PublishedJournal,
 } from './published-journal.js'
-import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from './transaction-journal.js'
+import { JOURNAL_FILES, openJournalFile } from './journal-file.js'
 
 /** The journal files of a venue at rest, as a restore reads and completes them. */
 
@@ -76,12 +75,11 @@ const AT_REST: JournalFacts = {
   standingBy: (writer) => {
     throw new CannotStart(`a process sends, ${writer}: stop the venue before a restore`)
   },
-  ...{ leads: nothing, journalDiscarded: nothing, journalUnclear: nothing, versionRaised: nothing },
+  ...{ leads: nothing, journalUnclear: nothing, versionRaised: nothing },
 }
 
 /**
- * Opens each restored journal as its process does: what a stream holds beyond its file is folded, and what a file holds
- * beyond its stream is published. Rejects as openPublishedJournal does, and with CannotStart while a process writes one.
+ * Opens each restored journal as its process does: what a stream holds beyond its file is folded. Rejects as openPublishedJournal does, and with CannotStart while a process writes one.
  */
 export async function openRestoredJournals(dataDir: string, bus: Bus): Promise<RestoredJournals> {
   const opened = new Map<string, PublishedJournal>()
@@ -98,7 +96,7 @@ export async function openRestoredJournals(dataDir: string, bus: Bus): Promise<R
     for (const owner of JOURNAL_OWNERS) {
       const path = join(dataDir, JOURNAL_FILES[owner])
       if (!existsSync(path) && !(await hasStream(bus, owner))) continue
-      const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
+      const db = openJournalFile(path)
       files.push(db)
       const published = await openPublishedJournal({
         db,

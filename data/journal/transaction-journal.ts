@@ -1,11 +1,9 @@
-import Sqlite from 'better-sqlite3'
 import type { Database } from 'better-sqlite3'
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { exactNumber } from '../../core/decimal.js'
 import type {
   JournalEntry,
-  JournalOwner,
   OpenTransaction,
   RecordedIntent,
   Reversal,
@@ -13,6 +11,7 @@ import type {
 } from '../../core/transaction-journal.js'
 import { blobOf, hexOf } from '../row-values.js'
 import { prepareApply } from './apply-entry.js'
+import { orUnwritable } from './journal-file.js'
 import {
   assertSigned,
   attemptOf,
@@ -25,53 +24,35 @@ import {
   type TransactionReads,
 } from './transaction-rows.js'
 
-/** Schema of a journal of signed transactions. */
-export const JOURNAL_MIGRATIONS = new URL('../../../data/migrations/executor/', import.meta.url)
-
-/** The name of the file of each journal, in DATA_DIR. */
-export const JOURNAL_FILES: Readonly<Record<JournalOwner, string>> = {
-  executor: 'executor.db',
-  'deposit-submitter': 'deposit-transactions.db',
-  'withdrawal-submitter': 'withdrawal-transactions.db',
-}
-
-/** The journal's disk refused a write, so nothing may be broadcast. */
-export class JournalUnwritable extends Error {
-  override readonly name = 'JournalUnwritable'
-}
-
-/** Where the entries of a journal go beside its tables. */
+/** Where the entries of a journal go. */
 export interface EntrySink {
-  /** Called with each entry inside the transaction that writes its rows. */
-  readonly add: (entry: JournalEntry) => void
+  /** Writes the entry's rows and returns the outcomes that it reversed. Throws JournalUnwritable. */
+  readonly record: (entry: JournalEntry) => Reversal[]
   readonly durable: TransactionJournal['durable']
   readonly isDurable: TransactionJournal['isDurable']
 }
 
 /** For a journal that is nowhere but in its file. */
-const NO_SINK: EntrySink = {
-  add: () => undefined,
-  durable: () => Promise.resolve(),
-  isDurable: () => true,
+function writeAlone(db: Database): EntrySink {
+  const apply = db.transaction(prepareApply(db, prepareTransactionReads(db)))
+  return {
+    record: orUnwritable((entry) => apply.immediate(entry)),
+    durable: () => Promise.resolve(),
+    isDurable: () => true,
+  }
 }
 
 /**
- * The journal in a database opened with synchronous FULL: what a method has recorded survives a power cut. Throws
- * JournalUnwritable when the disk refuses a write. A nonce or intent that is already taken throws too: the caller has
- * broken an invariant. `sink` gets every entry, by default none does.
+ * The journal whose rows are in the database and whose entries go to `sink`; by default they are in the database alone. A
+ * nonce or intent that is already taken throws: the caller has broken an invariant.
  */
 export function createTransactionJournal(
   db: Database,
   nowMs: () => number = Date.now,
-  sink: EntrySink = NO_SINK,
+  sink: EntrySink = writeAlone(db),
 ): TransactionJournal {
   const read = prepareTransactionReads(db)
-  const apply = prepareApply(db, read)
-  const record = durably(db, (entry: JournalEntry): Reversal[] => {
-    const reversals = apply(entry)
-    sink.add(entry)
-    return reversals
-  })
+  const { record } = sink
   return {
     durable: sink.durable,
     isDurable: sink.isDurable,
@@ -126,24 +107,6 @@ function signedEntry(
     return { intentId, fingerprint }
   })
   return { kind: 'signed', from, evmNonce, intents, attempt } as const
-}
-
-/** The write as one durable transaction; a full or failing disk is an operating error. */
-export function durably<Args extends unknown[], Result>(
-  db: Database,
-  write: (...args: Args) => Result,
-) {
-  const transaction = db.transaction(write)
-  return (...args: Args): Result => {
-    try {
-      return transaction.immediate(...args)
-    } catch (error) {
-      const isOfDisk =
-        error instanceof Sqlite.SqliteError && /^SQLITE_(FULL|IOERR|BUSY|READONLY)/.test(error.code)
-      if (!isOfDisk) throw error
-      throw new JournalUnwritable('the journal could not be written', { cause: error })
-    }
-  }
 }
 
 function stateOf(read: TransactionReads, row: IntentRow): RecordedIntent['state'] {

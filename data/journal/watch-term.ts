@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJournal } from '../../bus-schemas/journal.js'
 import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
-import { Deposed } from './publisher.js'
+import { Deposed } from './append-entries.js'
 
 /** Short against WRITER_SILENCE_MS: two processes answer the same requests until the older one knows. */
 const LOOK_EVERY_MS = 1_000

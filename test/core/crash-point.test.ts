@@ -60,7 +60,7 @@ describe('CRASH_AT', () => {
   const inTest = (CRASH_AT: string) => readCrashAt({ NODE_ENV: 'test', CRASH_AT })
 
   it('names a point, and at which passing', () => {
-    expect(inTest('lane.in_commit')).to.deep.equal({ point: 'lane.in_commit', passing: 1 })
+    expect(inTest('journal.in_fold')).to.deep.equal({ point: 'journal.in_fold', passing: 1 })
     expect(inTest('matcher.after_read:17')).to.deep.equal({
       point: 'matcher.after_read',
       passing: 17,
@@ -68,24 +68,24 @@ describe('CRASH_AT', () => {
   })
 
   it('counts for nothing outside tests', () => {
-    expect(readCrashAt({ CRASH_AT: 'lane.in_commit' })).to.equal(undefined)
-    expect(readCrashAt({ NODE_ENV: 'production', CRASH_AT: 'lane.in_commit' })).to.equal(undefined)
+    expect(readCrashAt({ CRASH_AT: 'journal.in_fold' })).to.equal(undefined)
+    expect(readCrashAt({ NODE_ENV: 'production', CRASH_AT: 'journal.in_fold' })).to.equal(undefined)
     expect(readCrashAt({ NODE_ENV: 'test' })).to.equal(undefined)
   })
 
   it('must name a point that exists', () => {
-    for (const bad of ['intake.nowhere', 'lane.in_commit:0', 'lane.in_commit:', ':3'])
+    for (const bad of ['intake.nowhere', 'journal.in_fold:0', 'journal.in_fold:', ':3'])
       expect(() => inTest(bad), bad).to.throw(BadConfiguration, 'CRASH_AT')
   })
 
   it('kills at that passing of that point only', () => {
     let kills = 0
-    const handler = killAt({ point: 'lane.in_commit', passing: 2 }, () => (kills += 1))
-    handler('lane.in_commit')
+    const handler = killAt({ point: 'journal.in_fold', passing: 2 }, () => (kills += 1))
+    handler('journal.in_fold')
     handler('intake.in_store')
     expect(kills).to.equal(0)
-    handler('lane.in_commit')
-    handler('lane.in_commit')
+    handler('journal.in_fold')
+    handler('journal.in_fold')
     expect(kills).to.equal(1)
   })
 

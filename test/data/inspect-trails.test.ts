@@ -5,11 +5,8 @@ import type { Order } from '../../core/engine/order.js'
 import { amountE18, E18, quoteE18 } from '../../core/money.js'
 import { createProjection, HISTORY_FILE } from '../../data/history/project.js'
 import { MAX_FOUND, openStoresReader, type StoresReader } from '../../data/inspect-stores.js'
-import {
-  createTransactionJournal,
-  JOURNAL_FILES,
-  JOURNAL_MIGRATIONS,
-} from '../../data/journal/transaction-journal.js'
+import { JOURNAL_FILES, JOURNAL_MIGRATIONS } from '../../data/journal/journal-file.js'
+import { createTransactionJournal } from '../../data/journal/transaction-journal.js'
 import { openDatabase, UnknownSchemaVersion } from '../../data/open.js'
 import { createTransferStore, TRANSFER_MIGRATIONS } from '../../data/transfer-store.js'
 import { aFill, anOrder } from '../support/builders.js'

@@ -1,5 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { expect } from 'chai'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEventLogs } from 'viem'
 import { commandMessages } from '../../bus-schemas/commands.js'
@@ -31,6 +32,8 @@ interface Row {
   readonly after?: CrashPoint
   /** At which passing, when it is not the first. */
   readonly passing?: (venue: PocketVenue) => Promise<number>
+  /** The executor goes on beside an empty disk: its journal is in its stream alone. */
+  readonly disk?: 'another'
   /** What else it takes, once the orders are on their way. */
   readonly provoke?: (venue: PocketVenue, settled: Promise<void>) => Promise<void>
 }
@@ -70,19 +73,27 @@ const ROWS: readonly Row[] = [
   { point: 'matcher.fence_detected', provoke: pauseUntilReplaced },
   { point: 'executor.after_request', kind: 'future' },
   { point: 'executor.before_journal', kind: 'perpetual' },
-  { point: 'lane.after_sign_before_commit', kind: 'future' },
-  { point: 'lane.in_commit', kind: 'perpetual' },
-  { point: 'lane.after_commit_before_broadcast' },
-  { point: 'lane.during_broadcast', kind: 'future' },
-  { point: 'lane.after_broadcast_before_mark', kind: 'perpetual' },
-  { point: 'lane.after_receipt_before_mark', kind: 'future' },
-  { point: 'lane.after_mark_before_answer', kind: 'perpetual' },
   { point: 'lane.during_reorg_rollback', provoke: forgetTheTrade },
-  { point: 'journal.before_publish', kind: 'perpetual' },
-  { point: 'journal.after_publish_before_ack' },
-  { point: 'journal.after_ack_before_broadcast', kind: 'future' },
-  { point: 'lane.recovery_mid', kind: 'future', after: 'lane.after_commit_before_broadcast' },
+  ...onBothDisks(
+    { point: 'lane.after_sign_before_record', kind: 'future' },
+    { point: 'lane.after_record_before_append' },
+    { point: 'journal.before_append', kind: 'perpetual' },
+    { point: 'journal.after_append_before_ack' },
+    { point: 'journal.after_ack_before_fold', kind: 'future' },
+    { point: 'journal.in_fold', kind: 'perpetual' },
+    { point: 'lane.after_append_before_broadcast', kind: 'future' },
+    { point: 'lane.during_broadcast', kind: 'future' },
+    { point: 'lane.after_broadcast_before_mark', kind: 'perpetual' },
+    { point: 'lane.after_receipt_before_mark', kind: 'future' },
+    { point: 'lane.after_mark_before_answer', kind: 'perpetual' },
+    { point: 'lane.recovery_mid', kind: 'future', after: 'lane.after_append_before_broadcast' },
+  ),
 ]
+
+/** What the journal's table of crashes is about: a process goes on beside the file, or knows the stream alone. */
+function onBothDisks(...rows: readonly Row[]): Row[] {
+  return rows.flatMap((row) => [row, { ...row, disk: 'another' } as const])
+}
 
 /** Lets a second matcher take the market while the first is paused. */
 async function pauseUntilReplaced(venue: PocketVenue): Promise<void> {
@@ -135,8 +146,8 @@ describe('a crash at each labelled point', function () {
   })
 
   for (const row of ROWS) {
-    const { point, kind = 'spot' } = row
-    it(`${point} loses and doubles nothing on ${kind}`, async () => {
+    const { point, kind = 'spot', disk } = row
+    it(`${point} loses and doubles nothing on ${kind}${disk === undefined ? '' : ', beside an empty disk'}`, async () => {
       const market = markets.of(kind)
       const process = processOf(point, market)
       const { world } = venue
@@ -153,6 +164,7 @@ describe('a crash at each labelled point', function () {
       const settled = answered.then(() => untilSettled(venue, market, taker))
       await Promise.all([crashes(row, venue, market), row.provoke?.(venue, settled)])
       venue.signal('twin', 'SIGKILL')
+      if (disk !== undefined) loseJournalFile(venue)
       await venue.start(process)
 
       for (const answer of await answered) expect([200, 409]).to.include(answer)
@@ -161,6 +173,11 @@ describe('a crash at each labelled point', function () {
     })
   }
 })
+
+function loseJournalFile({ dataDir }: PocketVenue): void {
+  for (const end of ['', '-wal', '-shm'])
+    rmSync(join(dataDir, `executor.db${end}`), { force: true })
+}
 
 async function armed({ point, after, passing }: Row, venue: PocketVenue): Promise<string> {
   if (after !== undefined) return after

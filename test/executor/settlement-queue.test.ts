@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { LaneFrozen } from '../../chain/lane/transaction-lane.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import { E18, quoteE18 } from '../../core/money.js'
-import { JournalUnwritable } from '../../data/journal/transaction-journal.js'
+import { JournalUnwritable } from '../../data/journal/journal-file.js'
 import {
   createSettlementQueue,
   SHARE_WITHIN_MS,

@@ -226,7 +226,8 @@ function watchCommits(): void {
   }
   prototype.prepare = function (this: Database.Database, sql) {
     const statement = prepare.call(this, sql)
-    if (/^\s*(INSERT|UPDATE|DELETE)/.test(sql)) statement.run = tellingOf(this, statement.run)
+    if (/^\s*(INSERT|UPDATE|DELETE|COMMIT)/.test(sql))
+      statement.run = tellingOf(this, statement.run)
     return statement
   }
 }

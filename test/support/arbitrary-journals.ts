@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import type {
   Attempt,
-  ChangedOutcome,
   Inclusion,
   Intent,
   IntentOutcome,
@@ -29,10 +28,6 @@ const anyOutcome: fc.Arbitrary<IntentOutcome> = fc.oneof(
   fc.constant<IntentOutcome>({ status: 'success' }),
   fc.record({ status: fc.constant('reverted' as const), revert: anyText }),
 )
-const anyChange: fc.Arbitrary<ChangedOutcome> = fc.oneof(
-  fc.record({ ...inclusion, status: fc.constantFrom('success' as const, 'displaced' as const) }),
-  fc.record({ ...inclusion, status: fc.constant('reverted' as const), revert: anyText }),
-)
 const nonces = { from: anyAddress, evmNonces: fc.array(fc.nat(), { minLength: 1 }) }
 const kind = <Kind extends string>(name: Kind) => ({ kind: fc.constant(name) })
 
@@ -53,13 +48,6 @@ const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
   fc.record({ ...kind('displaced'), ...ofTransaction, by: anyInclusion, ...atTime }),
   fc.record({ ...kind('reopened'), ...nonces }),
   fc.record({ ...kind('foreign'), ...ofTransaction, by: anyInclusion }),
-  fc.record({
-    ...kind('reversed'),
-    intentId: anyText,
-    before: anyChange,
-    now: anyChange,
-    ...atTime,
-  }),
 )
 
 export const anyJournalMessage: fc.Arbitrary<JournalMessage> = fc.record({

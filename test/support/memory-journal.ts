@@ -2,10 +2,8 @@ import Sqlite from 'better-sqlite3'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { TransactionJournal } from '../../core/transaction-journal.js'
 import type { Hex } from '../../core/action.js'
-import {
-  createTransactionJournal,
-  JOURNAL_MIGRATIONS,
-} from '../../data/journal/transaction-journal.js'
+import { JOURNAL_MIGRATIONS } from '../../data/journal/journal-file.js'
+import { createTransactionJournal } from '../../data/journal/transaction-journal.js'
 
 export interface MemoryJournal extends TransactionJournal {
   /** Whether signed bytes of that hash are recorded. */

@@ -80,13 +80,14 @@ const ROWS: readonly Row[] = [
   ['transfer.after_mark_before_answer'],
   ['transfer.after_claim', 'transfer.recovery_mid'],
   // The first passing is the permit's, the second the deposit's.
-  ['lane.in_commit:2'],
-  ['lane.after_commit_before_broadcast:2'],
-  // In the file alone; on the bus without its knowledge; on the bus and not broadcast: then its bytes go out again.
-  ['journal.before_publish'],
+  ['lane.after_record_before_append:2'],
+  // In memory alone; in the stream without its knowledge; in the stream and not in the file; in both, and not broadcast.
+  ['journal.before_append'],
   // The third message is the signed deposit, after the permit and its outcome.
-  ['journal.after_publish_before_ack:3'],
-  ['journal.after_ack_before_broadcast:3'],
+  ['journal.after_append_before_ack:3'],
+  ['journal.after_ack_before_fold:3'],
+  ['journal.in_fold:3'],
+  ['lane.after_append_before_broadcast:2'],
   ['lane.during_broadcast:2'],
   ['lane.after_receipt_before_mark:2'],
 ]

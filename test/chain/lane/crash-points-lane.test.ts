@@ -31,8 +31,8 @@ async function loseRecord(lane: ScriptedLane): Promise<void> {
 
 /** What takes waiting, or a damaged journal, on a chain that does what the test says; the others run on a real one. */
 const ROWS: readonly Row[] = [
-  { point: 'lane.before_bump_commit', drive: passOver },
-  { point: 'lane.after_bump_commit_before_send', drive: passOver },
+  { point: 'lane.before_bump_record', drive: passOver },
+  { point: 'lane.after_bump_record_before_append', drive: passOver },
   { point: 'lane.during_gap_fill', drive: loseRecord },
 ]
 

@@ -211,9 +211,9 @@ describe('the lane of a key', () => {
   it('has a transaction journaled before a crash, and broadcasts it after the next start', async () => {
     const opened = await open()
     armCrashPoints((point) => {
-      if (point === 'lane.after_commit_before_broadcast') throw new Error(point)
+      if (point === 'lane.after_record_before_append') throw new Error(point)
     })
-    expect(() => opened.take(callFor('a'))).to.throw('lane.after_commit_before_broadcast')
+    expect(() => opened.take(callFor('a'))).to.throw('lane.after_record_before_append')
     armCrashPoints(undefined)
     await lane?.stop()
     expect(scripted.sent).to.deep.equal([])

@@ -3,16 +3,12 @@ import { expect } from 'chai'
 import { encodeJournal, JOURNAL_VERSION } from '../../../bus-schemas/journal.js'
 import { askJournalWriter, journalStream, journalSubject } from '../../../bus-schemas/subjects.js'
 import type { JournalEntry } from '../../../core/transaction-journal.js'
-import { JournalDiverged, openPublication } from '../../../data/journal/publication.js'
 import {
   openPublishedJournal,
   type PublishedJournal,
 } from '../../../data/journal/published-journal.js'
-import {
-  createTransactionJournal,
-  JOURNAL_MIGRATIONS,
-} from '../../../data/journal/transaction-journal.js'
-import { openDatabase } from '../../../data/open.js'
+import { openJournalFile } from '../../../data/journal/journal-file.js'
+import { createTransactionJournal } from '../../../data/journal/transaction-journal.js'
 import { NoAnswer } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
@@ -43,10 +39,7 @@ describe('the opening of a journal on the bus', () => {
     dir.remove()
   })
 
-  const openFile = (name: string): Database =>
-    openDatabase({
-      ...{ path: `${dir.path}/${name}.db`, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' },
-    })
+  const openFile = (name: string): Database => openJournalFile(`${dir.path}/${name}.db`)
   /** Opens it, with all that it reports. */
   async function open(
     name: string,
@@ -65,7 +58,6 @@ describe('the opening of a journal on the bus', () => {
       facts: {
         standingBy: note('standing by'),
         leads: note('leads'),
-        journalDiscarded: note('discarded'),
         journalUnclear: note('unclear'),
         versionRaised: note('raised'),
       },
@@ -113,24 +105,6 @@ describe('the opening of a journal on the bus', () => {
     expect(createTransactionJournal(db).find('m:299')?.state.kind).to.equal('refused')
   })
 
-  it('finds the entries of another process behind any number of takeovers', async () => {
-    await declare()
-    for (let n = 1; n <= 300; n += 1) await append(n)
-    const old = openFile('a')
-    sign(createTransactionJournal(old), 0, 'm:1')
-    old.close()
-    await append(300, refused('m:9'))
-    // Also where the bus gives one message at a time.
-    const read: MemoryBus['read'] = async (stream, from) =>
-      (await bus.read(stream, from, 1)).slice()
-    for (const line of [bus, Object.assign(bus.connect(), { read })]) {
-      const failure: unknown = await open('a', line).catch((error: unknown) => error)
-      expect(failure).to.be.instanceOf(JournalDiverged)
-      const kept = opened.at(-1)?.db
-      expect(kept?.prepare('SELECT count(*) FROM outbox').pluck().get()).to.equal(0n)
-    }
-  })
-
   it('answers with its name and term while it leads, and not once it has stopped', async () => {
     await open('a')
     const ask = () => bus.ask(askJournalWriter(OWNER), new Uint8Array(), 100)
@@ -175,33 +149,6 @@ describe('the opening of a journal on the bus', () => {
     expect((await bus.streamState(STREAM)).lastSeq).to.equal(1)
     line.ask = () => Promise.reject(new Error('the test is over'))
     expect(String(await becoming.catch((error: unknown) => error))).to.include('test is over')
-  })
-
-  it('says that it discarded entries which no stream has, and counts the rest from then on', async () => {
-    const first = await open('a')
-    sign(first.journal, 0, 'm:1')
-    await first.journal.durable()
-    await close()
-    // It recorded another one, which it could not publish, and a second process took over.
-    const file = openFile('a')
-    const found = { stream: STREAM, streamEnd: 2, holdsEntries: true }
-    const sink = {
-      ...openPublication(file, found),
-      durable: () => Promise.resolve(),
-      isDurable: () => false,
-    }
-    sign(
-      createTransactionJournal(file, () => 5, sink),
-      1,
-      'm:2',
-    )
-    file.close()
-    await append(2)
-    await append(2, refused('m:9'))
-    const again = await open('a')
-    expect(again.facts).to.deep.equal([['discarded'], ['leads', 3, 4]])
-    expect(again.journal.find('m:2')).to.equal(undefined)
-    expect(again.journal.find('m:9')?.state.kind).to.equal('refused')
   })
 
   it('says that an append has to be looked up, and that it does not go on meanwhile', async () => {

@@ -6,19 +6,17 @@ import { decodeJournal } from '../../../bus-schemas/journal.js'
 import { journalStream } from '../../../bus-schemas/subjects.js'
 import { CannotStart } from '../../../core/cannot-start.js'
 import type { TransactionJournal } from '../../../core/transaction-journal.js'
-import { JournalDiverged } from '../../../data/journal/publication.js'
 import {
   openPublishedJournal,
   type PublishedJournal,
 } from '../../../data/journal/published-journal.js'
-import { Deposed } from '../../../data/journal/publisher.js'
+import { Deposed } from '../../../data/journal/append-entries.js'
 import {
-  createTransactionJournal,
   JOURNAL_FILES,
-  JOURNAL_MIGRATIONS,
-} from '../../../data/journal/transaction-journal.js'
+  JournalDiverged,
+  openJournalFile,
+} from '../../../data/journal/journal-file.js'
 import { openRestoredJournals } from '../../../data/journal/restored-journal.js'
-import { openDatabase } from '../../../data/open.js'
 import { BusUnavailable } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
@@ -49,14 +47,7 @@ describe('a journal on the bus', () => {
   })
 
   const pathOf = (name: string) => join(dir.path, `${name}.db`)
-  function openFile(name: string): Database {
-    const file = {
-      path: pathOf(name),
-      migrations: JOURNAL_MIGRATIONS,
-      synchronous: 'FULL',
-    } as const
-    return openDatabase(file)
-  }
+  const openFile = (name: string): Database => openJournalFile(pathOf(name))
 
   interface Process {
     readonly db: Database
@@ -78,7 +69,7 @@ describe('a journal on the bus', () => {
     const published = await openPublishedJournal({
       ...{ ...one, owner: OWNER, silenceMs: SILENCE_MS, nowMs: () => 1_760_000_000_000 },
       facts: {
-        ...{ standingBy: onStandby, leads: ignore, journalDiscarded: ignore },
+        ...{ standingBy: onStandby, leads: ignore },
         ...{ journalUnclear: ignore, versionRaised: ignore },
       },
       onFatal: (error) => fatal.push(error),
@@ -98,7 +89,6 @@ describe('a journal on the bus', () => {
   }
   const rowsOf = (db: Database) =>
     Object.fromEntries(TABLES.map((table) => [table, db.prepare(`SELECT * FROM ${table}`).all()]))
-  const waitingIn = (db: Database) => db.prepare('SELECT count(*) FROM outbox').pluck().get()
 
   async function messages() {
     const { lastSeq } = await bus.streamState(STREAM)
@@ -127,27 +117,6 @@ describe('a journal on the bus', () => {
     expect(sizes).to.deep.equal([0, 14])
   })
 
-  it('publishes the file of an earlier release once, with the same rows', async () => {
-    const db = openFile('old')
-    fill(createTransactionJournal(db, () => 1_760_000_000_000))
-    const before = rowsOf(db)
-    db.close()
-    await (await open('old')).stop()
-    const count = (await messages()).length
-    await (await open('old')).stop()
-    expect(await messages()).to.have.length(count + 1)
-    expect((await messages()).at(-1)?.entries).to.deep.equal([])
-    const other = await open('other')
-    const { intents, transaction_intents, ...rest } = rowsOf(other.db)
-    const { intents: intentsBefore, transaction_intents: carriedBefore, ...restBefore } = before
-    expect(rest).to.deep.equal(restBefore)
-    expect(intents).to.have.deep.members(intentsBefore ?? [])
-    // The outcome of the transaction that was displaced is in its reversal alone.
-    const standing = (rows: unknown[] = []) =>
-      rows.filter((row) => (row as { displaced: bigint }).displaced === 0n)
-    expect(standing(transaction_intents)).to.deep.equal(standing(carriedBefore))
-  })
-
   it('holds a transaction back while the bus does not answer', async () => {
     const { journal, published } = await open('a')
     const release = bus.holdAppendAcks()
@@ -174,24 +143,18 @@ describe('a journal on the bus', () => {
     expect(entries.map(({ kind }) => kind)).to.deep.equal(['signed', 'signed'])
   })
 
-  it('finds what a crash left unmarked in the stream, and appends the rest', async () => {
+  it('goes on from an older copy of its file, row for row', async () => {
     const first = await open('a')
-    sign(first.journal, 0, 'm:1')
+    sign(first.journal, 0, 'm:0')
     await first.journal.durable()
-    // As a crash leaves the file: the entry waits still, and another one was never sent.
-    const saved = first.db.serialize()
+    const older = first.db.serialize()
+    fill(first.journal)
+    await first.journal.durable()
+    const before = rowsOf(first.db)
     await first.stop()
     remove('a')
-    writeFileSync(pathOf('a'), saved)
-    const crashed = openFile('a')
-    expect(waitingIn(crashed)).to.equal(1n)
-    crashed.close()
-    const again = await open('a')
-    sign(again.journal, 1, 'm:2')
-    await again.journal.durable()
-    const entries = (await messages()).flatMap((message) => message.entries)
-    expect(entries).to.have.length(2)
-    expect(again.journal.nextNonce(SENDER)).to.equal(2)
+    writeFileSync(pathOf('a'), older)
+    expect(rowsOf((await open('a')).db)).to.deep.equal(before)
   })
 
   describe('that a restore has put back', () => {
@@ -207,10 +170,10 @@ describe('a journal on the bus', () => {
       await restoring.close()
     }
 
-    it('keeps the foreign nonce, also without its file, and beside a file copied in the middle of an append', async () => {
+    it('keeps the foreign nonce, also without its file, and beside a file copied before an append', async () => {
       const first = await open(NAME)
-      sign(first.journal, 0, 'm:1')
       const copied = first.db.serialize()
+      sign(first.journal, 0, 'm:1')
       sign(first.journal, 1, 'm:2')
       await first.journal.durable()
       await first.stop()
@@ -226,25 +189,6 @@ describe('a journal on the bus', () => {
       const rebuilt = await open(NAME)
       expect(rebuilt.journal.nextNonce(SENDER)).to.equal(10)
       expect(rebuilt.journal.find('m:2')?.state.kind).to.equal('open')
-    })
-
-    it('of 0.2.0 is published with it, and is published whole in another stream', async () => {
-      const old = openFile(NAME)
-      sign(createTransactionJournal(old), 0, 'm:1')
-      old.close()
-      await recordForeign()
-      remove(NAME)
-      const rebuilt = await open(NAME)
-      expect(rebuilt.journal.nextNonce(SENDER)).to.equal(10)
-      const before = rowsOf(rebuilt.db)
-      await rebuilt.stop()
-      bus = createMemoryBus()
-      const file = openFile(NAME)
-      file.exec(`UPDATE publication SET stream = 'of an earlier build', last_seq = 0, term = 0`)
-      file.close()
-      await (await open(NAME)).stop()
-      remove(NAME)
-      expect(rowsOf((await open(NAME)).db)).to.deep.equal(before)
     })
 
     it('is refused while its process runs', async () => {
@@ -280,13 +224,12 @@ describe('a journal on the bus', () => {
       expect(first.fatal[1]).to.be.instanceOf(Deposed)
       expect(first.journal.isDurable(hashOf(102))).to.equal(false)
 
-      // What it could not publish was never broadcast: its file follows the stream again.
+      // What it could not append was never broadcast, and is in no file.
       await first.stop()
       await second.stop()
       const again = await open('a')
       expect(again.journal.find('m:9')).to.equal(undefined)
       expect(again.journal.find('m:3')?.state.kind).to.equal('open')
-      expect(waitingIn(again.db)).to.equal(0n)
     })
 
     it('lets it take over once the bus, which lost its leader with the first, answers', async () => {
@@ -336,39 +279,33 @@ describe('a journal on the bus', () => {
     expect(failure).to.be.instanceOf(JournalDiverged)
   })
 
-  it('publishes a file of an earlier release behind takeovers of a process that had nothing', async () => {
-    await (await open('a')).stop()
-    const db = openFile('b')
-    sign(createTransactionJournal(db), 0, 'm:9')
-    db.close()
-    await (await open('b')).stop()
-    expect((await messages()).map(({ entries }) => entries.length)).to.deep.equal([0, 0, 1])
-  })
-
-  it('discards nothing of a file of an earlier release while it stands by, and stops instead', async () => {
-    const first = await open('a')
-    const db = openFile('b')
-    sign(createTransactionJournal(db), 0, 'm:9')
-    db.close()
-    let standingBy = false
-    const becoming = open('b', () => (standingBy = true)).catch((error: unknown) => error)
-    await eventually(() => standingBy)
-    sign(first.journal, 0, 'm:1')
-    expect(await becoming).to.be.instanceOf(JournalDiverged)
-    const kept = openFile('b')
-    expect(createTransactionJournal(kept).find('m:9')?.state.kind).to.equal('open')
-    kept.close()
-  })
-
-  it('refuses an unpublished file beside a stream that holds another journal', async () => {
+  it('refuses a stream that was taken back and went on differently', async () => {
     const first = await open('a')
     sign(first.journal, 0, 'm:1')
     await first.journal.durable()
     await first.stop()
-    const db = openFile('b')
-    sign(createTransactionJournal(db), 0, 'm:9')
-    db.close()
-    const failure: unknown = await open('b').catch((error: unknown) => error)
+    bus = createMemoryBus()
+    const other = await open('b')
+    sign(other.journal, 0, 'm:2')
+    await other.journal.durable()
+    await other.stop()
+    const failure: unknown = await open('a').catch((error: unknown) => error)
     expect(failure).to.be.instanceOf(JournalDiverged)
+  })
+
+  it('refuses the file of another process', async () => {
+    await (await open('a')).stop()
+    const db = openFile('a')
+    const opening = openPublishedJournal({
+      ...{ db, bus, owner: 'executor', silenceMs: SILENCE_MS },
+      facts: {
+        ...{ standingBy: () => undefined, leads: () => undefined },
+        ...{ journalUnclear: () => undefined, versionRaised: () => undefined },
+      },
+      onFatal: (error) => expect.fail(String(error)),
+    })
+    const failure: unknown = await opening.catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(JournalDiverged)
+    db.close()
   })
 })

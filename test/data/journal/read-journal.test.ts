@@ -2,11 +2,8 @@ import { expect } from 'chai'
 import { join } from 'node:path'
 import type { Address, Hex } from '../../../core/action.js'
 import { openJournalReader } from '../../../data/journal/read-journal.js'
-import {
-  createTransactionJournal,
-  JOURNAL_MIGRATIONS,
-} from '../../../data/journal/transaction-journal.js'
-import { openDatabase } from '../../../data/open.js'
+import { openJournalFile } from '../../../data/journal/journal-file.js'
+import { createTransactionJournal } from '../../../data/journal/transaction-journal.js'
 import { tempDir } from '../../support/temp-dir.js'
 
 const SENDER: Address = `0x${'ab'.repeat(20)}`
@@ -17,7 +14,7 @@ const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 describe('reading the journal beside the executor', () => {
   const dir = tempDir()
   const path = join(dir.path, 'executor.db')
-  const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
+  const db = openJournalFile(path)
   const journal = createTransactionJournal(db, () => SIGNED_AT_MS)
   after(() => {
     db.close()

@@ -5,7 +5,6 @@ import { journalStream, journalSubject } from '../../../bus-schemas/subjects.js'
 import type { Address } from '../../../core/action.js'
 import { InvariantBroken } from '../../../core/assert.js'
 import type { JournalOwner, TransactionJournal } from '../../../core/transaction-journal.js'
-import { JournalDiverged } from '../../../data/journal/publication.js'
 import { openPublishedJournal, type JournalFacts } from '../../../data/journal/published-journal.js'
 import { countUnsettled, openJournalReader } from '../../../data/journal/read-journal.js'
 import {
@@ -15,11 +14,11 @@ import {
   openRestoredJournals,
 } from '../../../data/journal/restored-journal.js'
 import {
-  createTransactionJournal,
   JOURNAL_FILES,
-  JOURNAL_MIGRATIONS,
-} from '../../../data/journal/transaction-journal.js'
-import { openDatabase } from '../../../data/open.js'
+  JournalDiverged,
+  openJournalFile,
+} from '../../../data/journal/journal-file.js'
+import { createTransactionJournal } from '../../../data/journal/transaction-journal.js'
 import { BusUnavailable } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { blockOf, fill, SENDER, sign } from '../../support/journal-entries.js'
@@ -27,7 +26,7 @@ import { tempDir } from '../../support/temp-dir.js'
 
 const nothing = (): void => undefined
 const NO_FACTS: JournalFacts = {
-  ...{ standingBy: nothing, leads: nothing, journalDiscarded: nothing },
+  ...{ standingBy: nothing, leads: nothing },
   ...{ journalUnclear: nothing, versionRaised: nothing },
 }
 const OTHER: Address = `0x${'cd'.repeat(20)}`
@@ -38,8 +37,7 @@ describe('the journal files of a venue at rest', () => {
   afterEach(() => dir.remove())
 
   const pathOf = (owner: JournalOwner) => join(dir.path, JOURNAL_FILES[owner])
-  const openFile = (owner: JournalOwner) =>
-    openDatabase({ path: pathOf(owner), migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
+  const openFile = (owner: JournalOwner) => openJournalFile(pathOf(owner))
   const write = (owner: JournalOwner, record: (journal: TransactionJournal) => void): void => {
     const db = openFile(owner)
     record(createTransactionJournal(db))
@@ -110,7 +108,7 @@ describe('the journal files of a venue at rest', () => {
       const other = tempDir()
       others.push(other)
       const path = join(other.path, JOURNAL_FILES[owner])
-      const db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
+      const db = openJournalFile(path)
       const published = await openPublishedJournal({
         ...{ db, bus, owner, facts: NO_FACTS, onFatal: (error) => expect.fail(String(error)) },
       })
@@ -168,11 +166,7 @@ describe('the journal files of a venue at rest', () => {
       write('withdrawal-submitter', nothing)
       const file = openFile('withdrawal-submitter')
       const stream = journalStream('withdrawal-submitter')
-      file
-        .prepare(
-          'INSERT INTO publication (id, stream, last_seq, term, earlier_up_to) VALUES (1, ?, 7, 1, 0)',
-        )
-        .run(stream)
+      file.prepare(`INSERT INTO place VALUES (1, ?, 7, 1, 'w')`).run(stream)
       file.close()
       const refused: unknown = await openRestoredJournals(dir.path, bus).catch(
         (error: unknown) => error,

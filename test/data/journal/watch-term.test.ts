@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { encodeJournal } from '../../../bus-schemas/journal.js'
-import { Deposed } from '../../../data/journal/publisher.js'
+import { Deposed } from '../../../data/journal/append-entries.js'
 import { watchTerm } from '../../../data/journal/watch-term.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'

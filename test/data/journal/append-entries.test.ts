@@ -2,54 +2,56 @@ import type { Database } from 'better-sqlite3'
 import { expect } from 'chai'
 import { decodeJournal } from '../../../bus-schemas/journal.js'
 import type { TransactionJournal } from '../../../core/transaction-journal.js'
-import { openPublication, type Publication } from '../../../data/journal/publication.js'
-import { createPublisher, Deposed, type Publisher } from '../../../data/journal/publisher.js'
+import { createEntryLog, Deposed, type EntryLog } from '../../../data/journal/append-entries.js'
 import {
-  createTransactionJournal,
-  JOURNAL_MIGRATIONS,
-} from '../../../data/journal/transaction-journal.js'
-import { openDatabase } from '../../../data/open.js'
+  JournalUnwritable,
+  openFoldedFile,
+  openJournalFile,
+  type FoldedFile,
+} from '../../../data/journal/journal-file.js'
+import { createTransactionJournal } from '../../../data/journal/transaction-journal.js'
 import { AppendUnknown } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
-import { hashOf, SENDER, sign } from '../../support/journal-entries.js'
+import { blockOf, hashOf, SENDER, sign } from '../../support/journal-entries.js'
 import { tempDir } from '../../support/temp-dir.js'
 
 const STREAM = 'JOURNAL'
 const SUBJECT = 'journal'
 const TERM = 3
 
-describe('the publisher of a journal', () => {
+describe('the entries of a journal', () => {
   let dir: ReturnType<typeof tempDir>
   let db: Database
   let bus: MemoryBus
-  let publication: Publication
-  let publisher: Publisher
+  let file: FoldedFile
+  let log: EntryLog
   let journal: TransactionJournal
   let fatal: unknown[]
   let unknown: unknown[]
 
   const start = (append?: MemoryBus['append']): void => {
-    publisher = createPublisher({
-      ...{ publication, stream: STREAM, subject: SUBJECT, term: TERM, writer: 'w' },
+    log = createEntryLog({
+      ...{ file, stream: STREAM, subject: SUBJECT, term: TERM, writer: 'w' },
       bus: { ...bus, ...(append !== undefined && { append }) },
       onUnknown: (error) => unknown.push(error),
       onFatal: (error) => fatal.push(error),
     })
-    journal = createTransactionJournal(db, () => 5, publisher)
+    journal = createTransactionJournal(db, () => 5, log)
   }
   beforeEach(async () => {
     dir = tempDir()
     const path = `${dir.path}/executor.db`
-    db = openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'FULL' })
+    db = openJournalFile(path)
     bus = createMemoryBus()
     await bus.declareStream({ stream: STREAM, subject: SUBJECT, description: 'test' })
-    publication = openPublication(db, { stream: STREAM, streamEnd: 0, holdsEntries: false })
+    const messageAt = () => Promise.resolve(undefined)
+    file = await openFoldedFile(db, { stream: STREAM, streamEnd: 0, messageAt })
     ;[fatal, unknown] = [[], []]
     start()
   })
   afterEach(async () => {
-    await publisher.stop()
+    await log.stop()
     db.close()
     dir.remove()
   })
@@ -73,20 +75,8 @@ describe('the publisher of a journal', () => {
     expect(await idsOfMessages()).to.deep.equal([['m:1'], ['m:2']])
     const [first] = await messages()
     expect(first).to.deep.include({ term: TERM, writer: 'w' })
-    expect(publisher.lastSeq()).to.equal(2)
+    expect(log.lastSeq()).to.equal(2)
     expect([fatal, unknown]).to.deep.equal([[], []])
-  })
-
-  it('publishes what waited before it began, once it is woken', async () => {
-    refuse('m:1')
-    await publisher.stop()
-    refuse('m:2')
-    start()
-    publisher.wake()
-    publisher.wake()
-    await journal.durable()
-    expect((await idsOfMessages()).flat()).to.deep.equal(['m:1', 'm:2'])
-    await journal.durable()
   })
 
   it('makes several messages of what is too much for one', async () => {
@@ -98,7 +88,7 @@ describe('the publisher of a journal', () => {
     expect(await idsOfMessages()).to.deep.equal([['m:1', 'm:2'], ['m:3'], ['m:4']])
   })
 
-  it('publishes what comes while a message is on its way with the next one', async () => {
+  it('appends what comes while a message is on its way with the next one', async () => {
     const release = bus.holdAppendAcks()
     refuse('m:1')
     await eventually(async () => (await messages()).length === 1)
@@ -160,22 +150,22 @@ describe('the publisher of a journal', () => {
 
   it('says that the bus does not take the journal, until it does', async () => {
     let isLost = true
-    await publisher.stop()
+    await log.stop()
     start((...message) => {
       if (isLost) return Promise.reject(new AppendUnknown('no acknowledgement'))
       return bus.append(...message)
     })
-    expect(publisher.trouble()).to.equal(undefined)
+    expect(log.trouble()).to.equal(undefined)
     refuse('m:1')
     await eventually(() => unknown.length > 0)
-    expect(publisher.trouble()).to.be.a('string').that.is.not.equal('')
+    expect(log.trouble()).to.be.a('string').that.is.not.equal('')
     isLost = false
     await journal.durable()
-    expect(publisher.trouble()).to.equal(undefined)
+    expect(log.trouble()).to.equal(undefined)
     expect(fatal).to.deep.equal([])
   })
 
-  it('stops for good where another writer has appended, and keeps its entries in the file', async () => {
+  it('stops for good where another writer has appended, and commits nothing', async () => {
     await bus.append(SUBJECT, Buffer.from('of another'))
     refuse('m:1')
     await eventually(() => fatal.length > 0)
@@ -184,48 +174,64 @@ describe('the publisher of a journal', () => {
     await new Promise(setImmediate)
     expect((await bus.streamState(STREAM)).lastSeq).to.equal(1)
     expect(fatal).to.have.length(1)
-    expect(publication.waiting(0, 10_000)).to.have.length(2)
+    await log.stop()
+    expect(['m:1', 'm:2'].map((id) => journal.find(id))).to.deep.equal([undefined, undefined])
+    expect(file.place().lastSeq).to.equal(0)
   })
 
-  it('passes on why it cannot publish any more', async () => {
+  it('passes on why it cannot append any more', async () => {
     const failure = new Error('not allowed')
-    await publisher.stop()
+    await log.stop()
     start(() => Promise.reject(failure))
     refuse('m:1')
     await eventually(() => fatal.length > 0)
     expect(fatal).to.deep.equal([failure])
   })
 
-  it('marks what is published when it stops, and publishes nothing later', async () => {
+  it('commits each message when the stream has it', async () => {
     refuse('m:1')
     await journal.durable()
-    expect(publication.publishedNo()).to.equal(0)
-    await publisher.stop()
-    expect(publication.publishedNo()).to.equal(1)
-    expect(publication.place()).to.deep.equal({ lastSeq: 1, term: TERM })
+    expect(file.place()).to.deep.equal({ lastSeq: 1, term: TERM, writer: 'w' })
+    expect(db.inTransaction).to.equal(false)
     refuse('m:2')
-    publisher.wake()
+    expect(db.inTransaction).to.equal(true)
+    await journal.durable()
+    expect(file.place().lastSeq).to.equal(2)
+    expect(db.inTransaction).to.equal(false)
+  })
+
+  it('appends nothing once it has stopped', async () => {
+    refuse('m:1')
+    await journal.durable()
+    await log.stop()
+    refuse('m:2')
     await new Promise(setImmediate)
     expect(await idsOfMessages()).to.deep.equal([['m:1']])
-    expect(publication.waiting(0, 10_000).map(({ no }) => no)).to.deep.equal([2])
   })
 
-  it('marks what is published with the next entry', async () => {
-    refuse('m:1')
-    await journal.durable()
-    refuse('m:2')
-    expect(publication.publishedNo()).to.equal(1)
-    expect(publication.place()).to.deep.equal({ lastSeq: 1, term: TERM })
-  })
-
-  it('stops within a moment while the bus does not answer, and leaves the entry unmarked', async () => {
+  it('stops within a moment while the bus does not answer, and forgets what may not be there', async () => {
     const release = bus.holdAppendAcks()
     refuse('m:1')
     await eventually(async () => (await messages()).length === 1)
-    await publisher.stop()
+    await log.stop()
     release()
     await new Promise(setImmediate)
-    expect(publication.publishedNo()).to.equal(0)
+    expect([file.place().lastSeq, journal.find('m:1')]).to.deep.equal([0, undefined])
     expect(fatal).to.deep.equal([])
+  })
+
+  it('takes nothing new behind thousands of entries that the bus does not take, and outcomes still', async () => {
+    const release = bus.holdAppendAcks()
+    sign(journal, 0, 'm:0')
+    for (let n = 1; n < 4_096; n += 1) refuse(`m:${n}`)
+    expect(() => refuse('m:4096')).to.throw(JournalUnwritable, 'the bus')
+    expect(() => sign(journal, 1, 'm:4097')).to.throw(JournalUnwritable, 'the bus')
+    journal.recordMined(SENDER, 0, { ...blockOf(0, 12), outcomes: [{ status: 'success' }] })
+    release()
+    await journal.durable()
+    sign(journal, 1, 'm:4097')
+    expect((await messages()).map(({ entries }) => entries.length)).to.satisfy(
+      (lengths: number[]) => lengths.every((length) => length <= 512),
+    )
   })
 })

@@ -1,6 +1,26 @@
--- One transaction may carry several intents, each with its own outcome; a mined one is followed until it is final.
-ALTER TABLE attempts RENAME TO attempts_001;
-ALTER TABLE transactions RENAME TO transactions_001;
+-- The journal of what a process has sent, as the fold of its stream JOURNAL_<process>. Deleting the file loses nothing.
+
+-- Where the file stands in its stream. One row, written with the rows of the message that it names.
+CREATE TABLE place (
+  id       INTEGER PRIMARY KEY CHECK (id = 1),
+  stream   TEXT NOT NULL,
+  -- The last message of the stream that is folded into this file; 0 for none.
+  last_seq INTEGER NOT NULL CHECK (last_seq >= 0),
+  -- Of that message.
+  term     INTEGER NOT NULL CHECK (term >= 0),
+  writer   TEXT NOT NULL
+) STRICT;
+
+-- One row per requested call: a settlement by its id. Rows are never deleted, so that a repeated request is answered
+-- from here and never sent a second time.
+CREATE TABLE intents (
+  intent_id      TEXT PRIMARY KEY,
+  -- keccak-256 of address and calldata.
+  fingerprint    BLOB NOT NULL CHECK (length(fingerprint) = 32),
+  -- Name of the revert of the simulated call; such a call was never sent.
+  refused_revert TEXT,
+  recorded_at_ms INTEGER NOT NULL
+) STRICT;
 
 -- A nonce of a sender belongs to one transaction permanently.
 CREATE TABLE transactions (
@@ -20,6 +40,8 @@ CREATE TABLE transactions (
   CHECK (final = 0 OR status <> 'open')
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX transactions_unsettled ON transactions (sender, evm_nonce) WHERE final = 0;
+
 -- The intents of a transaction, fixed before it was signed. A transaction without rows here only uses its nonce.
 CREATE TABLE transaction_intents (
   sender    BLOB NOT NULL,
@@ -36,7 +58,9 @@ CREATE TABLE transaction_intents (
   CHECK ((outcome IS 'reverted') = (revert IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 
--- The signed bytes, stored before they are first broadcast; the same bytes go out again until one is mined.
+CREATE UNIQUE INDEX transaction_intents_standing ON transaction_intents (intent_id) WHERE displaced = 0;
+
+-- The signed bytes; the same bytes are broadcast again until one form is mined.
 CREATE TABLE attempts (
   sender          BLOB NOT NULL,
   evm_nonce       INTEGER NOT NULL,
@@ -67,22 +91,3 @@ CREATE TABLE reversals (
   now_block     BLOB NOT NULL,
   found_at_ms   INTEGER NOT NULL
 ) STRICT;
-
--- Transactions a dozen blocks behind the newest count as final, so that a long history is not followed again.
-INSERT INTO transactions (sender, evm_nonce, status, mined_hash, block_number, block_hash, final)
-SELECT sender, evm_nonce, iif(status = 'open', 'open', 'mined'), mined_hash, block_number, block_hash,
-  coalesce(block_number + 12 <= (SELECT max(block_number) FROM transactions_001), 0)
-FROM transactions_001;
-
-INSERT INTO transaction_intents (sender, evm_nonce, position, intent_id, outcome, revert)
-SELECT sender, evm_nonce, 0, intent_id, nullif(status, 'open'),
-  iif(status = 'reverted', coalesce(revert, 'unknown'), NULL)
-FROM transactions_001;
-
-INSERT INTO attempts SELECT * FROM attempts_001;
-
-DROP TABLE attempts_001;
-DROP TABLE transactions_001;
-
-CREATE INDEX transactions_unsettled ON transactions (sender, evm_nonce) WHERE final = 0;
-CREATE UNIQUE INDEX transaction_intents_standing ON transaction_intents (intent_id) WHERE displaced = 0;

@@ -1,0 +1,184 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { encodeJournal } from '../../bus-schemas/journal.js'
+import { crash } from '../../core/crash-point.js'
+import type { Hex } from '../../core/action.js'
+import type { JournalEntry } from '../../core/transaction-journal.js'
+import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import { JournalUnwritable, type FoldedFile } from './journal-file.js'
+import type { EntrySink } from './transaction-journal.js'
+
+/** Another process of this name sends: this one was deposed and must stop. It could not broadcast anything since. */
+export class Deposed extends Error {
+  override readonly name = 'Deposed'
+}
+
+/** Most bytes of one message, so that it stays below the server's limit; one entry alone may be longer. */
+const MESSAGE_SIZE = 512 * 1024
+const MAX_ENTRIES_OF_MESSAGE = 512
+/**
+ * With so many entries that the bus does not take nothing new is signed or refused. Outcomes of what was signed are recorded
+ * on: the transactions that a lane follows bound them.
+ */
+const MAX_WAITING = 4_096
+/** Longest wait of a stop for appends in flight. */
+const STOP_WITHIN_MS = 1_000
+
+export interface EntryLogOptions {
+  readonly file: FoldedFile
+  readonly bus: Pick<Bus, 'append' | 'lastMessage'>
+  readonly stream: string
+  readonly subject: string
+  readonly term: number
+  readonly writer: string
+  readonly onUnknown: (error: unknown) => void
+  readonly onFatal: (error: unknown) => void
+}
+
+/**
+ * Appends a journal's entries to its stream in their order, each message fenced by the one before and one at a time, and
+ * commits their rows once the stream has them.
+ */
+export interface EntryLog extends EntrySink {
+  readonly trouble: () => string | undefined
+  /** The stream's message behind which the next one is appended. */
+  readonly lastSeq: () => number
+  /** Entries that cannot be appended soon are forgotten: nothing was broadcast or told for them. */
+  stop(): Promise<void>
+}
+
+/** What waits while one message is in flight goes into the next one: a message for each group, however many entries. */
+export function createEntryLog(options: EntryLogOptions): EntryLog {
+  const { file, term, writer, onFatal } = options
+  const waiting = createWaitingEntries()
+  let { lastSeq } = file.place()
+  let running: Promise<void> | undefined
+  let over = false
+  const { append, trouble } = createAppends(options)
+
+  function wake(): void {
+    if (running !== undefined || over) return
+    running = drain().catch(fail)
+    void running.then(() => {
+      running = undefined
+      if (!over && waiting.count() > 0) wake()
+    })
+  }
+
+  function fail(error: unknown): void {
+    // The work that a stop interrupts fails too.
+    if (!over) onFatal(error)
+    over = true
+  }
+
+  async function drain(): Promise<void> {
+    // Let a turn's entries gather: a poll of the chain records many outcomes at once.
+    await nextTurn()
+    while (!over && waiting.count() > 0) {
+      const { data, count } = messageOf(waiting.first(MAX_ENTRIES_OF_MESSAGE), { term, writer })
+      lastSeq = await append(data, lastSeq)
+      if (over) return
+      const ahead = waiting.first(waiting.count()).slice(count)
+      file.commit(waiting.first(count), { lastSeq, term, writer }, ahead)
+      waiting.drop(count)
+    }
+  }
+
+  return {
+    record(entry) {
+      const isNew = entry.kind === 'signed' || entry.kind === 'refused'
+      if (isNew && waiting.count() >= MAX_WAITING)
+        throw new JournalUnwritable('the bus does not take the journal')
+      const reversals = file.apply(entry)
+      waiting.add(entry)
+      queueMicrotask(wake)
+      return reversals
+    },
+    durable: () => waiting.gone(),
+    isDurable: (hash) => !waiting.holds(hash),
+    ...{ trouble, lastSeq: () => lastSeq },
+    async stop() {
+      await Promise.race([running, soon(STOP_WITHIN_MS)])
+      over = true
+      waiting.forgetCallers()
+      file.forget()
+    },
+  }
+}
+
+/** The next message: of all these, or of the first half of them, until it is short enough. */
+function messageOf(
+  waiting: readonly JournalEntry[],
+  { term, writer }: Pick<EntryLogOptions, 'term' | 'writer'>,
+): { readonly data: Uint8Array; readonly count: number } {
+  for (let count = waiting.length; ; count = Math.ceil(count / 2)) {
+    const data = encodeJournal({ term, writer, entries: waiting.slice(0, count) })
+    if (count === 1 || data.length <= MESSAGE_SIZE) return { data, count }
+  }
+}
+
+/** Appends one message behind the given one, and says why that does not go on. */
+function createAppends({ bus, stream, subject, ...options }: EntryLogOptions) {
+  let trouble: string | undefined
+  const onUnknown = (error: unknown): void => {
+    trouble = 'the bus does not take the journal'
+    options.onUnknown(error)
+  }
+  const onSent = (): void => crash('journal.after_append_before_ack')
+  const append = async (data: Uint8Array, lastSeq: number): Promise<number> => {
+    crash('journal.before_append')
+    try {
+      const seq = await appendFenced({ bus, stream, subject, onUnknown, onSent }, data, lastSeq)
+      crash('journal.after_ack_before_fold')
+      trouble = undefined
+      return seq
+    } catch (error) {
+      if (!(error instanceof AnotherWriter)) throw error
+      throw new Deposed(`another process has taken over: ${error.message}`, { cause: error })
+    }
+  }
+  return { append, trouble: () => trouble }
+}
+
+const soon = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms).unref())
+
+/**
+ * Entries that the stream may lack, oldest first; their rows are not committed. MAX_WAITING and the transactions that a lane
+ * follows bound them; the open requests and transactions bound the callers.
+ */
+function createWaitingEntries() {
+  const entries: JournalEntry[] = []
+  /** Signed forms among them, with the numbers of their entries. */
+  const unpublished = new Map<Hex, number>()
+  let callers: { readonly no: number; readonly resolve: () => void }[] = []
+  let goneNo = 0
+  const newestNo = (): number => goneNo + entries.length
+  return {
+    count: () => entries.length,
+    first: (count: number): JournalEntry[] => entries.slice(0, count),
+    add(entry: JournalEntry): void {
+      entries.push(entry)
+      if (entry.kind === 'signed' || entry.kind === 'attempt')
+        unpublished.set(entry.attempt.hash, newestNo())
+    },
+    /** The first ones are in the stream. */
+    drop(count: number): void {
+      entries.splice(0, count)
+      goneNo += count
+      for (const [hash, no] of unpublished) if (no <= goneNo) unpublished.delete(hash)
+      const served = callers.filter(({ no }) => no <= goneNo)
+      callers = callers.filter(({ no }) => no > goneNo)
+      for (const { resolve } of served) resolve()
+    },
+    holds: (hash: Hex): boolean => unpublished.has(hash),
+    /** Resolves once all that waits now is in the stream. */
+    gone: async (): Promise<void> => {
+      const no = newestNo()
+      if (no > goneNo) await new Promise<void>((resolve) => callers.push({ no, resolve }))
+    },
+    forgetCallers(): void {
+      callers = []
+    },
+  }
+}
