@@ -9,6 +9,7 @@ import {
   askIndexLag,
   askJournalWriter,
   askKnownOrders,
+  askLead,
   askLeader,
   askMarket,
   askOrderFacts,
@@ -21,7 +22,6 @@ import {
   askTransferRecord,
   askTrim,
   askValidateOrder,
-  askWorking,
   cancelProofs,
   checkpointsSubject,
   claimsStream,
@@ -31,11 +31,15 @@ import {
   inboxPrefix,
   journalStream,
   journalSubject,
+  LEADING_PROCESSES,
+  leadStream,
+  leadSubject,
   operatorNonces,
   socketNonces,
   tellTouched,
   transfersOf,
   transfersStream,
+  type LeadingProcess,
 } from './subjects.js'
 
 /** Who may say what on the bus: one table from which the server's users are written. */
@@ -89,6 +93,7 @@ const MARKETS = 'markets'
 const NAMED_STREAMS = [
   transfersStream,
   ...JOURNAL_OWNERS.map(journalStream),
+  ...LEADING_PROCESSES.map(leadStream),
   ...[socketNonces, cancelProofs, operatorNonces].map(claimsStream),
 ]
 
@@ -109,6 +114,15 @@ const journaling = (owner: JournalOwner) => ({
   answers: [askJournalWriter(owner), askPing(owner)],
 })
 
+/** What a process that leads does with the stream of its terms. */
+const leading = (process: LeadingProcess) => ({
+  appends: [leadSubject(process)],
+  creates: [leadStream(process)],
+  reads: [leadStream(process)],
+  asks: [askLead(process)],
+  answers: [askLead(process), askPing(process)],
+})
+
 function submitter(kind: TransferKind): Speaker {
   const { appends, answers, reads, ...journal } = journaling(`${kind}-submitter`)
   return {
@@ -117,6 +131,32 @@ function submitter(kind: TransferKind): Speaker {
     appends: [...appends, transfersOf(kind)],
     keeps: [transfersStream],
     answers: [...answers, askTransfer(kind), askTransferRecord(kind), askGasStanding(kind)],
+  }
+}
+
+function takingOrders(): Speaker {
+  const { appends, creates, reads, asks, answers } = leading('order-intake')
+  return {
+    appends: [commandsSubject(ANY, 'order-intake'), ...appends],
+    claims: [cancelProofs],
+    creates,
+    reads: [MARKETS, ...reads],
+    asks: [askPing(ANY), ...asks],
+    answers: [
+      ...[...ORDER_QUESTIONS, askValidateOrder, askKnownOrders, askIndexLag, tellTouched],
+      ...answers,
+    ],
+  }
+}
+
+function readingTheChain(): Speaker {
+  const { appends, creates, reads, asks, answers } = leading('chain-reader')
+  return {
+    appends: [commandsSubject(ANY, 'chain-reader'), ...appends],
+    creates,
+    reads: [MARKETS, ...reads],
+    asks: [tellTouched, ...asks],
+    answers,
   }
 }
 
@@ -140,16 +180,7 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
       ]),
     ],
   },
-  'order-intake': {
-    appends: [commandsSubject(ANY, 'order-intake')],
-    claims: [cancelProofs],
-    reads: [MARKETS],
-    asks: [askPing(ANY), askWorking('order-intake')],
-    answers: [
-      ...[...ORDER_QUESTIONS, askValidateOrder, askKnownOrders, askIndexLag, tellTouched],
-      ...[askPing('order-intake'), askWorking('order-intake')],
-    ],
-  },
+  'order-intake': takingOrders(),
   matcher: {
     appends: [commandsSubject(ANY, 'matcher'), feedSubject(ANY), checkpointsSubject(ANY)],
     claims: [operatorNonces],
@@ -162,12 +193,7 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     ],
     answersFor: ORDER_QUESTIONS,
   },
-  'chain-reader': {
-    appends: [commandsSubject(ANY, 'chain-reader')],
-    reads: [MARKETS],
-    asks: [tellTouched, askWorking('chain-reader')],
-    answers: [askPing('chain-reader'), askWorking('chain-reader')],
-  },
+  'chain-reader': readingTheChain(),
   // What it has archived of a feed, the matcher of the market trims.
   projector: {
     reads: [MARKETS],

@@ -38,6 +38,14 @@ export const journalStream = (owner: JournalOwner): string => `JOURNAL_${owner}`
 export const journalSubject = (owner: JournalOwner): string => `journal.${owner}`
 /** The process that sends answers here, at once: another one of the same name then stands by. */
 export const askJournalWriter = (owner: JournalOwner): string => `ask.journal.${owner}`
+/** Processes without a log of their own that lead in terms; the stream of each holds these. */
+export const LEADING_PROCESSES = ['order-intake', 'chain-reader'] as const
+export type LeadingProcess = (typeof LEADING_PROCESSES)[number]
+export const leadStream = (process: LeadingProcess): string => `LEAD_${process}`
+export const isLeadStream = (stream: string): boolean => stream.startsWith('LEAD_')
+export const leadSubject = (process: LeadingProcess): string => `lead.${process}`
+/** Who leads an actor answers here, at once: another copy of its process then waits, or ends. */
+export const askLead = (actor: string): string => `ask.lead.${actor}`
 /** Where answers and acknowledgements for a user of the bus arrive; only that user may listen there. */
 export const inboxPrefix = (user: string): string => `_INBOX.${user}`
 
@@ -87,8 +95,6 @@ export const claimSubject = (bucket: string, key: string): string => `$KV.${buck
 export const askLeader = (market: string): string => `ask.leader.${market}`
 /** A matcher whose build lacks the engine version in question answers here; the leader then waits. */
 export const askEngine = (market: string): string => `ask.engine.${market}`
-/** The copy of a process that works answers here, at once: one that stands by waits as long as it does. */
-export const askWorking = (process: string): string => `ask.working.${process}`
 /** An operator's question to a market, answered by the matcher that leads it. */
 export const askMarket = (market: string): string => `ask.market.${market}`
 /** Whether a match may be settled, answered by the matcher that leads the market. */
@@ -144,8 +150,8 @@ const WRITERS: Readonly<Record<Command['kind'], readonly CommandWriter[]>> = {
   CancelOrders: INTAKE,
   SetLease: INTAKE,
   EndLease: INTAKE,
-  // The intake's is the barrier of its term.
-  Tick: ['order-intake', 'matcher'],
+  // The first of a writer's term is its epoch marker.
+  Tick: ALL,
   ContinueOrder: MATCHER,
   SignatureChecked: INTAKE,
   SessionKeyObserved: INTAKE,

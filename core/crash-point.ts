@@ -3,6 +3,8 @@
  * `crash('<point>')`.
  */
 export const CRASH_POINTS = [
+  'lead.before_term',
+  'lead.after_term',
   'intake.before_checks',
   'intake.after_signature',
   'intake.before_barrier',

@@ -8,10 +8,11 @@ import { connectArchivedBus } from '../../data/archived-bus.js'
 import { openMarketFile } from '../../data/market-file.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
-import { takeTurn } from '../../runtime/process/standby.js'
 import { readChainReaderConfig } from './config.js'
 import { sampleChain } from './measure.js'
-import { hears, openChainSource, PROCESS_NAME, startChainReader } from './start.js'
+import { openChainSource } from './chain-source.js'
+import { PROCESS_NAME, untilReaderTurn } from './stand-by.js'
+import { startChainReader } from './start.js'
 
 const config = orExit(readChainReaderConfig)
 
@@ -19,7 +20,7 @@ runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
   background: true,
-  start: async ({ log, fail, end, metrics }) => {
+  start: async ({ log, fail, metrics }) => {
     const file = openMarketFile(config)
     const isRead = (market: Market) => chainContractOf(market) !== undefined
     const list = createMarketList(file.markets.filter(isRead))
@@ -31,14 +32,12 @@ runProcess({
       ...{ config, user: PROCESS_NAME },
       onWarning: (message) => log.warn(message),
     })
-    const turn = await takeTurn({
-      ...{ bus, name: PROCESS_NAME, id: randomUUID(), nowMs: Date.now, log, onOutdone: end },
-      standby: config.STANDBY === '1',
-      meanwhile: () => hears(bus, markets),
-    })
+    const id = randomUUID()
+    const standby = config.STANDBY === '1'
+    const lastNumbers = await untilReaderTurn({ bus, log, markets, id, standby })
     const source = openChainSource({ rpcUrl: config.RPC_URL, deployment, markets })
     const reader = await startChainReader({
-      ...{ bus, markets, log, nowMs: Date.now, onFatal: fail },
+      ...{ bus, markets, log, id, lastNumbers, nowMs: Date.now, onFatal: fail },
       ...source,
     })
     sampleChain(metrics, reader)
@@ -49,7 +48,6 @@ runProcess({
     }, fail)
     return {
       async stop() {
-        await turn.stop()
         await watch.stop()
         await reader.stop()
         await bus.close()

@@ -1,32 +1,24 @@
+import { randomUUID } from 'node:crypto'
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { encodeTouched } from '../../bus-schemas/reports.js'
 import { commandsStream, feedStream, tellTouched } from '../../bus-schemas/subjects.js'
-import {
-  observeAccount,
-  observeMarket,
-  type SeenBlock,
-} from '../../chain/contracts/observe-account.js'
+import type { SeenBlock } from '../../chain/contracts/observe-account.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
-import { readBlockHash, readHead, type ChainHead } from '../../chain/reads/blocks.js'
-import { ChainUnreachable, createChainClient, orUnreachable } from '../../chain/reads/client.js'
-import type { Deployment } from '../../chain/reads/deployment.js'
-import { readDelegations } from '../../chain/reads/delegations.js'
-import { readTouches } from '../../chain/reads/touches.js'
+import type { ChainHead } from '../../chain/reads/blocks.js'
+import { ChainUnreachable } from '../../chain/reads/client.js'
 import { assert } from '../../core/assert.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
+import { createNumbering, termOf, type Numbering } from '../../core/engine/command.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import { ACCOUNTS_IDLE_MAX } from '../../core/engine/limits.js'
 import { blockTimeSec } from '../../core/time.js'
 import type { TouchedNews } from '../../core/touched-blocks.js'
-import {
-  BusUnavailable,
-  NoAnswer,
-  stateOrEmpty,
-  type Bus,
-  type Subscription,
-} from '../../runtime/bus/bus.js'
+import type { LastNumbers } from '../../runtime/actor/last-numbers.js'
+import { leadStreamActor, takeNextTerm } from '../../runtime/actor/lead-stream.js'
+import { Fenced } from '../../runtime/actor/leadership.js'
+import { NoAnswer, stateOrEmpty, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import { createMissingLogs, joinMarketLog, LogMissing } from '../../runtime/bus/market-log.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
@@ -39,9 +31,8 @@ import {
   type Round,
 } from './follow-accounts.js'
 import { openFacts, type PublishFacts } from './publish-facts.js'
+import { openLastNumbers, PROCESS_NAME } from './stand-by.js'
 import { createClockTeller, skewInWords, type ClockTeller } from './tell-clock.js'
-
-export const PROCESS_NAME = 'chain-reader'
 
 /** Not ready when no block was processed for longer than this. */
 export const SILENCE_MS = 10_000
@@ -67,9 +58,13 @@ export interface ChainReaderOptions {
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger
+  /** Unique to the process; random by default. */
+  readonly id?: string
+  /** What is known of the logs already. */
+  readonly lastNumbers?: LastNumbers
   /** Milliseconds between two rounds. */
   readonly pollMs?: number
-  /** A feed cannot be followed, or the log cannot be written. */
+  /** A feed cannot be followed, the log cannot be written, or another reader leads. */
   readonly onFatal: (error: unknown) => void
 }
 
@@ -89,7 +84,10 @@ interface FollowedFeed {
   isCaughtUp(): boolean
 }
 
-/** Follows the accounts of live orders on chain and appends their facts to each market's log. */
+/**
+ * Takes a term and begins it in each market's log, then follows the accounts of live orders on chain and appends their facts.
+ * Throws Fenced when another chain reader leads.
+ */
 export async function startChainReader(options: ChainReaderOptions): Promise<ChainReader> {
   const { bus, markets, log, onFatal } = options
   const stopping = new AbortController()
@@ -103,11 +101,18 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
   const clock = createClockTeller({ nowMs, elapsedMs })
   const { signal } = stopping
   const missingLogs = createMissingLogs({ bus, onError: onFatal })
+  const { id = randomUUID(), lastNumbers = openLastNumbers(bus) } = options
+  for (const market of markets) await lastNumbers.read(market)
+  const lead = await takeNextTerm(leadStreamActor({ bus, log, name: PROCESS_NAME, id }), {
+    ...{ above: lastNumbers.term(), onFenced: onFatal },
+  })
+  const numbers = createNumbering(lead.term)
+  const parts = { clock, signal, numbers, lastNumbers }
   const follow = async (market: Market): Promise<void> => {
     const feed = await followFeed(options, market)
     feeds.push(feed)
     const open = async (): Promise<void> =>
-      follower.add(await openMarket(options, market, { watch: feed.watch, clock, signal }))
+      follower.add(await openMarket(options, market, { ...parts, watch: feed.watch }))
     try {
       await open()
     } catch (error) {
@@ -141,6 +146,7 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
       stopping.abort(new Error('the chain reader is stopping'))
       await rounds.stopped()
       await Promise.all(feeds.map(({ subscription }) => subscription.stop()))
+      await lead.stop()
     },
   }
 }
@@ -159,21 +165,28 @@ interface MarketParts {
   readonly watch: AccountWatch
   readonly clock: ClockTeller
   readonly signal: AbortSignal
+  readonly numbers: Numbering
+  readonly lastNumbers: LastNumbers
 }
 
 async function openMarket(
   options: ChainReaderOptions,
   row: Market,
-  { watch, clock, signal }: MarketParts,
+  { watch, clock, signal, numbers, lastNumbers }: MarketParts,
 ): Promise<FollowedMarket> {
   const { bus, nowMs, observe, log } = options
   const name = row.market
   const onRaised = (what: string) => log.warn(what)
   const market = await joinMarketLog(bus, row, { writer: PROCESS_NAME, nowMs, onRaised })
   const onUnknown = (err: unknown) => log.warn({ err, market: name }, 'append not acknowledged')
+  // Of a log that came back after the term was taken, while the stream of terms had forgotten the later one.
+  const logged = termOf(await lastNumbers.read(market))
+  if (logged >= numbers.term) {
+    throw new Fenced(`${commandsStream(name)} holds term ${logged} of another chain reader`)
+  }
   const publish = await openFacts({
     ...{ bus, market: name, contractType: market.contractType },
-    ...{ nowMs, signal, onUnknown },
+    ...{ nowMs, numbers, signal, onUnknown },
   })
   clock.add(publish.clock)
   return {
@@ -350,47 +363,4 @@ function standingOf(
   }
   const why = troubles[0] ?? last.silentMarket
   return { ready: why === undefined, detail: why ?? 'following accounts', positions }
-}
-
-export interface ChainSourceOptions {
-  readonly rpcUrl: string
-  readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
-  readonly markets: readonly Market[]
-}
-
-/** The chain reads of the chain reader, from one node. */
-export function openChainSource(
-  options: ChainSourceOptions,
-): Pick<ChainReaderOptions, 'chain' | 'observe' | 'observeMarket'> {
-  const { rpcUrl, deployment, markets } = options
-  const client = createChainClient(rpcUrl, 'read')
-  // A round does without the answer rather than wait for it.
-  const probe = createChainClient(rpcUrl, 'probe')
-  return {
-    chain: {
-      readHead: () => readHead(client),
-      readBlockHash: (number) => readBlockHash(client, number),
-      readTouches: (first, last, events) =>
-        readTouches({ client, deployment, markets }, first, last, events),
-      readDelegations: (first, head) => readDelegations(probe, first, head),
-    },
-    observe: (market, id, head) =>
-      orUnreachable(`account ${id}`, observeAccount({ client, deployment }, market, id, head)),
-    observeMarket: (market, head, readAtMs) =>
-      orUnreachable(
-        `facts of ${market.market}`,
-        observeMarket({ client, deployment }, market, head, readAtMs),
-      ),
-  }
-}
-
-/** Whether the bus answers for the logs of these markets. */
-export async function hears(
-  bus: Pick<Bus, 'streamState'>,
-  markets: readonly Market[],
-): Promise<boolean> {
-  const looks = await Promise.allSettled(
-    markets.map(({ market }) => bus.streamState(commandsStream(market))),
-  )
-  return !looks.some((look) => look.status === 'rejected' && look.reason instanceof BusUnavailable)
 }

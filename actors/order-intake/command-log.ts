@@ -1,5 +1,5 @@
 import { commandMessages } from '../../bus-schemas/commands.js'
-import { commandsSubject } from '../../bus-schemas/subjects.js'
+import { commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
 import { assert, InvariantBroken } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
 import {
@@ -11,9 +11,10 @@ import {
 } from '../../core/engine/command.js'
 import { whyUnderivable } from '../../core/engine/derive.js'
 import type { Claim, ClaimTaken, LogPosition, TakenOrder } from '../../data/intake-registry.js'
+import { Fenced } from '../../runtime/actor/leadership.js'
 import { createGroupCommit, QueueFull } from '../../runtime/process/group-commit.js'
 import { pass } from '../../runtime/process/stations.js'
-import { Fenced, foldLog, LogMismatch, type FoldOptions } from './fold-log.js'
+import { foldLog, LogMismatch, type FoldOptions } from './fold-log.js'
 
 /** Most commands of one message. */
 export const MAX_GROUP = 128
@@ -74,7 +75,7 @@ export interface CommandLog {
   submit(entry: LogEntry): Promise<SubmitOutcome>
   /** Resolves when the log holds what is being appended; rejects when that stays unknown. */
   settled(): Promise<void>
-  /** What the market's matcher has taken. Throws Fenced when it is of a newer term. */
+  /** What the market's matcher has taken. */
   heard(taken: TakenLog): void
   /** The change of the market by which it had decided the order that holds a claim; undefined while that is not known. */
   decidedBy(holder: TakenOrder): number | undefined
@@ -143,12 +144,8 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
     settled: () => flushing,
     heard(taken) {
       const { streamSeq, lastNo } = taken
-      const { term } = writing
       // A matcher that has started again first reports an older position than the one before it.
       if (streamSeq > (heard?.streamSeq ?? 0)) heard = taken
-      if (term !== undefined && termOf(lastNo) > term.numbers.term) {
-        throw new Fenced(`${market} takes commands of term ${termOf(lastNo)} of another intake`)
-      }
       const known = registry.folded(market)
       // With the same last command, the registry has folded everything up to this position.
       if (lastNo === known.lastNo && streamSeq > known.streamSeq) {
@@ -328,9 +325,15 @@ async function recover(writing: Writing): Promise<void> {
   log.info({ market, messages: unsent.length }, 'outbox of an earlier release published')
 }
 
+const laterTerm = (market: string, term: number): string =>
+  `${commandsStream(market)} holds term ${term} of another intake`
+
 async function begin(writing: Writing, term: Term): Promise<void> {
   const { market, registry, nowMs } = writing
   const sourceNo = term.numbers.next()
+  // Of a log that came back after the term was taken, while its stream had forgotten the later one.
+  const logged = termOf(registry.folded(market).lastNo)
+  if (logged >= term.numbers.term) throw new Fenced(laterTerm(market, logged))
   writing.term = term
   const command = { kind: 'Tick' } as const
   const barrier = { source: INTAKE_SOURCE, sourceNo, atMs: nowMs(), requestId: term.id, command }

@@ -1,13 +1,14 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
-import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { INTAKE_SOURCE, termOf, type Command, type ObservedGap } from '../../core/engine/command.js'
 import type { Order } from '../../core/engine/order.js'
 import type { Claim, IntakeRegistry, LogPosition } from '../../data/intake-registry.js'
 import { claimOfTombstone } from '../../data/recent-claims.js'
+import { numberIn } from '../../runtime/actor/last-numbers.js'
+import { Fenced } from '../../runtime/actor/leadership.js'
 import { stateOrEmpty, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
-import { listCheckpoints, loadCheckpoint } from '../../runtime/bus/checkpoint-store.js'
+import { listCheckpoints } from '../../runtime/bus/checkpoint-store.js'
 import type { Logger } from '../../runtime/process/log.js'
 
 /** The orders that a command brings into its market, each with a claim of its own. */
@@ -26,11 +27,6 @@ export class LogMismatch extends Error {
   ) {
     super(message)
   }
-}
-
-/** Another intake has begun a term that is not older than this one: the markets skip what this one appends. */
-export class Fenced extends Error {
-  override readonly name = 'Fenced'
 }
 
 export interface FoldOptions extends LogMarket {
@@ -164,14 +160,9 @@ async function foldFeed(options: FoldOptions): Promise<number> {
 }
 
 async function lastNoInCheckpoint({ bus, ...market }: FoldOptions): Promise<number> {
-  for (const stored of await listCheckpoints(bus, market.market)) {
-    try {
-      const { state } = await loadCheckpoint(bus, market, stored)
-      return new Map(state.lastSourceNo).get(INTAKE_SOURCE) ?? 0
-    } catch (error) {
-      if (!(error instanceof CheckpointUnusable)) throw error
-    }
-  }
+  const checkpoints = await listCheckpoints(bus, market.market)
+  const known = await numberIn(bus, market, checkpoints, INTAKE_SOURCE)
+  if (known !== undefined) return known
   throw new LogMismatch(
     market.market,
     `no usable checkpoint of ${market.market} says what its log held`,

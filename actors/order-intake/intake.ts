@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   decodeOrderRequest,
   encodeOrderAnswer,
@@ -9,7 +10,6 @@ import {
   askReduceOrder,
   askReplaceOrder,
   askValidateOrder,
-  commandsStream,
 } from '../../bus-schemas/subjects.js'
 import type { Answer } from '../../chain/reads/expiring-cache.js'
 import type { Market } from '../../core/contracts/market.js'
@@ -23,11 +23,13 @@ import { changeRefusals } from '../../core/entry/order-refusals.js'
 import { type Checked, refusals, type Refusal } from '../../core/entry/refusals.js'
 import type { TouchedIds } from '../../core/touched-blocks.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
+import { leadStreamActor, takeNextTerm } from '../../runtime/actor/lead-stream.js'
+import type { Lead } from '../../runtime/actor/leadership.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { pass } from '../../runtime/process/stations.js'
-import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
+import { answerPing, type Running } from '../../runtime/process/process.js'
 import type { Admission } from './admission.js'
 import { BLOCK_TIME_MS, checkWirings, takeTouched, type ReadWiring } from './chain-clients.js'
 import { checkCancel, type Cancellable, type CancelOrderDeps } from './cancel-order.js'
@@ -57,6 +59,7 @@ import {
   type Refused,
   repeatOf,
 } from './place-order.js'
+import { standingOf } from './standing.js'
 import { createUnderWay, type UnderWay } from './under-way.js'
 import { createValidation } from './validate.js'
 import { watchSignatures } from './watch-signatures.js'
@@ -301,18 +304,24 @@ export interface OrderIntake extends Running {
 }
 
 /**
- * Folds what the logs hold beyond the registry, begins a term in each, then accepts requests. Stopping accepts nothing new,
- * lets requests in flight reach the log, and leaves bus and registry open. Throws Fenced when another intake was faster.
+ * Folds what the logs hold beyond the registry, takes a term and begins it in each, then accepts requests. Stopping accepts nothing new,
+ * lets requests in flight reach the log, and leaves bus and registry open. Throws Fenced when another intake leads.
  */
 export async function startOrderIntake(options: OrderIntakeOptions): Promise<OrderIntake> {
-  const { bus, log, verifier, recheckEveryMs = BLOCK_TIME_MS } = options
+  const { bus, log, verifier, id = randomUUID(), recheckEveryMs = BLOCK_TIME_MS } = options
+  const actor = leadStreamActor({ bus, log, name: PROCESS_NAME, id })
+  let lead: Lead | undefined
   const readRow = (name: string) => options.markets.find(({ market }) => market === name)
   const gate = createMarketGate({ readRow, ...options })
   const { markets } = gate
   const { readWiring = () => Promise.resolve(undefined) } = options
   const wirings = checkWirings({ readWiring, gate, log, onFatal: options.onFatal })
   const logs = createMarketLogs({
-    ...{ ...options, gate, check: (row) => wirings.check(row) },
+    ...{ ...options, id, gate, check: (row) => wirings.check(row) },
+    takeTerm: async (above) => {
+      lead = await takeNextTerm(actor, { above, onFenced: options.onFatal })
+      return lead.term
+    },
     onOpen: (market) => signatures.follow(market),
   })
   const commandLogs = logs.open
@@ -326,7 +335,18 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
     digestOf,
     gate,
   })
-  const term = await logs.begin(options.markets)
+  const stopLogs = async (): Promise<void> => {
+    await logs.stopLooking()
+    await Promise.all([signatures.stop(), wirings.stop()])
+    crash('intake.shutdown_mid_drain')
+    await logs.stop()
+    // Last: a standby takes over when nothing is left to append.
+    await lead?.stop()
+  }
+  const term = await logs.begin(options.markets).catch(async (error: unknown) => {
+    await stopLogs()
+    throw error
+  })
   const { lag: indexLag, ...indexGate } = await openIndexGate(options, PROCESS_NAME)
   const deps = { ...options, gate, commandLogs, underWay: createUnderWay() }
   const intake = createIntake({ ...deps, markets, watch, indexLag })
@@ -340,25 +360,16 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
       options.touched?.take(news)
       watch.prioritiseSigners(news.keys ?? [])
     }),
-    answerPing(bus, PROCESS_NAME, () => standing(options, gate, commandLogs)),
+    answerPing(bus, PROCESS_NAME, () => standingOf(options, gate, commandLogs)),
   ])
-  options.admission?.listen((market, taken) => {
-    try {
-      commandLogs.get(market)?.heard(taken)
-    } catch (error) {
-      options.onFatal(error)
-    }
-  })
+  options.admission?.listen((market, taken) => commandLogs.get(market)?.heard(taken))
   log.info({ markets: [...commandLogs.keys()], term }, 'taking orders')
   return {
     waiting: () => Array.from(commandLogs, ([market, each]) => [market, each.waiting()] as const),
     follow: (row) => logs.follow(row),
     stop: async () => {
       await Promise.all([...subscriptions, indexGate].map((each) => each.stop()))
-      await logs.stopLooking()
-      await Promise.all([signatures.stop(), wirings.stop()])
-      crash('intake.shutdown_mid_drain')
-      await logs.stop()
+      await stopLogs()
     },
   }
 }
@@ -370,26 +381,3 @@ const answerRequests = (bus: Bus, intake: Intake) => [
   bus.answer(askCancelOrder, PROCESS_NAME, (data, to) => void intake.cancel(data, to)),
   bus.answer(askReduceOrder, PROCESS_NAME, (data, to) => void intake.reduce(data, to)),
 ]
-
-function standing(
-  { registry, admission }: OrderIntakeOptions,
-  gate: MarketGate,
-  commandLogs: ReadonlyMap<string, CommandLog>,
-): Standing {
-  const troubles = [
-    ...gate.stopped(),
-    ...Array.from(commandLogs.values(), (each) => each.trouble()),
-    ...Array.from(commandLogs.keys(), (market) => admission?.trouble(market)),
-  ]
-  const trouble = troubles.find((each) => each !== undefined)
-  return {
-    ready: trouble === undefined,
-    detail: trouble ?? 'taking orders',
-    positions: Object.fromEntries(
-      Array.from(commandLogs.keys(), (market) => [
-        commandsStream(market),
-        registry.stored(market).streamSeq,
-      ]),
-    ),
-  }
-}

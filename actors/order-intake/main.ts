@@ -12,7 +12,7 @@ import { roomOf, watchAdmission } from './admission.js'
 import { openChain } from './chain-clients.js'
 import { readOrderIntakeConfig, rulesOf } from './config.js'
 import { sampleAdmission, sampleQueues } from './measure.js'
-import { takeIntakeTurn } from './stand-by.js'
+import { untilIntakeTurn } from './stand-by.js'
 import { PROCESS_NAME, startOrderIntake } from './intake.js'
 
 const config = orExit(readOrderIntakeConfig)
@@ -20,7 +20,7 @@ const config = orExit(readOrderIntakeConfig)
 runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
-  start: async ({ log, fail, end, metrics }) => {
+  start: async ({ log, fail, metrics }) => {
     const file = openMarketFile(config)
     const { markets } = file
     const names = markets.map(({ market }) => market)
@@ -32,7 +32,7 @@ runProcess({
       ...{ config, user: PROCESS_NAME, onWarning },
     })
     const id = randomUUID()
-    const turn = await takeIntakeTurn({ bus, registry, markets, log }, { id, config, end })
+    await untilIntakeTurn({ bus, registry, markets, log }, { id, config })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const { RPC_URL: rpcUrl, EXECUTOR_ADDRESS: executor } = config
     const chain = await openChain({ rpcUrl, ...(executor && { executor }) }, deployment, onWarning)
@@ -50,7 +50,7 @@ runProcess({
     }, fail)
     return {
       stop: async () => {
-        for (const part of [turn, watch, admission, intake]) await part.stop()
+        for (const part of [watch, admission, intake]) await part.stop()
         await bus.close()
         await registry.close()
       },

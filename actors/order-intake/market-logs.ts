@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { withIdentity } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
 import { createNumbering, termOf } from '../../core/engine/command.js'
@@ -16,8 +15,10 @@ export interface MarketLogsOptions {
   readonly bus: Bus
   readonly registry: IntakeRegistry
   readonly gate: Pick<MarketGate, 'add' | 'stop' | 'stopped' | 'release'>
-  /** Unique to the process; random by default. */
-  readonly id?: string
+  /** Unique to the process. */
+  readonly id: string
+  /** Takes a term above this one. */
+  readonly takeTerm: (above: number) => Promise<number>
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger
@@ -34,7 +35,7 @@ export interface MarketLogs extends Running {
   /** Those that take commands, by market. */
   readonly open: ReadonlyMap<string, CommandLog>
   /**
-   * Folds the logs of these markets, then begins a term in each. A market whose log is missing, or is not the one that the
+   * Folds the logs of these markets, then takes a term and begins it in each. A market whose log is missing, or is not the one that the
    * registry was folded from, is stopped alone until its log is restored. Throws Fenced. Resolves with the term.
    */
   begin(rows: readonly Market[]): Promise<number>
@@ -45,7 +46,7 @@ export interface MarketLogs extends Running {
 }
 
 export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
-  const { bus, registry, gate, log, id = randomUUID(), check, onOpen, onFatal } = options
+  const { bus, registry, gate, log, id, check, onOpen, onFatal } = options
   const open = new Map<string, CommandLog>()
   const missingLogs = createMissingLogs({ bus, onError: onFatal })
   let onTerm: (term: Term) => void
@@ -97,11 +98,11 @@ export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
         gate.add(row)
         recovered.push([row, await recover(row)])
       }
-      // One more than in any log, so that each market skips what an earlier intake still appends.
-      const numbers = createNumbering(termOf(registry.lastNo()) + 1)
-      onTerm({ numbers, id })
+      // Above any log, so that each market skips what an earlier intake still appends.
+      const term = await options.takeTerm(termOf(registry.lastNo()))
+      onTerm({ numbers: createNumbering(term), id })
       for (const [row, opened] of recovered) if (opened) await begin(row, opened)
-      return numbers.term
+      return term
     },
     async follow(row) {
       gate.add(row)

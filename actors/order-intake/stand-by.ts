@@ -3,8 +3,7 @@ import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { claimOf } from '../../data/recent-claims.js'
 import { BusUnavailable, MessagesGone, StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
-import { takeTurn } from '../../runtime/process/standby.js'
+import { leadStreamActor, untilTurn } from '../../runtime/actor/lead-stream.js'
 import type { OrderIntakeConfig } from './config.js'
 import { foldLog, LogMismatch } from './fold-log.js'
 import { PROCESS_NAME } from './intake.js'
@@ -16,25 +15,15 @@ export interface FollowedLogs {
   readonly log: Logger
 }
 
-/** What it takes to wait for one's turn. */
-export interface IntakeTurn {
-  /** Distinguishes this intake from any other. */
-  readonly id: string
-  readonly config: Pick<OrderIntakeConfig, 'STANDBY'>
-  /** Another intake began to work later. */
-  readonly end: (reason: string) => void
-}
-
-/** Resolves when this intake may work; a standby folds the logs meanwhile. */
-export const takeIntakeTurn = (
+/** Resolves when this intake may take the next term; a standby folds the logs meanwhile. Throws Fenced. */
+export function untilIntakeTurn(
   logs: FollowedLogs,
-  { id, config, end }: IntakeTurn,
-): Promise<Running> =>
-  takeTurn({
-    ...{ bus: logs.bus, log: logs.log, name: PROCESS_NAME, id, nowMs: Date.now, onOutdone: end },
-    standby: config.STANDBY === '1',
-    meanwhile: () => followLogs(logs),
-  })
+  { id, config }: { readonly id: string; readonly config: Pick<OrderIntakeConfig, 'STANDBY'> },
+): Promise<void> {
+  const { bus, log } = logs
+  const actor = leadStreamActor({ bus, log, name: PROCESS_NAME, id })
+  return untilTurn(actor, { standby: config.STANDBY === '1', meanwhile: () => followLogs(logs) })
+}
 
 /** What the start looks at again, and says. */
 const LATER = [MessagesGone, StreamMissing, LogMismatch] as const

@@ -140,7 +140,10 @@ export async function readOpening(
  * The row with the identity that the market's log states, which governs where the market file was edited; the row itself
  * where the beginning of the log is trimmed.
  */
-async function asLogged(bus: Pick<Bus, 'read' | 'streamState'>, row: Market): Promise<Market> {
+export async function asLogged(
+  bus: Pick<Bus, 'read' | 'streamState'>,
+  row: Market,
+): Promise<Market> {
   const first = await firstCommand(bus, row)
   return first?.kind === 'MarketOpened' ? withIdentity(row, first.opening) : row
 }

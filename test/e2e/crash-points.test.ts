@@ -44,6 +44,8 @@ async function afterTheLog({ bus }: PocketVenue): Promise<number> {
 }
 
 const ROWS: readonly Row[] = [
+  { point: 'lead.before_term', after: 'intake.after_ack_before_fold' },
+  { point: 'lead.after_term', after: 'intake.after_ack_before_fold' },
   { point: 'intake.before_checks' },
   { point: 'intake.after_signature' },
   { point: 'intake.before_barrier', after: 'intake.after_ack_before_fold' },
@@ -118,6 +120,8 @@ async function forgetTheTrade({ world }: PocketVenue, settled: Promise<void>): P
 function processOf(point: CrashPoint, { matcher }: PocketMarket): PocketProcess {
   const [part = ''] = point.split('.')
   if (part === 'matcher') return matcher
+  // The one of the intake: all lead alike.
+  if (part === 'lead') return 'intake'
   return part === 'lane' || part === 'journal' ? 'executor' : (part as PocketProcess)
 }
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
-import { openChainSource, startChainReader } from '../../actors/chain-reader/start.js'
+import { openChainSource } from '../../actors/chain-reader/chain-source.js'
+import { startChainReader } from '../../actors/chain-reader/start.js'
 import {
   askExecutorAt,
   type PosterOptions,
@@ -164,10 +165,11 @@ export const matcherSpec = (
 
 export const chainReaderSpec = ({ markets }: MarketPlan): ProcessSpec<object> => ({
   name: 'chain-reader',
-  mayFailWith: ['BusUnavailable'],
-  start: async ({ bus, log, nodeUrl: rpcUrl, fail }) => {
+  // Its leader before is still stopping, or is paused.
+  mayFailWith: ['BusUnavailable', 'Fenced'],
+  start: async ({ bus, log, name: id, nodeUrl: rpcUrl, fail }) => {
     const running = await startChainReader({
-      ...{ bus, markets, log, nowMs: Date.now, pollMs: READ_MS, onFatal: fail },
+      ...{ bus, markets, log, id, nowMs: Date.now, pollMs: READ_MS, onFatal: fail },
       ...openChainSource({ rpcUrl, deployment, markets }),
     })
     return {

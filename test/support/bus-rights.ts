@@ -20,7 +20,10 @@ const STREAMS: Readonly<Record<string, string>> = {
   'CHECKPOINTS_<market>': subjects.checkpointsStream(M),
   TRANSFERS: subjects.transfersStream,
   ...Object.fromEntries(
-    JOURNAL_OWNERS.map((owner) => [subjects.journalStream(owner), subjects.journalStream(owner)]),
+    [
+      ...JOURNAL_OWNERS.map(subjects.journalStream),
+      ...subjects.LEADING_PROCESSES.map(subjects.leadStream),
+    ].map((stream) => [stream, stream]),
   ),
   ...Object.fromEntries(
     [subjects.socketNonces, subjects.cancelProofs, subjects.operatorNonces].map((bucket) => [
@@ -75,6 +78,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   ),
   feedSubject: [subjects.feedSubject(M)],
   checkpointsSubject: [subjects.checkpointsSubject(M)],
+  leadSubject: subjects.LEADING_PROCESSES.map(subjects.leadSubject),
   journalSubject: JOURNAL_OWNERS.map(subjects.journalSubject),
   askJournalWriter: JOURNAL_OWNERS.map(subjects.askJournalWriter),
   askPlaceOrder: [subjects.askPlaceOrder],
@@ -96,7 +100,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   ),
   askLeader: [subjects.askLeader(M)],
   askEngine: [subjects.askEngine(M)],
-  askWorking: ['order-intake', 'chain-reader', 'matcher'].map(subjects.askWorking),
+  askLead: ['order-intake', 'chain-reader', 'matcher.M', 'executor'].map(subjects.askLead),
   askMarket: [subjects.askMarket(M)],
   askSettlement: [subjects.askSettlement(M)],
   askKnownOrders: [subjects.askKnownOrders],
@@ -112,7 +116,7 @@ const NO_SUBJECT: ReadonlySet<string> = new Set([
   ...['checkpointsStream', 'journalStream', 'inboxPrefix', 'transfersStream', 'transfersSubjects'],
   ...['transfersOf', 'socketNonces', 'cancelProofs', 'operatorNonces', 'claimsStream'],
   ...['claimsSubject', 'CHAIN_READER_SOURCE', 'MATCHER_SOURCE', 'OPERATOR_SOURCE'],
-  ...['OPENER_SOURCE', 'mayWrite'],
+  ...['OPENER_SOURCE', 'mayWrite', 'LEADING_PROCESSES', 'leadStream', 'isLeadStream'],
 ])
 
 /** Exports of subjects.ts of which nothing is tried. */

@@ -2,6 +2,7 @@ import Database from 'better-sqlite3'
 import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isLeadStream } from '../../../bus-schemas/subjects.js'
 import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import type { ChainClient } from '../../../chain/reads/client.js'
 import { isoTime } from '../../../core/time.js'
@@ -74,7 +75,8 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
   if (sealer.keyFile !== undefined) await writeFileDurably(join(work, KEY_FILE), sealer.keyFile)
   await captureFiles(capture)
   for (const name of databases) if (FOLLOWERS.has(name)) await captureDatabase(capture, name)
-  const names = inOrder(await copies.names())
+  // The logs say which terms there were: a stream of terms that is restored from an older moment would say less.
+  const names = inOrder((await copies.names()).filter((name) => !isLeadStream(name)))
   // What is answered from here on may be stored after its stream was copied.
   const coversUntilMs = nowMs()
   for (const name of names) if (!OF_JOURNAL.test(name)) await captureStream(capture, name)

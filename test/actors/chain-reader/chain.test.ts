@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { encodeFunctionData, maxUint256 } from 'viem'
-import { openChainSource, startChainReader } from '../../../actors/chain-reader/start.js'
+import { openChainSource } from '../../../actors/chain-reader/chain-source.js'
+import { startChainReader } from '../../../actors/chain-reader/start.js'
 import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'

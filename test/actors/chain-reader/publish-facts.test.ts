@@ -1,9 +1,14 @@
 import { expect } from 'chai'
 import { openFacts } from '../../../actors/chain-reader/publish-facts.js'
-import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
+import { commandsStream, commandsSubjects } from '../../../bus-schemas/subjects.js'
+import { openingOf } from '../../../core/contracts/market-terms.js'
+import { applyCommand } from '../../../core/engine/apply-command.js'
+import { createNumbering, termOf } from '../../../core/engine/command.js'
+import { emptyMatcherState } from '../../../core/engine/state.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { aMarket } from '../../support/builders.js'
 import { anObservation } from '../../support/funded-acts.js'
-import { decodeCommands, encodeCommands } from '../../support/spot-log.js'
+import { decodeCommands } from '../../support/spot-log.js'
 
 const market = 'cNGN-USDC'
 
@@ -20,14 +25,17 @@ describe('publish facts', () => {
     })
   })
 
-  const open = async (signal = new AbortController().signal, onUnknown = () => undefined) => {
-    const written = { bus, market, contractType: 'spot' as const }
-    return (await openFacts({ ...written, nowMs: () => nowMs, signal, onUnknown })).accounts
+  const open = async (signal = new AbortController().signal, term = 1) => {
+    const written = { bus, market, contractType: 'spot' as const, numbers: createNumbering(term) }
+    const opened = { ...written, nowMs: () => nowMs, signal, onUnknown: () => undefined }
+    return (await openFacts(opened)).accounts
   }
-  const logged = async () => {
+  /** All messages, of which the first begins the term. */
+  const all = async () => {
     const messages = await bus.read(commandsStream(market), 1, 1_000)
     return messages.map(({ data }) => decodeCommands(data))
   }
+  const logged = async () => (await all()).slice(1)
   const many = (count: number) =>
     Array.from({ length: count }, (_, n) => anObservation(BigInt(n + 1), 5n))
 
@@ -53,27 +61,37 @@ describe('publish facts', () => {
     expect(numbers).to.deep.equal([first, first, first + 1])
   })
 
-  it('is numbered above what an earlier life said, also when the clock has gone back', async () => {
+  it('begins its term in the log, and is skipped behind the marker of a later one', async () => {
+    const line = bus.connect()
+    const old = await openFacts({
+      ...{ bus: line, market, contractType: 'spot', numbers: createNumbering(1) },
+      ...{ nowMs: () => nowMs, signal: new AbortController().signal, onUnknown: () => undefined },
+    })
     await (
-      await open()
-    )(many(3))
-    const others = { source: 'matcher', sourceNo: 1, atMs: 1, command: { kind: 'Tick' } } as const
-    await bus.append(commandsSubject(market), encodeCommands([others]))
-    nowMs -= 3_600_000
-    const say = await open()
-    await say(many(1))
-    const own = (await logged()).flat().filter(({ source }) => source === 'chain-reader')
-    const numbers = own.map(({ sourceNo }) => sourceNo)
-    expect(numbers).to.deep.equal([...numbers].sort((a, b) => a - b))
-    expect(new Set(numbers).size).to.equal(4)
+      await open(undefined, 2)
+    )(many(1))
+    await old.accounts(many(1))
+    const commands = (await all()).flat()
+    expect(commands.map(({ command }) => command.kind)).to.deep.equal([
+      ...['Tick', 'Tick', 'AccountObserved', 'AccountObserved'],
+    ])
+    expect(commands.map(({ sourceNo }) => termOf(sourceNo))).to.deep.equal([1, 2, 2, 1])
+    const state = emptyMatcherState(openingOf(aMarket()))
+    const taken = commands.map((each) => {
+      const before = state.lastSourceNo.get('chain-reader')
+      applyCommand(state, each)
+      return state.lastSourceNo.get('chain-reader') !== before
+    })
+    expect(taken).to.deep.equal([true, true, true, false])
   })
 
   it('is given up when the process stops', async () => {
     const stopping = new AbortController()
     const say = await open(stopping.signal)
+    const before = await logged()
     stopping.abort(new Error('stopping'))
     const failure = await say(many(1)).catch((error: unknown) => error)
     expect(failure).to.be.instanceOf(Error).with.property('message', 'stopping')
-    expect(await logged()).to.deep.equal([])
+    expect(await logged()).to.deep.equal(before)
   })
 })

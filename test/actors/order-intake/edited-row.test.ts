@@ -102,8 +102,8 @@ describe('a market whose row of the market file names another contract type', ()
     await eventually(() => asked.length > 0)
     expect(asked[0]).to.deep.include(openingOf(logged).identity)
     const stream = commandsStream(NAME)
-    await eventually(async () => (await bus.streamState(stream)).lastSeq > 2)
-    const [observed] = (await bus.read(stream, 3, 1)).flatMap((message) =>
+    await eventually(async () => (await bus.streamState(stream)).lastSeq > 3)
+    const [observed] = (await bus.read(stream, 4, 1)).flatMap((message) =>
       commandMessages(logged).take(message),
     )
     expect(observed?.command).to.deep.include({ kind: 'AccountObserved', account })

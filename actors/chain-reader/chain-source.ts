@@ -1,0 +1,40 @@
+import { observeAccount, observeMarket } from '../../chain/contracts/observe-account.js'
+import { readBlockHash, readHead } from '../../chain/reads/blocks.js'
+import { createChainClient, orUnreachable } from '../../chain/reads/client.js'
+import type { Deployment } from '../../chain/reads/deployment.js'
+import { readDelegations } from '../../chain/reads/delegations.js'
+import { readTouches } from '../../chain/reads/touches.js'
+import type { Market } from '../../core/contracts/market.js'
+import type { ChainReaderOptions } from './start.js'
+
+export interface ChainSourceOptions {
+  readonly rpcUrl: string
+  readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
+  readonly markets: readonly Market[]
+}
+
+/** The chain reads of the chain reader, from one node. */
+export function openChainSource(
+  options: ChainSourceOptions,
+): Pick<ChainReaderOptions, 'chain' | 'observe' | 'observeMarket'> {
+  const { rpcUrl, deployment, markets } = options
+  const client = createChainClient(rpcUrl, 'read')
+  // A round does without the answer rather than wait for it.
+  const probe = createChainClient(rpcUrl, 'probe')
+  return {
+    chain: {
+      readHead: () => readHead(client),
+      readBlockHash: (number) => readBlockHash(client, number),
+      readTouches: (first, last, events) =>
+        readTouches({ client, deployment, markets }, first, last, events),
+      readDelegations: (first, head) => readDelegations(probe, first, head),
+    },
+    observe: (market, id, head) =>
+      orUnreachable(`account ${id}`, observeAccount({ client, deployment }, market, id, head)),
+    observeMarket: (market, head, readAtMs) =>
+      orUnreachable(
+        `facts of ${market.market}`,
+        observeMarket({ client, deployment }, market, head, readAtMs),
+      ),
+  }
+}

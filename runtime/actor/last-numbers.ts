@@ -1,0 +1,109 @@
+import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
+import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
+import { commandsStream } from '../../bus-schemas/subjects.js'
+import type { Market } from '../../core/contracts/market.js'
+import { termOf } from '../../core/engine/command.js'
+import { StreamMissing, type Bus } from '../bus/bus.js'
+import { listCheckpoints, loadCheckpoint, type StoredCheckpoint } from '../bus/checkpoint-store.js'
+import { asLogged } from '../bus/market-log.js'
+
+/** Messages per read. */
+const READ_CHUNK = 256
+
+/** The last number that a writer has in each command log. */
+export interface LastNumbers {
+  /**
+   * Reads the market's log on to its end, and resolves with the writer's greatest number in it, 0 for none. Of a log whose
+   * newest part has none, the newest usable checkpoint says it. A market without a log has none.
+   */
+  read(row: Market): Promise<number>
+  /** The greatest term of what was read so far. */
+  term(): number
+}
+
+interface Reached {
+  /** As the log states it, which governs where the market file was edited. */
+  readonly market: LogMarket
+  readonly streamSeq: number
+  readonly lastNo: number
+}
+
+/** The numbers of one source. In memory: what is read once is not read again. One entry for each market. */
+export function createLastNumbers(bus: Bus, source: string): LastNumbers {
+  const reached = new Map<string, Reached>()
+  const readOn = async ({ market, ...from }: Reached, lastSeq: number): Promise<Reached> => {
+    const { take } = commandMessages(market)
+    let { streamSeq, lastNo } = from
+    while (streamSeq < lastSeq) {
+      const messages = await bus.read(commandsStream(market.market), streamSeq + 1, READ_CHUNK)
+      if (messages.length === 0) break
+      for (const logged of messages.flatMap((message) => take(message))) {
+        if (logged.source === source) lastNo = Math.max(lastNo, logged.sourceNo)
+      }
+      streamSeq = messages.at(-1)?.seq ?? lastSeq
+    }
+    return { market, streamSeq, lastNo }
+  }
+  const begin = async (row: Market, firstSeq: number, lastSeq: number): Promise<Reached> => {
+    const market = await asLogged(bus, row)
+    const checkpoints = await checkpointsOf(bus, market.market)
+    const covered = checkpoints[0]?.commandSeq ?? 0
+    const streamSeq = Math.max(firstSeq - 1, covered)
+    const since = await readOn({ market, streamSeq, lastNo: 0 }, lastSeq)
+    if (since.lastNo > 0 || checkpoints.length === 0) return since
+    const known = await numberIn(bus, market, checkpoints, source)
+    if (known !== undefined) return { ...since, lastNo: known }
+    return readOn({ market, streamSeq: firstSeq - 1, lastNo: 0 }, lastSeq)
+  }
+  return {
+    async read(row) {
+      const ends = await endsOf(bus, row.market)
+      if (ends === undefined) return 0
+      const { firstSeq, lastSeq } = ends
+      const known = reached.get(row.market)
+      const goesOn = known && known.streamSeq >= firstSeq - 1 && known.streamSeq <= lastSeq
+      const now = goesOn ? await readOn(known, lastSeq) : await begin(row, firstSeq, lastSeq)
+      // A log that was rolled back has forgotten some.
+      const lastNo = Math.max(now.lastNo, known?.lastNo ?? 0)
+      reached.set(row.market, { ...now, lastNo })
+      return lastNo
+    },
+    term: () => Math.max(0, ...Array.from(reached.values(), ({ lastNo }) => termOf(lastNo))),
+  }
+}
+
+async function endsOf(bus: Bus, market: string) {
+  try {
+    return await bus.streamState(commandsStream(market))
+  } catch (error) {
+    if (error instanceof StreamMissing) return undefined
+    throw error
+  }
+}
+
+async function checkpointsOf(bus: Bus, market: string): Promise<StoredCheckpoint[]> {
+  try {
+    return await listCheckpoints(bus, market)
+  } catch (error) {
+    if (error instanceof StreamMissing) return []
+    throw error
+  }
+}
+
+/** The source's last number in the newest checkpoint that is usable, 0 where it has none; undefined when none is usable. */
+export async function numberIn(
+  bus: Bus,
+  market: LogMarket,
+  checkpoints: readonly StoredCheckpoint[],
+  source: string,
+): Promise<number | undefined> {
+  for (const stored of checkpoints) {
+    try {
+      const { state } = await loadCheckpoint(bus, market, stored)
+      return new Map(state.lastSourceNo).get(source) ?? 0
+    } catch (error) {
+      if (!(error instanceof CheckpointUnusable)) throw error
+    }
+  }
+  return undefined
+}
