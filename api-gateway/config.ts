@@ -52,6 +52,8 @@ export const gatewayEnv = z.object({
   EXECUTOR_URL: urlList,
   /** Comma-separated URLs of the fan-out's workers. */
   WS_FANOUT_URL: urlList,
+  /** Where demo accounts are given; set by the launcher of a devnet. Without it there are none. */
+  DEMO_ACCOUNTS_URL: z.url().optional(),
   /** When deprecated market identifiers stop resolving, as an ISO time. */
   ALIAS_CUTOFF: z.iso
     .datetime({ offset: true })
@@ -95,6 +97,8 @@ export const wordsOf = (
   | 'largeReads'
   | 'orderRate'
   | 'devnetFile'
+  | 'devnet'
+  | 'demoUrl'
 > => ({
   aliasCutoffMs: config.ALIAS_CUTOFF,
   isAllowedOrigin: allowedOrigins(config),
@@ -108,9 +112,18 @@ export const wordsOf = (
       : { header: config.INDEX_STATUS_HEADER, value: config.INDEX_STATUS_SECRET },
   trustedProxies: config.TRUSTED_PROXIES,
   orderRate: createOrderRate({ perSec: config.GATEWAY_ORDERS_PER_SECOND_PER_OWNER }),
+  ...devnetOf(config),
   devnetFile: join(config.DATA_DIR, 'devnet.json'),
   largeReads: { maxPerAddress: config.GATEWAY_MAX_LARGE_READS_PER_ADDRESS },
 })
+
+const devnetOf = ({
+  DEMO_ACCOUNTS_URL: demoUrl,
+  RPC_URL: rpcUrl,
+}: GatewayConfig): Pick<GatewayDeps, 'devnet' | 'demoUrl'> =>
+  demoUrl === undefined || rpcUrl === undefined
+    ? {}
+    : { demoUrl, devnet: { rpc_url: rpcUrl, demo_accounts: '/v1/devnet/demo' } }
 
 /** By which calendar and clock the next series is due. */
 export const seriesOf = (config: GatewayConfig) => ({

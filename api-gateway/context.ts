@@ -5,6 +5,7 @@ import type { PermitNonceReader } from '../chain/reads/read-transfer.js'
 import type { Market } from '../core/contracts/market.js'
 import type { FrameWords } from '../core/entry/auth-frame.js'
 import { refusalBody, type Refusal } from '../core/entry/refusals.js'
+import type { VenueFacts } from '../interface/signing.js'
 import { mayBeSentAgain, RETRY_AFTER_SEC } from '../core/entry/sent-again.js'
 import type { ReadModel } from '../data/history/read-model.js'
 import type { Bus } from '../runtime/bus/bus.js'
@@ -42,6 +43,10 @@ export interface GatewayDeps {
   readonly deployment: Deployment
   /** Where a devnet describes its accounts, for signed examples in the documents; absent or no such file: there are none. */
   readonly devnetFile?: string
+  /** What is shown of a devnet; absent on any other venue. */
+  readonly devnet?: NonNullable<VenueFacts['devnet']>
+  /** Where demo accounts are given; absent where none are. */
+  readonly demoUrl?: string
   /** Header and token of reports on the index; absent: none are taken. */
   readonly indexToken?: IndexToken | undefined
   /** The index against samples from outside; by default it is not shown. */

@@ -31,6 +31,7 @@ import { getSigningVectors } from './routes/get-signing-vectors.js'
 import { getVenue } from './routes/get-venue.js'
 import { getWithdrawal } from './routes/get-withdrawal.js'
 import { getWs } from './routes/get-ws.js'
+import { postDevnetDemo } from './routes/post-devnet-demo.js'
 import { postDeposits } from './routes/post-deposits.js'
 import { postOrdersBatch } from './routes/post-orders-batch.js'
 import { postOrdersCancelAllAfter } from './routes/post-orders-cancel-all-after.js'
@@ -77,6 +78,7 @@ export const routes: readonly Route[] = [
   getPositions,
   getWs,
   postIndexStatus,
+  postDevnetDemo,
   getHealth,
   getTime,
   getVenue,

@@ -39,6 +39,7 @@ export function venueFacts(
   deployment: Deployment,
   { header, words }: ServiceAuth,
   markets: readonly Market[],
+  devnet?: VenueFacts['devnet'],
 ): VenueFacts {
   return {
     release: RELEASE,
@@ -75,11 +76,12 @@ export function venueFacts(
       asyncapi: '/v1/asyncapi.json',
       signing_vectors: '/v1/signing-vectors.json',
     },
+    ...(devnet !== undefined && { devnet }),
   }
 }
 
 function contractsOf(deployment: Deployment): VenueFacts['contracts'] {
-  const { perpManager, batchExecutor } = deployment
+  const { perpManager, batchExecutor, subAccountCreator } = deployment
   return {
     matching: deployment.matching,
     sub_accounts: deployment.subAccounts,
@@ -90,6 +92,7 @@ function contractsOf(deployment: Deployment): VenueFacts['contracts'] {
     cash_asset: deployment.cashAsset,
     ...(perpManager !== undefined && { perp_manager: perpManager }),
     ...(batchExecutor !== undefined && { batch_executor: batchExecutor }),
+    ...(subAccountCreator !== undefined && { sub_account_creator: subAccountCreator }),
   }
 }
 

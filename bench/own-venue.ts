@@ -85,7 +85,7 @@ export async function startOwnVenue(options: OwnVenueOptions): Promise<OwnVenue>
       ...{ MALLOC_TRIM_THRESHOLD_: '4194304' },
       NATS_SERVER_BIN: natsServerBinary(),
       ...{ ...ports, DATA_DIR: dir, DEVNET_BLOCK_TIME: `${blockTime}` },
-      ...{ DEMO_MAKER: '0', DEVNET_FEEDER: '0', FUTURES_CALENDAR: 'none' },
+      ...{ DEMO_MAKER: '0', DEMO_ACCOUNTS: '0', DEVNET_FEEDER: '0', FUTURES_CALENDAR: 'none' },
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

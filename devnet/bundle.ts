@@ -22,6 +22,7 @@ export const PROGRAMS: readonly string[] = [
   'api-gateway/main.js',
   'chain/signing/external/worker.js',
   'data/claim-writer-thread.js',
+  'devnet/demo-accounts.js',
   'devnet/demo-maker.js',
   'devnet/feeder.js',
   'devnet/up.js',

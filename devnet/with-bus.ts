@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { startAnvil } from './chain/anvil.js'
-import { chainStateFile } from './chain/local-chain.js'
+import { chainIdOf, chainStateFile } from './chain/local-chain.js'
 import { findAnvil, findNatsServer } from './launcher/binaries.js'
 import { readLauncherConfig, type LauncherConfig } from './launcher/config.js'
 import { typedWords } from '../runtime/process/command-line.js'
@@ -28,7 +28,7 @@ async function withBus(words: readonly string[]): Promise<number> {
   const bus = await startNatsServer({
     ...{ binary, dir: join(config.dataDir, 'nats'), port: await freePort() },
   })
-  const chain = await startChain(config.dataDir)
+  const chain = await startChain(config)
   try {
     return await run(words, config, {
       DATA_DIR: config.dataDir,
@@ -47,11 +47,13 @@ const STOP_GRACE_MS = 10_000
 const BLOCK_TIME_S = 60
 
 /** The local chain of the directory, from the state that the launcher saved; undefined when there is none. */
-async function startChain(dataDir: string) {
+async function startChain(config: LauncherConfig) {
+  const { dataDir } = config
   const stateFile = chainStateFile(dataDir)
   if (!existsSync(stateFile)) return undefined
   const port = await freePort()
   return startAnvil({
+    chainId: await chainIdOf(config),
     ...{ binary: findAnvil(), port, blockTimeS: BLOCK_TIME_S, cwd: dataDir, stateFile },
   })
 }

@@ -1,4 +1,5 @@
 import type { SocketError } from './socket.js'
+import { venueErrorCodes } from './venue-error-codes.js'
 
 /**
  * Every error code of the venue with its cause and what to do about it, in the groups in which the documents show them: the
@@ -340,13 +341,7 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     auth_failed:
       "401 | The frame proves no owner; the text says why. | Sign the exact text of /v1/venue with the owner's key, and a fresh expiry.",
   },
-  'Samples of the index': {
-    index_status_off: '404 | The venue takes no samples. | Configure the token, or send none.',
-    index_token: '401 | The token is missing or wrong. | Send the configured token.',
-    invalid_index_status: '400 | The sample has another form. | Send what the text says.',
-    index_status_ahead: '400 | at_ms is in the future. | Set the clock of the reporter.',
-    index_status_unavailable: '503 | The sample was not recorded. | Send it again shortly.',
-  },
+  ...venueErrorCodes,
 }
 
 /** Codes of `error` frames of the WebSocket: cause and cure. */

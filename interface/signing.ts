@@ -62,6 +62,13 @@ export const VenueFacts = z
       asyncapi: z.string(),
       signing_vectors: z.string(),
     }),
+    devnet: z
+      .object({
+        rpc_url: z.string().describe('Of the chain, for a wallet on the same machine.'),
+        demo_accounts: z.string().describe('Where to ask for accounts with play money.'),
+      })
+      .optional()
+      .describe('On a devnet alone: its money is worth nothing.'),
   })
   .meta({ id: 'Venue', description: 'What a client needs to sign for this venue.' })
 export type VenueFacts = Shape<typeof VenueFacts>

@@ -197,7 +197,7 @@ describe('tidy', () => {
 
   it('every file is reached from an entry point', () => {
     const entry =
-      /\/(main|worker|claim-writer-thread)\.ts$|^devnet\/(up|with-bus|demo-maker|feeder|build-contracts|build-page|build-programs|build-client)\.ts$|^(bench|examples)\/|\.d\.ts$/
+      /\/(main|worker|claim-writer-thread)\.ts$|^devnet\/(up|with-bus|demo-accounts|demo-maker|feeder|build-contracts|build-page|build-programs|build-client)\.ts$|^(bench|examples)\/|\.d\.ts$/
     const reached = new Set<string>()
     const visit = (path: string): void => {
       if (reached.has(path) || !sources.includes(path)) return

@@ -22,6 +22,8 @@ export interface Deployment {
   readonly perpManager?: Address
   /** Tries many matches in one transaction; a deployment without it settles each in its own. */
   readonly batchExecutor?: Address
+  /** Opens, funds and hands over an account in one transaction of its owner; a deployment without it needs several. */
+  readonly subAccountCreator?: Address
 }
 
 /** The deployment file is missing, is not JSON or lacks an address; the message names the file and the keys. */
@@ -51,6 +53,7 @@ const fileSchema = z.object({
   cash_asset: addressText,
   perp_manager: addressText.optional(),
   batch_executor: addressText.optional(),
+  sub_account_creator: addressText.optional(),
 })
 
 /** A deployment as its file spells it; addresses in lower case when written by this venue. */
@@ -70,6 +73,9 @@ export const deploymentSchema = fileSchema.transform((file): Deployment => ({
   cashAsset: file.cash_asset,
   ...(file.perp_manager === undefined ? {} : { perpManager: file.perp_manager }),
   ...(file.batch_executor === undefined ? {} : { batchExecutor: file.batch_executor }),
+  ...(file.sub_account_creator === undefined
+    ? {}
+    : { subAccountCreator: file.sub_account_creator }),
 }))
 
 /** The deployment described by the JSON file at `path`; throws DeploymentFileError. */

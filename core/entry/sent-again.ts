@@ -1,5 +1,6 @@
 import { marketRefusals, futureRefusals } from './market-refusals.js'
 import { cancelsRefusals, changeRefusals } from './order-refusals.js'
+import { demoRefusals } from './demo-refusals.js'
 import { indexRefusals } from './read-index-status.js'
 import { readRefusals } from './read-refusals.js'
 import { refusals, type Refusal } from './refusals.js'
@@ -26,6 +27,7 @@ const SENT_AGAIN: ReadonlySet<string> = new Set(
     ...[marketRefusals.accountUnreadable, marketRefusals.marketUnreadable],
     ...[marketRefusals.positionUnreadable, marketRefusals.marginUnreadable],
     ...[futureRefusals.bandUnreadable, indexRefusals.unavailable],
+    demoRefusals.unavailable,
     ...[readRefusals.tooManyReads, readRefusals.balancesUnserved, readRefusals.balancesUnreadable],
     ...[readRefusals.positionsUnreadable, readRefusals.permitNonceUnreadable],
     ...(['deposit', 'withdrawal'] as const).flatMap((kind) => [

@@ -1,7 +1,7 @@
 import { pbkdf2Sync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { bytesToHex } from 'viem'
+import { bytesToHex, concat, keccak256, stringToHex } from 'viem'
 import { generatePrivateKey, HDKey, hdKeyToAccount, privateKeyToAccount } from 'viem/accounts'
 import { z } from 'zod'
 import type { Address, Hex } from '../../core/action.js'
@@ -46,6 +46,13 @@ export const ROLES = [
 ] as const
 export type Role = (typeof ROLES)[number]
 export type RoleAccounts = Readonly<Record<Role, KeyedAccount>>
+
+/**
+ * The key that gives demo accounts. It is derived from the deployer's: a file of keys of an earlier build stays whole, and each key
+ * has one sender.
+ */
+export const demoKeyOf = ({ deployer }: Pick<RoleAccounts, 'deployer'>): Hex =>
+  keccak256(concat([deployer.privateKey, stringToHex('demo accounts')]))
 
 const keysSchema = z.record(z.enum(ROLES), z.string().regex(/^0x[0-9a-f]{64}$/))
 

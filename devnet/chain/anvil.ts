@@ -3,8 +3,6 @@ import { startChild, type ChildOptions } from '../launcher/child.js'
 import { watchWork } from '../launcher/progress.js'
 import { LauncherError, waitFor } from '../launcher/wait-for.js'
 
-/** The id of the target chain, so that signed data has the same form on both. */
-export const CHAIN_ID = 8453
 export const BLOCK_GAS_LIMIT = 240_000_000
 
 /** States of past blocks kept in memory; older ones are dropped rather than spilled to the user's home. */
@@ -17,6 +15,7 @@ export interface AnvilOptions {
   readonly binary: string
   /** Port on 127.0.0.1. */
   readonly port: number
+  readonly chainId: number
   readonly blockTimeS: number
   readonly cwd: string
   /** A file that `saveChainState` wrote: the chain continues from it. */
@@ -36,6 +35,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const {
     binary,
     port,
+    chainId,
     blockTimeS,
     cwd,
     stateFile,
@@ -46,7 +46,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const child = await startChild({
     command: binary,
     args: [
-      ...['--host', '127.0.0.1', '--port', `${port}`, '--chain-id', `${CHAIN_ID}`],
+      ...['--host', '127.0.0.1', '--port', `${port}`, '--chain-id', `${chainId}`],
       ...['--block-time', `${blockTimeS}`, '--gas-limit', `${BLOCK_GAS_LIMIT}`],
       ...['--accounts', '0', '--quiet', '--prune-history', `${STATES_KEPT}`],
       ...(stateFile === undefined ? [] : ['--load-state', stateFile]),

@@ -21,6 +21,7 @@ const SETTINGS = {
 const CONTRACT_NAMES = [
   'BatchExecutor',
   'CashAsset',
+  'DemoSeeder',
   'DepositModule',
   'DevCngn',
   'DevSeeder',

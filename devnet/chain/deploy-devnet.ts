@@ -5,7 +5,7 @@ import { formatDecimal } from '../../core/decimal.js'
 import type { LauncherConfig } from '../launcher/config.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
 import type { Ports } from '../launcher/environment.js'
-import type { KeyedAccount, RoleAccounts } from './accounts.js'
+import { demoKeyOf, type KeyedAccount, type RoleAccounts } from './accounts.js'
 import { callChain } from './anvil.js'
 import { deploy } from './deploy.js'
 import { HEARTBEAT_SEC, PERP_PARAMETERS, START_PRICES } from './perp-parameters.js'
@@ -17,7 +17,12 @@ const DEPLOYER_WEI = 100_000n * 10n ** 18n
 /** Description of a new devnet; kept in `DATA_DIR/deployment.json` for the next start. */
 export const devnetFactsSchema = z.object({
   /** In the form of a deployment file. */
-  deployment: z.looseObject({ chain_id: z.int(), matching: z.string() }),
+  deployment: z.looseObject({
+    chain_id: z.int(),
+    matching: z.string(),
+    /** Absent on a devnet of an earlier build. */
+    demo_seeder: z.string().optional(),
+  }),
   /** Spot subaccount of each development account, by name; decimal integers. */
   spot_subaccount_ids: z.record(z.string(), z.string()),
   /** The same of their perp subaccounts. */
@@ -51,6 +56,7 @@ export async function deployDevnet(
     batchOperators: [roles.executor.address],
     feeOwnerKey: roles.fee_owner.privateKey,
     feederKey: roles.feeder.privateKey,
+    demoKey: demoKeyOf(roles),
     calendar,
   })
   // The demo maker trades with itself, from two accounts.

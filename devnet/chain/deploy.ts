@@ -48,6 +48,8 @@ export interface DeployOptions extends SenderOptions {
   readonly feeOwnerKey: Hex
   /** Signs and sends the feeds' prices. */
   readonly feederKey: Hex
+  /** Owns the contract that gives demo accounts; without it the deployment has none. */
+  readonly demoKey?: Hex
   /** Names the series of futures that are opened. */
   readonly calendar: FuturesCalendar
 }
@@ -56,7 +58,7 @@ type Addresses = Readonly<
   Record<Exclude<keyof DeploymentFile, 'chain_id'> | 'seeder' | 'earlier_spot_manager', Address>
 > &
   PerpAddresses &
-  FuturesAddresses
+  FuturesAddresses & { readonly demo_seeder?: Address }
 
 /** The contents of a deployment file, and what only the devnet's own tools use. */
 export interface DevnetDeployment extends Addresses {
@@ -87,7 +89,8 @@ export async function deploy(options: DeployOptions): Promise<DevnetDeployment> 
   await wire(batch, contracts, at, options)
   const feeOwner = privateKeyToAddress(options.feeOwnerKey).toLowerCase() as Address
   const feeder = privateKeyToAddress(options.feederKey).toLowerCase() as Address
-  await fund(batch, [...options.tradeExecutors, feeOwner, feeder])
+  const demo = await wireDemo(contracts, at, options.demoKey)
+  await fund(batch, [...options.tradeExecutors, feeOwner, feeder, ...demo.funded])
   for (const manager of [at.spot_manager, at.perp_manager, at.futures_manager])
     await contracts.call('SubAccounts', at.sub_accounts, 'createAccount', feeOwner, manager)
   const accounts = createdAccounts(await batch.flush())
@@ -101,7 +104,7 @@ export async function deploy(options: DeployOptions): Promise<DevnetDeployment> 
   await allowFees({ ...options, privateKey: options.feeOwnerKey }, at, accounts)
   return {
     chain_id: batch.chainId,
-    ...at,
+    ...{ ...at, ...demo.at },
     deployer: batch.sender,
     fee_owner: feeOwner,
     spot_fee_subaccount_id: spotFees.toString(),
@@ -138,6 +141,17 @@ async function createContracts(contracts: ContractBatch): Promise<Addresses> {
   const perp = await createPerpContracts(contracts, spot)
   const futures = await createFuturesContracts(contracts, spot)
   return { ...spot, ...perp, ...futures, spot_manager: futures.futures_manager }
+}
+
+/** The contract that gives demo accounts, and who sends its transactions. */
+async function wireDemo({ create, call }: ContractBatch, at: Addresses, key: Hex | undefined) {
+  if (key === undefined) return { at: {}, funded: [] }
+  const sender = privateKeyToAddress(key).toLowerCase() as Address
+  const demo_seeder = await create('DemoSeeder', at.matching, at.sub_accounts)
+  await call('DemoSeeder', demo_seeder, 'transferOwnership', sender)
+  for (const token of [at.usdc, at.cngn])
+    await call('DevUsdc', token, 'setMinter', demo_seeder, true)
+  return { at: { demo_seeder }, funded: [sender] }
 }
 
 async function wire(

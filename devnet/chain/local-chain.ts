@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { Supervised } from '../../runtime/process/supervisor.js'
 import { findAnvil } from '../launcher/binaries.js'
+import type { LauncherConfig } from '../launcher/config.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
 import { keepRunning, type Keeping } from '../launcher/keep-running.js'
 import { LauncherError } from '../launcher/wait-for.js'
@@ -58,14 +59,26 @@ export async function assertChainBelongs(dataDir: string): Promise<void> {
     )
 }
 
+/**
+ * The id of the local chain of a data directory: the one of the deployment that it holds, else that of the setting. Signed orders
+ * and the domain of each contract hold it, so that it never changes with the setting.
+ */
+export async function chainIdOf({
+  dataDir,
+  chainId,
+}: Pick<LauncherConfig, 'dataDir' | 'chainId'>): Promise<number> {
+  if (!existsSync(chainStateFile(dataDir))) return chainId
+  return (await storedFacts(dataDir)).deployment.chain_id
+}
+
 /** Starts the local chain under supervision; a restart continues from the state that was saved last. */
-export function keepChain(keeping: Keeping, port: number): Supervised {
+export function keepChain(keeping: Keeping, port: number, chainId: number): Supervised {
   const { dataDir, blockTimeS } = keeping.config
   const binary = findAnvil()
   const file = chainStateFile(dataDir)
   return keepRunning(keeping, CHAIN, (onSpawn, onLine) =>
     startAnvil({
-      ...{ binary, port, blockTimeS, cwd: dataDir, onSpawn, onLine },
+      ...{ binary, port, chainId, blockTimeS, cwd: dataDir, onSpawn, onLine },
       stateFile: existsSync(file) ? file : undefined,
     }),
   )
@@ -103,12 +116,15 @@ async function deployAndSave(options: LocalChainOptions, rpcUrl: string): Promis
   return facts
 }
 
+const storedFacts = async (dataDir: string): Promise<DevnetFacts> =>
+  devnetFactsSchema.parse(JSON.parse(await readFile(factsFile(dataDir), 'utf8')))
+
 async function readFacts(
   dataDir: string,
   rpcUrl: string,
   { roles }: LocalChainOptions,
 ): Promise<DevnetFacts> {
-  const facts = devnetFactsSchema.parse(JSON.parse(await readFile(factsFile(dataDir), 'utf8')))
+  const facts = await storedFacts(dataDir)
   const code = await callChain(rpcUrl, 'eth_getCode', [facts.deployment.matching, 'latest'])
   if (code === '0x' || facts.executor_address !== roles.executor.address)
     throw new LauncherError(

@@ -9,6 +9,10 @@ import { LauncherError } from './wait-for.js'
 
 const HIGHEST_PORT = 65_535
 const LONGEST_BLOCK_TIME_S = 60
+/** The largest id that wallets take: MetaMask refuses a larger one. */
+const HIGHEST_CHAIN_ID = 4_503_599_627_370_476
+/** No chain of the public lists has it: a wallet that is asked for it cannot switch to a chain on which real money is spent. */
+const DEVNET_CHAIN_ID = 836_832_646
 
 /** Keys and shared secrets; a process receives only the ones it needs, never by inheritance. */
 const SECRET_NAME = /_(PRIVATE_KEY|KEY_FILE|SECRET|SECRET_FILE|PASSWORD)$/
@@ -41,9 +45,13 @@ export const launcherEnv = z.object({
     1,
     LONGEST_BLOCK_TIME_S,
   ).default(2),
+  DEVNET_CHAIN_ID: integer(`a chain id from 1 to ${HIGHEST_CHAIN_ID}`, 1, HIGHEST_CHAIN_ID).default(
+    DEVNET_CHAIN_ID,
+  ),
   DEVNET_SAVE_CHAIN: flag.default(true),
   DEMO_MAKER: flag.default(true),
   DEVNET_FEEDER: flag.default(true),
+  DEMO_ACCOUNTS: flag.default(true),
   AUTH_DOMAIN: z.string().default('localhost'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LOG_STDOUT: flag.default(false),
@@ -99,9 +107,13 @@ export interface LauncherConfig {
   /** Absolute. */
   readonly dataDir: string
   readonly blockTimeS: number
+  /** Of a new local chain; one that is continued keeps its own. */
+  readonly chainId: number
   /** Without a saved state the local chain is lost when it ends, and the venue cannot be restarted on its data. */
   readonly savesChain: boolean
   readonly demoMaker: boolean
+  /** Those who ask are given accounts on the local chain. */
+  readonly demoAccounts: boolean
   /** Prices on the local chain stay fresh. */
   readonly feeder: boolean
   /** The series of futures on the local chain. */
@@ -156,9 +168,11 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
     }),
     dataDir: resolve(values.DATA_DIR),
     blockTimeS: values.DEVNET_BLOCK_TIME,
+    chainId: values.DEVNET_CHAIN_ID,
     savesChain: values.DEVNET_SAVE_CHAIN,
     demoMaker: values.DEMO_MAKER,
     feeder: values.DEVNET_FEEDER,
+    demoAccounts: values.DEMO_ACCOUNTS,
     calendar: values.FUTURES_CALENDAR,
     authDomain: values.AUTH_DOMAIN,
     logLevel: values.LOG_LEVEL,

@@ -16,6 +16,8 @@ export interface Wiring {
   readonly deploymentFile: string
   readonly marketsFile: string
   readonly ports: Ports
+  /** Where demo accounts are given, on 127.0.0.1; undefined where none are. */
+  readonly demoPort: number | undefined
   /** From where matches are sent; undefined where only the operator knows. */
   readonly executorAddress: string | undefined
   readonly keys: {
@@ -24,6 +26,7 @@ export interface Wiring {
     readonly withdrawalSubmitter: string | undefined
     readonly demoMaker: DemoMakerKeys | undefined
     readonly feeder: string | undefined
+    readonly demoAccounts: string | undefined
     /** Of the futures' owner, for the feeder. */
     readonly seriesOwner: string | undefined
   }
@@ -82,8 +85,12 @@ export function workerEnvironments(
     LOG_LEVEL: config.logLevel,
     LOCAL_CHAIN: existing === undefined ? '1' : '0',
   }
+  const demo: Env =
+    wiring.demoPort === undefined
+      ? {}
+      : { DEMO_ACCOUNTS_URL: `http://127.0.0.1:${wiring.demoPort}` }
   const own = (process: string): Env => {
-    if (process === 'gateway') return { INDEX_STATUS_SECRET: config.indexStatusSecret }
+    if (process === 'gateway') return { INDEX_STATUS_SECRET: config.indexStatusSecret, ...demo }
     if (process === 'executor')
       return { ...keyOf('EXECUTOR', keyFiles.executor, keys.executor), ...secret }
     if (process.startsWith('matcher')) return { ...secret, ...operators }
@@ -91,6 +98,11 @@ export function workerEnvironments(
       return keyOf('DEPOSIT_SUBMITTER', keyFiles.depositSubmitter, keys.depositSubmitter)
     if (process === 'withdrawal-submitter')
       return keyOf('WITHDRAWAL_SUBMITTER', keyFiles.withdrawalSubmitter, keys.withdrawalSubmitter)
+    if (process === 'demo-accounts')
+      return {
+        DEMO_ACCOUNTS_PRIVATE_KEY: keys.demoAccounts,
+        DEMO_ACCOUNTS_PORT: `${wiring.demoPort}`,
+      }
     if (process === 'feeder')
       return { FEEDER_PRIVATE_KEY: keys.feeder, SERIES_OWNER_PRIVATE_KEY: keys.seriesOwner }
     if (process === 'demo-maker')

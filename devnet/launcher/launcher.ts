@@ -3,11 +3,12 @@ import { dirname, join } from 'node:path'
 import { assert } from '../../core/assert.js'
 import { provideMarketFile, watchNames } from '../../data/market-file.js'
 import { describeAbsent, loadDeployedMarkets, tradedMarketNames } from '../../data/markets.js'
-import { developmentAccounts, roleAccounts } from '../chain/accounts.js'
+import { demoKeyOf, developmentAccounts, roleAccounts } from '../chain/accounts.js'
 import { deployDevnet, writeDevnetFile } from '../chain/deploy-devnet.js'
 import { readOpenSeries } from '../series/next-series.js'
 import {
   assertChainBelongs,
+  chainIdOf,
   chainStateFile,
   keepChain,
   settleDeployment,
@@ -20,6 +21,7 @@ import { keepPrivate } from '../../runtime/process/private-files.js'
 import { forgetMetrics, lockDataDir, provideDataDir, provideExecutorSecret } from './data-dir.js'
 import { settlePorts, workerEnvironments, type Ports, type Wiring } from './environment.js'
 import { readSeriesOf } from './existing-series.js'
+import { freePort } from './free-port.js'
 import { keepRunning, startGuard, type Keeping } from './keep-running.js'
 import { startNatsServer } from './nats-server.js'
 import type { Console } from './output.js'
@@ -29,6 +31,7 @@ import { watchProgress } from './progress.js'
 import { untilReady } from './until-ready.js'
 import { LauncherError, waitFor } from './wait-for.js'
 import {
+  DEMO_ACCOUNTS,
   DEMO_MAKER,
   FEEDER,
   keepWorker,
@@ -58,7 +61,7 @@ export interface LauncherOptions {
 }
 
 type BusSide = Pick<Wiring, 'natsUrl' | 'natsCredentials' | 'operatorKey'>
-type ChainSide = Omit<Wiring, keyof BusSide | 'ports' | 'marketsFile'> & {
+type ChainSide = Omit<Wiring, keyof BusSide | 'ports' | 'marketsFile' | 'demoPort'> & {
   /** Expiries of the series of futures that a new market file lists, rising, in unix seconds. */
   readonly series: readonly number[]
 }
@@ -138,10 +141,16 @@ async function startAll(start: Start): Promise<string> {
   const markets = tradedMarketNames(marketData)
   for (const row of loadDeployedMarkets(marketData).absent) console.say(`  ${describeAbsent(row)}`)
   const listed = await readProcesses(config.procfile, markets)
-  const processes = chainSide.keys.feeder === undefined ? listed : [...listed, FEEDER]
+  const { keys } = chainSide
+  const processes = [
+    ...listed,
+    ...(keys.feeder === undefined ? [] : [FEEDER]),
+    ...(keys.demoAccounts === undefined ? [] : [DEMO_ACCOUNTS]),
+  ]
   const environment = workerEnvironments(config, {
     ...{ ...chainSide, ...busSide },
     ...{ ports, marketsFile },
+    demoPort: keys.demoAccounts === undefined ? undefined : await freePort(),
   })
   const run = (entry: ProcfileEntry) =>
     running.workers.push(keepWorker(keeping, entry, environment(entry.name)))
@@ -163,7 +172,7 @@ async function startAll(start: Start): Promise<string> {
       processes: processes.map(({ name }) => name),
     }),
   )
-  if (chainSide.keys.demoMaker !== undefined) {
+  if (keys.demoMaker !== undefined) {
     run(DEMO_MAKER)
     await console.step(`start ${DEMO_MAKER.name}`, () => untilQuoted(gatewayUrl))
   }
@@ -215,7 +224,10 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
   assert(port !== undefined, 'a chain of our own has a port')
   const roles = await roleAccounts(config.dataDir)
   const traders = developmentAccounts()
-  const chain = keepChain(keeping, port)
+  const chainId = await chainIdOf(config)
+  if (chainId !== config.chainId)
+    console.say(`  the chain in ${config.dataDir} keeps its id ${chainId}`)
+  const chain = keepChain(keeping, port, chainId)
   running.chain = chain
   await console.step(`start the local chain on 127.0.0.1:${port}`, () => chain.ready)
   const { facts, keeper } = await settleDeployment({ keeping, port, roles, traders, deploy })
@@ -227,6 +239,7 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
     subaccountId: facts.demo_maker_subaccount_id,
     perpSubaccountId: facts.demo_maker_perp_subaccount_id,
   }
+  const hasSeeder = facts.deployment.demo_seeder !== undefined
   return {
     rpcUrl,
     series: await readOpenSeries(rpcUrl, facts.deployment),
@@ -239,6 +252,7 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
       demoMaker: config.demoMaker ? demoMaker : undefined,
       feeder: config.feeder ? roles.feeder.privateKey : undefined,
       seriesOwner: config.feeder ? roles.deployer.privateKey : undefined,
+      demoAccounts: config.demoAccounts && hasSeeder ? demoKeyOf(roles) : undefined,
     },
   }
 }
@@ -260,6 +274,7 @@ function existingSide(
       demoMaker: demoMaker ? existing.demoMaker : undefined,
       feeder: undefined,
       seriesOwner: undefined,
+      demoAccounts: undefined,
     },
   }
 }

@@ -25,6 +25,12 @@ export const FEEDER: ProcfileEntry = {
   command: `exec env ${RETURN_MEMORY} nice -n 10 node --optimize-for-size --no-opt bundle/devnet/feeder.js`,
 }
 
+/** Gives demo accounts to those who ask the gateway for one; on a local chain only. */
+export const DEMO_ACCOUNTS: ProcfileEntry = {
+  name: 'demo-accounts',
+  command: `exec env ${RETURN_MEMORY} node --optimize-for-size --no-opt bundle/devnet/demo-accounts.js`,
+}
+
 /** The processes to run, from the Procfile, with a matcher for each of these markets. */
 export async function readProcesses(
   procfile: string,

@@ -29,7 +29,7 @@ describe('devnet/chain-state', () => {
   afterEach(() => rm(dir, { recursive: true, force: true }))
 
   const start = async (port: number, stateFile?: string) =>
-    startAnvil({ binary: findAnvil(), port, blockTimeS: 1, cwd: dir, stateFile })
+    startAnvil({ binary: findAnvil(), port, chainId: base.id, blockTimeS: 1, cwd: dir, stateFile })
 
   async function pay(rpcUrl: string) {
     if (alice === undefined || bob === undefined) throw new Error('no accounts')

@@ -155,7 +155,7 @@ describe('deploying and seeding a chain with a block every second', () => {
     const shouted = { ...at, matching: `0x${at.matching.slice(2).toUpperCase()}`, rpc_url: 'x' }
     await writeFile(path, JSON.stringify(shouted))
     const loaded = await loadDeployment(path)
-    expect(Object.keys(loaded)).to.have.length(12)
+    expect(Object.keys(loaded)).to.have.length(13)
     expect(Object.values(at)).to.include.members(Object.values(loaded))
     // Rows of market data name these.
     expect(at).to.include.keys('spot_trade_module', 'spot_manager')

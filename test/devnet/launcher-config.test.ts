@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import * as chains from 'viem/chains'
 import { readLauncherConfig, readyLines } from '../../devnet/launcher/config.js'
 import { provideExecutorSecret } from '../../devnet/launcher/data-dir.js'
 import { executorSecretOf } from '../../runtime/process/shared-secret.js'
@@ -21,6 +22,16 @@ describe('devnet/config', () => {
     expect(config.logLevel).to.equal('info')
     expect(config.dataDir).to.match(/^\/.*\/var$/)
     expect(config.existing).to.equal(undefined)
+  })
+
+  it('gives a new local chain an id that no known chain has, or the one that is asked for', () => {
+    const { chainId } = readLauncherConfig({})
+    const known = Object.values(chains).map(({ id }) => id)
+    expect(known).to.include.members([8453, 31_337])
+    expect(known).not.to.include(chainId)
+    expect(readLauncherConfig({ DEVNET_CHAIN_ID: '77' }).chainId).to.equal(77)
+    for (const bad of ['0', '0x1', '4503599627370477'])
+      expect(() => readLauncherConfig({ DEVNET_CHAIN_ID: bad })).to.throw('DEVNET_CHAIN_ID must be')
   })
 
   it('names every variable that is wrong', () => {
@@ -87,6 +98,7 @@ describe('devnet/launcher-env', () => {
     marketsFile: '/m.json',
     ports: { gateway: 1, executor: 2, ws_fanout: 3, nats: 4, chain: 5 },
     executorAddress: '0xe0',
+    demoPort: 6,
     keys: {
       executor: 'executor-key',
       depositSubmitter: 'deposit-key',
@@ -94,6 +106,7 @@ describe('devnet/launcher-env', () => {
       demoMaker: { privateKey: 'maker-key', subaccountId: '8', perpSubaccountId: '9,10' },
       feeder: 'feeder-key',
       seriesOwner: 'owner-key',
+      demoAccounts: 'demo-key',
     },
   }
   const environmentsOf = (told: Record<string, string>) =>
@@ -107,6 +120,14 @@ describe('devnet/launcher-env', () => {
       ...{ GATEWAY_PORT: '1', EXECUTOR_URL: 'http://127.0.0.1:2', WS_FANOUT_PORT: '3' },
       ...{ WS_FANOUT_URL: 'ws://127.0.0.1:3', CANCEL_AUTH: 'y', PARENT_WATCH: '1' },
     })
+  })
+
+  it('says where demo accounts are given, to the gateway alone, where any are', () => {
+    const place = { DEMO_ACCOUNTS_URL: 'http://127.0.0.1:6' }
+    expect(environment('gateway')).to.include(place)
+    expect(environment('order-intake')).not.to.have.property('DEMO_ACCOUNTS_URL')
+    const none = workerEnvironments(readLauncherConfig({}), { ...wiring, demoPort: undefined })
+    expect(none('gateway')).not.to.have.property('DEMO_ACCOUNTS_URL')
   })
 
   it('says who sends matches, where it knows', () => {
@@ -130,6 +151,7 @@ describe('devnet/launcher-env', () => {
     expect(secretsOf('deposit-submitter')).to.deep.equal(['DEPOSIT_SUBMITTER_PRIVATE_KEY'])
     expect(secretsOf('demo-maker')).to.deep.equal(['DEMO_MAKER_PRIVATE_KEY'])
     expect(secretsOf('feeder')).to.deep.equal(['FEEDER_PRIVATE_KEY', 'SERIES_OWNER_PRIVATE_KEY'])
+    expect(secretsOf('demo-accounts')).to.deep.equal(['DEMO_ACCOUNTS_PRIVATE_KEY'])
     expect(environment('executor').EXECUTOR_PRIVATE_KEY).to.equal('executor-key')
     const inFile = environmentsOf({ EXECUTOR_KEY_FILE: '/k' })
     expect(inFile('executor')).to.include({ EXECUTOR_KEY_FILE: '/k' })

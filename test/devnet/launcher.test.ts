@@ -41,10 +41,10 @@ describe('devnet/launcher', function () {
     callChain(venue.devnet.rpc_url, 'eth_getCode', [venue.devnet.matching, 'latest'])
 
   it('brings everything up, describes it, heals it and continues it', async () => {
-    const venue = await start({ feeder: true })
+    const venue = await start({ feeder: true, demoAccounts: true })
     const pids = await venue.pids()
     expect(Object.keys(pids).sort()).to.deep.equal([
-      'chain',
+      ...['chain', 'demo-accounts'],
       'executor',
       'feeder',
       ...WORKERS.slice(1, 3),
@@ -53,7 +53,7 @@ describe('devnet/launcher', function () {
     ])
     const { devnet } = venue
     expect(devnet).to.include({
-      chain_id: 8453,
+      chain_id: 836_832_646,
       auth_domain: 'localhost',
       gateway_url: venue.gatewayUrl,
     })
@@ -91,8 +91,13 @@ describe('devnet/launcher', function () {
     const ofLastRun = join(venue.dataDir, 'metrics', 'gone.json')
     await mkdir(dirname(ofLastRun), { recursive: true })
     await writeFile(ofLastRun, '[]')
-    const next = await start({ dataDir: venue.dataDir, feeder: true })
+    const env = { DEVNET_CHAIN_ID: '836832647' }
+    const next = await start({ dataDir: venue.dataDir, feeder: true, env })
     expect(existsSync(ofLastRun)).to.equal(false)
+    // What is signed and deployed holds the id: a chain that is continued keeps it.
+    expect(next.devnet.chain_id).to.equal(devnet.chain_id)
+    expect(await callChain(next.devnet.rpc_url, 'eth_chainId')).to.equal('0x31e10d86')
+    expect(next.output()).to.match(/the chain in \S+ keeps its id 836832646/)
     await publishPrices(next, { index: '0.0006', bid: '0.00059', ask: '0.00061' })
     expect(next.devnet.matching).to.equal(devnet.matching)
     expect(next.devnet.accounts).to.deep.equal(devnet.accounts)

@@ -13,6 +13,7 @@ import {
 } from '../../core/entry/read-cancels.js'
 import { readReduction, readReplacement } from '../../core/entry/read-change.js'
 import { marketRefusals } from '../../core/entry/market-refusals.js'
+import { demoRefusals } from '../../core/entry/demo-refusals.js'
 import { indexRefusals } from '../../core/entry/read-index-status.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
 import { mayBeSentAgain } from '../../core/entry/sent-again.js'
@@ -208,7 +209,7 @@ describe('the table of refusals', () => {
     const fixed = [
       ...[refusals, controlRefusals, marketRefusals, readRefusals, transferRefusals, indexRefusals],
       ...[changeRefusals, batchRefusals],
-      cancelsRefusals,
+      ...[cancelsRefusals, demoRefusals],
     ].flatMap((of) => Object.values(of))
     const known = new Set(table.map(({ code, error }) => `${code}: ${error}`))
     const missing = fixed.filter(({ code, message }) => !known.has(`${code}: ${message}`))
@@ -254,7 +255,7 @@ describe('the table of refusals', () => {
 
   it('gives no code to two fixed texts', () => {
     const ofOrderEntry = [refusals, controlRefusals, changeRefusals, batchRefusals]
-    const codes = [...ofOrderEntry, marketRefusals, readRefusals, indexRefusals]
+    const codes = [...ofOrderEntry, marketRefusals, readRefusals, indexRefusals, demoRefusals]
       .flatMap((of) => Object.values(of))
       .map((it) => it.code)
     expect(new Set(codes).size).to.equal(codes.length)

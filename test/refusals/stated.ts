@@ -6,6 +6,7 @@ import {
   readRefusals,
 } from '../../core/entry/read-refusals.js'
 import { indexLagRefusal } from '../../core/contracts/index-lag.js'
+import { demoRefusals } from '../../core/entry/demo-refusals.js'
 import { indexRefusals } from '../../core/entry/read-index-status.js'
 import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'
 import * as orders from '../../core/entry/refusals.js'
@@ -263,5 +264,24 @@ export const statedOfReads: readonly Stated[] = [
     503,
     'index_status_unavailable',
     'the sample was not recorded: retry shortly',
+  ],
+  [demoRefusals.off, 404, 'demo_accounts_off', 'this venue gives no demo accounts'],
+  [
+    demoRefusals.exhausted,
+    409,
+    'demo_accounts_exhausted',
+    'this devnet has given all of its demo accounts: begin a new one with ./venue reset',
+  ],
+  [
+    demoRefusals.busy,
+    429,
+    'demo_accounts_busy',
+    'as many demo accounts were given within the last minute as may be: ask again in a minute',
+  ],
+  [
+    demoRefusals.unavailable,
+    503,
+    'demo_accounts_unavailable',
+    'the accounts were not opened: ask again shortly',
   ],
 ]

@@ -50,6 +50,8 @@ export interface StartVenueOptions {
   readonly demoMaker?: boolean
   /** Off by default: prices of the deployment are fresh for three minutes. */
   readonly feeder?: boolean
+  /** Whether those who ask are given accounts; false by default. */
+  readonly demoAccounts?: boolean
   readonly env?: Readonly<Record<string, string>>
   /**
    * Names of its markets, or those that every venue begins with, two series of futures among them; the spot market alone by
@@ -183,6 +185,7 @@ function launcherEnvironment(options: StartVenueOptions, dataDir: string): Recor
     DEMO_MAKER: options.demoMaker === true ? '1' : '0',
     DEMO_FLOW: '0',
     DEVNET_FEEDER: options.feeder === true ? '1' : '0',
+    DEMO_ACCOUNTS: options.demoAccounts === true ? '1' : '0',
     FUTURES_CALENDAR: options.markets === 'all' ? 'month-end' : 'none',
   }
 }
