@@ -35,7 +35,7 @@ describe('requests that the gateway does not pass on', () => {
       expect(answer.json).to.include({ error: 'invalid JSON body', code: 'invalid_json' })
     }
     for (const [what, body] of refusedAtOnce) {
-      it(`POST ${path} with ${what} is 400 invalid JSON body, unasked`, async () => {
+      it(`POST ${path} with ${what} is 400 invalid JSON body, unasked (ORD-030)`, async () => {
         await expectInvalid(body)
         expect(gateway.asked).to.deep.equal([])
       })
@@ -53,7 +53,7 @@ describe('requests that the gateway does not pass on', () => {
     }
   }
 
-  it('lets brackets inside strings and eight levels through', async () => {
+  it('lets brackets inside strings and eight levels through (MON-014)', async () => {
     const body = { text: '[[[[[[[[[[\\"[[[', deep: [[[[[[[]]]]]]] }
     gateway.answerWith({ kind: 'refused', refusal: { code: 'x', status: 400, message: 'seen' } })
     expect((await post(body)).json.error).to.equal('seen')
@@ -101,20 +101,20 @@ describe('requests that the gateway does not pass on', () => {
     expect(answer).to.contain('"error":"request body too large"')
   })
 
-  it('takes a body of exactly 64 KiB', async () => {
+  it('takes a body of exactly 64 KiB (MON-014)', async () => {
     gateway.answerWith({ kind: 'refused', refusal: { code: 'x', status: 400, message: 'seen' } })
     const answer = await post(`{"a":"${'x'.repeat(64 * 1024 - 8)}"}`)
     expect(answer.json.error).to.equal('seen')
   })
 
-  it('refuses a compressed body without inflating it', async () => {
+  it('refuses a compressed body without inflating it (OPE-030)', async () => {
     const bomb = gzipSync(Buffer.alloc(1_000_000))
     const answer = await post(bomb, { 'content-encoding': 'gzip' })
     expect(answer.status).to.equal(415)
     expect(answer.json.error).to.be.a('string')
   })
 
-  it('answers 404 for unknown paths and 405 with Allow for other methods, in JSON', async () => {
+  it('answers 404 for unknown paths and 405 with Allow for other methods, in JSON (OPE-031)', async () => {
     const cases: [string, string, number, string | undefined][] = [
       ['GET', '/nowhere', 404, undefined],
       ['GET', '/v2/orders', 404, undefined],
@@ -203,7 +203,7 @@ describe('requests that the gateway does not pass on', () => {
     expect((await gateway.send('GET', '/healthz')).status).to.equal(200)
   })
 
-  it('names every request, by the caller’s own name when it is harmless', async () => {
+  it('names every request, by the caller’s own name when it is harmless (ORD-034)', async () => {
     const named = await gateway.send('GET', '/healthz', { headers: { 'x-request-id': 'abc-1' } })
     expect(named.headers['x-request-id']).to.equal('abc-1')
     const strange = await gateway.send('GET', '/healthz', { headers: { 'x-request-id': 'a b' } })

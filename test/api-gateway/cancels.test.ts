@@ -126,7 +126,7 @@ describe('cancels of many orders at the gateway', () => {
     expect([answer.status, answer.json.code]).to.deep.equal([403, 'cancel_proof_used'])
   })
 
-  it('answers 500 with what was done when some markets have failed', async () => {
+  it('answers 500 with what was done when some markets have failed (CAN-025)', async () => {
     answers.set(spot.market, cancelled('a'))
     answers.set(other.market, { kind: 'refused', refusal: refusals.overloaded })
     const answer = await post('cancel-list', { owner_address, order_ids: ['a', 'c'] })

@@ -38,7 +38,7 @@ describe('changes of orders and batches, on a gateway with its intake', () => {
     expect(json).to.have.nested.property('order.desired_amount', '4')
   })
 
-  it('answers each order of a batch in its place, and places those that are good', async () => {
+  it('answers each order of a batch in its place, and places those that are good (ORD-074)', async () => {
     const [first, second] = [await signedBody(), await signedBody()]
     const repeated = first
     const bad = { ...(await signedBody()), side: 'hold' }

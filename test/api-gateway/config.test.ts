@@ -29,7 +29,7 @@ describe('settings', () => {
       .that.matches(/GATEWAY_PORT.*EXECUTOR_URL.*WS_FANOUT_URL.*ALIAS_CUTOFF/)
   })
 
-  it('of order intake list the protected prefixes', () => {
+  it('of order intake list the protected prefixes (CAN-014)', () => {
     const base = { ...places, RPC_URL: 'http://127.0.0.1:1' }
     expect(parseEnv(orderIntakeEnv, base).PROTECTED_ORDER_ID_PREFIXES).to.deep.equal([
       'validation:',

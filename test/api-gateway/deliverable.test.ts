@@ -118,7 +118,7 @@ describe('a deliverable future that is enabled', () => {
     return json[of] as Row[]
   }
 
-  it('is listed, with its expiry, as one that takes no orders', async () => {
+  it('is listed, with its expiry, as one that takes no orders (REA-010)', async () => {
     const { text } = await gateway.get('/v1/markets')
     const listed = JSON.parse(text) as Row[]
     expect(listed.map(({ market }) => market)).to.deep.equal([NAME, 'cNGN-USDC'])
@@ -154,7 +154,7 @@ describe('a deliverable future that is enabled', () => {
     expect(order.json).to.include({ market: NAME, status: 'active', filled_amount: '4' })
   })
 
-  it('refuses a signed order that is valid but for its market, and keeps nothing of it', async () => {
+  it('refuses a signed order that is valid but for its market, and keeps nothing of it (REA-010)', async () => {
     const before = intake.registry().lastNo()
     const market = markets[1]
     const body = await signedOrderBody({ ...(market && { market }), price: '1', amount: '10' })

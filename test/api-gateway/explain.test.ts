@@ -152,7 +152,7 @@ describe('GET /v1/orders/{order_id}/explain', () => {
     await other.close()
   })
 
-  it('keeps the newest hundred events, and says that there were more', async () => {
+  it('keeps the newest hundred events, and says that there were more (ORD-082)', async () => {
     // An order that is wholly in settlement is held while its signature does not hold, and released again.
     const rounds = Array.from({ length: 60 }, (): MarketAct[] => [
       { act: 'signature', pick: 0, valid: false },
@@ -217,7 +217,7 @@ describe('GET /v1/orders/{order_id}/explain', () => {
       expect(asked[0]?.owner).to.equal(frameOwner)
     })
 
-    it('adds nothing for the frame of another owner, and refuses a frame that does not hold', async () => {
+    it('adds nothing for the frame of another owner, and refuses a frame that does not hold (ORD-083)', async () => {
       const told = await matched(await authHeader({}, { privateKey: `0x${'42'.repeat(32)}` }))
       expect(told).not.to.have.property('account')
       expect(told.links).not.to.have.property('balances')

@@ -105,7 +105,7 @@ describe('the private histories', () => {
     }
   })
 
-  it('sum filled_quote over the fills at their execution prices, each rounded as the chain does', async () => {
+  it('sum filled_quote over the fills at their execution prices, each rounded as the chain does (MON-024)', async () => {
     // The taker's limit is 0.95; it is filled at the makers' prices.
     gateway.project(
       feed([
@@ -124,7 +124,7 @@ describe('the private histories', () => {
     expect(taker?.filled_quote).to.equal(formatDecimal(quote, 18)).and.equal('5.97')
   })
 
-  it('list a trade between two of the owner’s orders once for each', async () => {
+  it('list a trade between two of the owner’s orders once for each (REA-029)', async () => {
     gateway.project(feed(story))
     const fills = await rowsOf('/v1/fills')
     expect(fills.map((fill) => [idOf(fill), fill.liquidity, fill.side, fill.fee])).to.deep.equal([
@@ -153,13 +153,13 @@ describe('the private histories', () => {
     })
   })
 
-  it('show an owner only what is the owner’s', async () => {
+  it('show an owner only what is the owner’s (REA-025)', async () => {
     gateway.project(feed(story, `0x${'ee'.repeat(20)}`))
     expect(await rowsOf('/v1/orders')).to.deep.equal([])
     expect(await rowsOf('/v1/fills')).to.deep.equal([])
   })
 
-  it('go on where a page ended, and say so only when the page is full', async () => {
+  it('go on where a page ended, and say so only when the page is full (REA-026)', async () => {
     const many = Array.from({ length: 25 }, (_, index) => place({ price: 10 + index }))
     gateway.project(feed(many))
     const seen: string[] = []
@@ -182,7 +182,7 @@ describe('the private histories', () => {
     expect(empty.json).to.deep.equal({ orders: [] })
   })
 
-  it('serve fifty by default', async () => {
+  it('serve fifty by default (REA-026)', async () => {
     gateway.project(feed(Array.from({ length: 60 }, () => place({ price: 10 }))))
     expect(await rowsOf('/v1/orders')).to.have.length(50)
     expect(await rowsOf('/v1/orders?limit=100')).to.have.length(60)

@@ -49,7 +49,7 @@ describe('reports on the index', () => {
     return (JSON.parse(text) as MarketEntry[])[0]?.perp?.index_lag
   }
 
-  it('are taken with the token alone, and shown with the lag', async () => {
+  it('are taken with the token alone, and shown with the lag (PER-020)', async () => {
     await open(indexToken)
     await openIntake(true)
     expect(await shown()).to.deep.equal({ enforced: true, max_bps: 50 })
@@ -69,7 +69,7 @@ describe('reports on the index', () => {
     expect(intake?.lag(NOW_MS)?.sample).to.include({ isFresh: true, ageMs: 2_000 })
   })
 
-  it('have no place where there is no token, or no gate', async () => {
+  it('have no place where there is no token, or no gate (PER-020)', async () => {
     await open()
     expect(await report()).to.equal('404 index_status_off')
     await gateway.close()

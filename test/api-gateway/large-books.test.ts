@@ -35,7 +35,7 @@ describe('the whole book over HTTP', () => {
   }
   const allIds = Array.from({ length: ORDERS }, (_, index) => `order-${index}`)
 
-  it('is complete, whatever its size, plain and compressed', async () => {
+  it('is complete, whatever its size, plain and compressed (REA-012)', async () => {
     const plain = await read()
     expect(Number(plain.headers.get('content-length'))).to.be.above(ORDERS * 1_000)
     expect(await idsOf(plain)).to.have.members(allIds)

@@ -13,7 +13,7 @@ import {
 } from '../support/gateway-stage.js'
 
 describe('the large reads in flight', () => {
-  it('are bounded for each client, and altogether except for the first of a client', () => {
+  it('are bounded for each client, and altogether except for the first of a client (REA-035)', () => {
     const reads = createLargeReads({ maxPerAddress: 2, max: 3 })
     const first = reads.enter('a')
     expect(first).not.to.equal(undefined)
@@ -55,7 +55,7 @@ describe('large reads of the gateway', () => {
   const readFrom = (address: string, path = '/v1/book?symbol=cNGN-USDC') =>
     gateway.send('GET', path, { headers: { 'X-Forwarded-For': address } })
 
-  it('above the bound of an address are answered 503 with Retry-After until others have ended', async () => {
+  it('above the bound of an address are answered 503 with Retry-After until others have ended (REA-034)', async () => {
     await stage(1)
     const admitted = Array.from({ length: maxPerAddress }, () => readFrom('203.0.113.1'))
     await eventually(() => waiting.length === maxPerAddress)

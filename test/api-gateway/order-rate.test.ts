@@ -48,19 +48,19 @@ describe('the orders that an owner may send', () => {
     expect(await send(placed)).to.deep.include({ status: 200, left: '10,0,10' })
   })
 
-  it('never count a cancel, nor limit one', async () => {
+  it('never count a cancel, nor limit one (ORD-084)', async () => {
     for (let sent = 0; sent < 10; sent += 1) await send(placed)
     expect(await send(placed, '/v1/orders/cancel')).to.deep.include({ status: 200, left: ',,' })
   })
 
-  it('count what its owner has signed, and nothing that another client could send', async () => {
+  it('count what its owner has signed, and nothing that another client could send (ORD-085)', async () => {
     for (const answer of [refused(refusals.signature), refused(refusals.duplicateOrderId)]) {
       expect((await send(answer)).left).to.equal(',,')
     }
     expect((await send(refused(controlRefusals.postOnlyWouldCross))).left).to.equal('10,9,1')
   })
 
-  it('are any number by default', async () => {
+  it('are any number by default (ORD-084)', async () => {
     expect(createOrderRate({ perSec: 0 })).to.equal(undefined)
     const unlimited = await aGatewayStage()
     unlimited.answerWith(placed)

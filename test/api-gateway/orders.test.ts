@@ -28,7 +28,7 @@ describe('order routes of the gateway', () => {
   const lookUp = (id = 'order-1') => gateway.send('GET', `/v1/orders/${id}`)
 
   for (const path of ['/v1/orders', '/v1/orders/cancel']) {
-    it(`POST ${path} passes the body on as it came and answers the order`, async () => {
+    it(`POST ${path} passes the body on as it came and answers the order (ORD-001)`, async () => {
       gateway.answerWith(placed)
       const body = '{ "order_id" : "order-1", "nonce":"1" }'
       const answer = await gateway.send('POST', path, { body })
@@ -45,7 +45,7 @@ describe('order routes of the gateway', () => {
     })
   }
 
-  it('answers a refusal with its status, its text first', async () => {
+  it('answers a refusal with its status, its text first (ORD-031)', async () => {
     gateway.answerWith({ kind: 'refused', refusal: refusals.signature })
     const answer = await post()
     expect(answer.status).to.equal(400)
@@ -53,7 +53,7 @@ describe('order routes of the gateway', () => {
     expect(answer.json.error).to.equal('signature does not authorize this action')
   })
 
-  it('shows the stored order to a client that repeats it, once it can be read', async () => {
+  it('shows the stored order to a client that repeats it, once it can be read (ORD-021)', async () => {
     const refusal = { ...refusals.duplicateOrderId, existingOrderId: 'order-1' }
     gateway.answerWith({ kind: 'refused', refusal })
     setTimeout(() => gateway.readModel.orders.set('order-1', { order, progress }), 60)
@@ -62,7 +62,7 @@ describe('order routes of the gateway', () => {
     expect(after.json.order).to.include({ order_id: 'order-1' })
   })
 
-  it('says that nothing is known to a client that repeats what its market may not have decided', async () => {
+  it('says that nothing is known to a client that repeats what its market may not have decided (ORD-025)', async () => {
     const repeated = { ...refusals.duplicateOrderId, existingOrderId: 'order-1' }
     const decided = { market: order.market, seq: 7 }
     gateway.readModel.projected = 6
@@ -83,7 +83,7 @@ describe('order routes of the gateway', () => {
     expect(gone.json).to.deep.include({ detail: { held_by: 'an_order_no_longer_stored' } })
   })
 
-  it('answers 500 within three seconds when there is no answer', async function () {
+  it('answers 500 within three seconds when there is no answer (ORD-004)', async function () {
     const [placing, cancelling] = await Promise.all([post(), cancel()])
     expect(gateway.waits).to.deep.equal([3_000, 3_000])
     expect([placing.status, cancelling.status]).to.deep.equal([500, 500])
@@ -92,7 +92,7 @@ describe('order routes of the gateway', () => {
     for (const { headers } of [placing, cancelling]) expect(headers['retry-after']).to.equal('1')
   })
 
-  it('answers 500 at once and sends nothing while the bus is away', async () => {
+  it('answers 500 at once and sends nothing while the bus is away (ORD-005)', async () => {
     gateway.answerWith(placed)
     gateway.bus.setConnected(false)
     const [placing, cancelling] = await Promise.all([post(), cancel()])
@@ -102,7 +102,7 @@ describe('order routes of the gateway', () => {
     expect(gateway.asked).to.deep.equal([])
   })
 
-  it('answers a constant 500 without a stack when something breaks', async () => {
+  it('answers a constant 500 without a stack when something breaks (ORD-006)', async () => {
     gateway.answerWith({ ...placed, market: 'unlisted' })
     const answer = await post()
     expect(answer.status).to.equal(500)
@@ -113,7 +113,7 @@ describe('order routes of the gateway', () => {
     })
   })
 
-  it('looks an order up, flat and as `order`; 404 for what was never taken', async () => {
+  it('looks an order up, flat and as `order`; 404 for what was never taken (ORD-079)', async () => {
     gateway.readModel.orders.set('order-1', { order, progress })
     const answer = await lookUp()
     expect(answer.status).to.equal(200)
@@ -142,7 +142,7 @@ describe('order routes of the gateway', () => {
     expect((await looking).status).to.equal(200)
   })
 
-  it('answers 503 rather than an older state than was answered', async () => {
+  it('answers 503 rather than an older state than was answered (REA-033)', async () => {
     gateway.answerWith(placed)
     await post()
     const paths = [

@@ -45,7 +45,7 @@ describe('origins of web pages', () => {
     expect(other).not.to.match(/access-control-allow/i)
   })
 
-  it('refuses what changes something from another page, before it is read', async () => {
+  it('refuses what changes something from another page, before it is read (AUT-036)', async () => {
     for (const path of ['/v1/orders', '/v1/orders/cancel', '/v1/deposits', '/v1/withdrawals']) {
       const { status, json } = await send('POST', path, { origin: OTHER })
       expect([path, status]).to.deep.equal([path, 403])
@@ -55,7 +55,7 @@ describe('origins of web pages', () => {
     expect(gateway.asked).to.deep.equal([])
   })
 
-  it('answers other pages’ reads without letting them see the answer, and servers as ever', async () => {
+  it('answers other pages’ reads without letting them see the answer, and servers as ever (AUT-038)', async () => {
     const read = await send('GET', '/v1/markets', { origin: OTHER })
     expect(read.status).to.equal(200)
     expect(read.headers).not.to.have.property('access-control-allow-origin')

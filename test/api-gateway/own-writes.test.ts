@@ -14,7 +14,7 @@ describe('read your own writes', () => {
     })
   beforeEach(() => (projected = {}))
 
-  it('wait for the highest seq that was answered, whatever was answered later', async () => {
+  it('wait for the highest seq that was answered, whatever was answered later (REA-032)', async () => {
     const writes = ownWrites()
     writes.answered('spot', 5)
     writes.answered('spot', 3)

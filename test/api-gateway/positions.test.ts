@@ -89,7 +89,7 @@ describe('GET /v1/positions', () => {
     return JSON.parse(text) as PositionsBody
   }
 
-  it('shows the account and its position, each field as the interface names it', async () => {
+  it('shows the account and its position, each field as the interface names it (REA-036)', async () => {
     await open()
     const surpluses = { initial_margin_surplus: '36.5', maintenance_margin_surplus: '59.25' }
     const shared = { market: 'cNGN-PERP', subaccount_id: '7', ...surpluses }
@@ -122,7 +122,7 @@ describe('GET /v1/positions', () => {
     })
   })
 
-  it('asks every question at the hash of one block', async () => {
+  it('asks every question at the hash of one block (REA-037)', async () => {
     await open()
     await body()
     const { hash } = await chain.head()
@@ -145,7 +145,7 @@ describe('GET /v1/positions', () => {
     expect(chain.calls.length - asked).to.be.greaterThan(20)
   })
 
-  it('is empty for an account that is not there or is under another manager', async () => {
+  it('is empty for an account that is not there or is under another manager (REA-038)', async () => {
     await open()
     for (const manager of [0n, 0xabcn]) {
       answers['manager(uint256)'] = [manager]
@@ -174,7 +174,7 @@ describe('GET /v1/positions', () => {
     expect(positions.map(({ ui_size }) => ui_size)).to.deep.equal(['7', '1000000'])
   })
 
-  it('refuses an account that is no whole number', async () => {
+  it('refuses an account that is no whole number (REA-036)', async () => {
     await open()
     const wrong = async (query: string) => {
       const { status, json } = await ask(query)
@@ -229,7 +229,7 @@ describe('GET /v1/positions', () => {
       ])
     }
 
-    it('is not there', async () => {
+    it('is not there (REA-039)', async () => {
       gateway = await aGatewayStage({ markets: [perp] })
       await unreadable()
     })

@@ -46,7 +46,7 @@ describe('candles, tickers and health', () => {
       return json as { interval: string; candles: Record<string, unknown>[] }
     }
 
-    it('sums trades by the hour by default, in engine values, oldest first', async () => {
+    it('sums trades by the hour by default, in engine values, oldest first (REA-020)', async () => {
       gateway.project(feedOf(MARKET, story))
       const { interval, candles: hours } = await candles('')
       expect(interval).to.equal('1h')
@@ -64,7 +64,7 @@ describe('candles, tickers and health', () => {
       ])
     })
 
-    it('has each interval aligned to its width', async () => {
+    it('has each interval aligned to its width (REA-017)', async () => {
       gateway.project(feedOf(MARKET, story))
       const starts: Record<string, string[]> = {
         '1m': ['00:00', '01:30'],
@@ -82,7 +82,7 @@ describe('candles, tickers and health', () => {
       }
     })
 
-    it('gives the newest that begin in [start, end)', async () => {
+    it('gives the newest that begin in [start, end) (REA-018)', async () => {
       gateway.project(feedOf(MARKET, story))
       const starts = async (query: string): Promise<unknown[]> =>
         (await candles(`&interval=1m${query}`)).candles.map(({ bucket_start }) => bucket_start)
@@ -166,7 +166,7 @@ describe('candles, tickers and health', () => {
       return JSON.parse(answer.text) as Record<string, string>[]
     }
 
-    it('shows the spot market inverted, and no derivative', async () => {
+    it('shows the spot market inverted, and no derivative (REA-021)', async () => {
       gateway.project(feedOf(MARKET, story))
       expect(await tickers()).to.deep.equal([
         {
@@ -192,7 +192,7 @@ describe('candles, tickers and health', () => {
       expect(ticker).to.include({ high: '', low: '' })
     })
 
-    it('is at most five seconds old', async () => {
+    it('is at most five seconds old (REA-024)', async () => {
       expect((await tickers())[0]?.last_price).to.equal('')
       gateway.project(feedOf(MARKET, story))
       nowMs += 5_000
@@ -213,7 +213,7 @@ describe('candles, tickers and health', () => {
   })
 
   describe('GET /v1/health', () => {
-    it('says how far reads are behind what was published', async () => {
+    it('says how far reads are behind what was published (REA-043)', async () => {
       const bus = createMemoryBus()
       await bus.declareStream({
         stream: feedStream(MARKET.market),
@@ -274,7 +274,7 @@ describe('candles, tickers and health', () => {
       }
     })
 
-    it('says how many matches wait for the chain, and is degraded while one has waited too long', async () => {
+    it('says how many matches wait for the chain, and is degraded while one has waited too long (REA-043, SET-014)', async () => {
       for (const [late, status] of [
         [0, 'ok'],
         [2, 'degraded'],
@@ -305,7 +305,7 @@ describe('candles, tickers and health', () => {
       }
     })
 
-    it('says so when the bus does not answer', async () => {
+    it('says so when the bus does not answer (REA-043)', async () => {
       const alone = await aHistoryGateway({
         bus: { ...createMemoryBus(), isConnected: () => false },
       })

@@ -126,7 +126,7 @@ describe('readiness', () => {
     await gateway.close()
   })
 
-  it('is 200 or 503 with what is missing on GET /readyz', async () => {
+  it('is 200 or 503 with what is missing on GET /readyz (REA-042)', async () => {
     let missing = {}
     const gateway = await aGatewayStage({
       readiness: { missing: () => Promise.resolve(missing) },

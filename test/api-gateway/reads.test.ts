@@ -27,7 +27,7 @@ describe('read routes of the gateway', () => {
     ).to.deep.equal(['cNGN-USDC'])
   })
 
-  it('shows of a perpetual what the chain shows, and nothing while the chain does not answer', async () => {
+  it('shows of a perpetual what the chain shows, and nothing while the chain does not answer (PER-002)', async () => {
     let observed: MarketObservation | undefined
     const perp = aPerp()
     const chainMarkets = {
@@ -60,7 +60,7 @@ describe('read routes of the gateway', () => {
     }
   })
 
-  it('waits for the chain no longer than its bound', async function () {
+  it('waits for the chain no longer than its bound (PER-002)', async function () {
     const chainMarkets = { readMarket: () => new Promise<undefined>(() => undefined) }
     const other = await aGatewayStage({ markets: [aPerp()], chainMarkets })
     try {
@@ -81,7 +81,7 @@ describe('read routes of the gateway', () => {
     }
   })
 
-  it('says in headers that an identifier is deprecated', async () => {
+  it('says in headers that an identifier is deprecated (REA-005)', async () => {
     const answer = await get('/v1/book?symbol=USDCcNGN-SPOT')
     expect(answer.status).to.equal(200)
     expect(answer.headers).to.include({
@@ -91,7 +91,7 @@ describe('read routes of the gateway', () => {
     })
   })
 
-  it('answers an unknown or missing market with what there is', async () => {
+  it('answers an unknown or missing market with what there is (REA-003)', async () => {
     const cases: [string, string][] = [
       ['', 'symbol or asset_address is required'],
       ['?symbol=NOPE', 'no such market: NOPE'],
@@ -127,7 +127,7 @@ describe('read routes of the gateway', () => {
     }
   })
 
-  it('pages through trades', async () => {
+  it('pages through trades (REA-013)', async () => {
     gateway.readModel.tradesNewestFirst = [30, 20, 10].map((tradeId) => ({
       fill: aFill({ tradeId }),
       seq: tradeId,
@@ -159,7 +159,7 @@ describe('read routes of the gateway', () => {
     expect(json.stats_24h).to.include({ last: '0.00065', change: '0', volume: '1' })
   })
 
-  it('refuses limits and cursors that are none', async () => {
+  it('refuses limits and cursors that are none (REA-013)', async () => {
     for (const limit of ['0', '101', '-1', 'abc', '1.5', '', '5&limit=5']) {
       const answer = await get(`/v1/trades?symbol=cNGN-USDC&limit=${limit}`)
       expect([limit, answer.status]).to.deep.equal([limit, 400])
@@ -172,7 +172,7 @@ describe('read routes of the gateway', () => {
     }
   })
 
-  it('tells the time and that it is alive', async () => {
+  it('tells the time and that it is alive (REA-041)', async () => {
     expect((await get('/healthz')).json).to.deep.equal({ status: 'ok' })
     expect((await get('/v1/time')).json).to.deep.equal({
       now: '2026-11-21T10:00:00.000Z',

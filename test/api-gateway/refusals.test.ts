@@ -116,7 +116,7 @@ describe('every refusal, on a gateway with its intake', () => {
       })
     }
 
-    it('400 of a deprecated identifier from its cut-off on', async () => {
+    it('400 of a deprecated identifier from its cut-off on (REA-004)', async () => {
       const later = await anOrderStage({}, Date.parse('2027-01-06T00:00:00Z'))
       for (const path of ['/v1/book', '/v1/trades', '/v1/candles']) {
         const { status, json } = await later.send('GET', `${path}?symbol=USDCcNGN-SPOT`)
@@ -210,7 +210,7 @@ describe('every refusal, on a gateway with its intake', () => {
       expect(json).not.to.have.property('order')
     })
 
-    it('a nonce of the owner, under a new id and after a cancel', async () => {
+    it('a nonce of the owner, under a new id and after a cancel (ORD-018)', async () => {
       const body = await signedBody()
       await post(body)
       expect((await cancel(namesOf(body))).status).to.equal(200)
@@ -223,7 +223,7 @@ describe('every refusal, on a gateway with its intake', () => {
   describe('of a cancel whose order is not there, or not the caller’s', () => {
     const notFound = { status: 404, code: 'active_order_not_found' }
 
-    it('an unknown nonce, and an order that is cancelled already', async () => {
+    it('an unknown nonce, and an order that is cancelled already (CAN-005)', async () => {
       await expectRefused(() => cancel(goodCancel), notFound)
       const body = await signedBody()
       await post(body)
@@ -264,7 +264,7 @@ describe('every refusal, on a gateway with its intake', () => {
       expect((await withFrame(mine)()).status).to.equal(200)
     })
 
-    it('a bare cancel where proof is required, before anything is looked up', async () => {
+    it('a bare cancel where proof is required, before anything is looked up (CAN-010)', async () => {
       const strict = await anOrderStage({ cancelAuth: 'required' })
       const { status, json } = await strict.send('POST', '/v1/orders/cancel', { body: goodCancel })
       expect([status, json.code]).to.deep.equal([403, 'cancel_proof_required'])

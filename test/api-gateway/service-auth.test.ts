@@ -75,7 +75,7 @@ describe('X-Service-Auth', () => {
   after(() => gateway.close())
 
   for (const [name, header, error] of refused) {
-    it(`${name}: 401 ${error}`, async () => {
+    it(`${name}: 401 ${error} (AUT-034)`, async () => {
       const sent = await header()
       for (const path of ['/v1/orders', '/v1/fills']) {
         const answer = await gateway.get(path, sent)
@@ -96,11 +96,11 @@ describe('X-Service-Auth', () => {
     }
   })
 
-  it('is judged before the query', async () => {
+  it('is judged before the query (AUT-034)', async () => {
     expect((await gateway.get('/v1/orders?limit=0')).status).to.equal(401)
   })
 
-  it('goes by the configured names', async () => {
+  it('goes by the configured names (AUT-035)', async () => {
     const words = { domain: 'acme.test', product: 'acme' }
     const own = await aHistoryGateway({ auth: { header: 'X-Acme-Auth', words } })
     try {

@@ -88,7 +88,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       ])
     })
 
-    it('answers the receipt of what is confirmed', async () => {
+    it('answers the receipt of what is confirmed (TRA-009)', async () => {
       withRecord(sent())
       const { status, json } = await post()
       expect(status).to.equal(200)
@@ -102,7 +102,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       })
     })
 
-    it('answers the receipt of what is broadcast, and of what reverted', async () => {
+    it('answers the receipt of what is broadcast, and of what reverted (TRA-009)', async () => {
       withRecord(unsent({ status: 'submitted', txHash: TX_HASH }))
       const submitted = await post()
       expect(submitted.status).to.equal(200)
@@ -118,14 +118,14 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       })
     })
 
-    it('answers 202 with the record while it is being submitted', async () => {
+    it('answers 202 with the record while it is being submitted (TRA-009)', async () => {
       withRecord(unsent())
       const { status, json } = await post()
       expect(status).to.equal(202)
       expect(json).to.include({ action_hash: HASH, status: 'pending', owner: places.owner })
     })
 
-    it('answers 502 with the hash to look up when it is not known whether it was submitted', async () => {
+    it('answers 502 with the hash to look up when it is not known whether it was submitted (TRA-009)', async () => {
       withRecord(unsent({ status: 'unknown', txHash: TX_HASH }))
       const { status, json } = await post()
       expect(status).to.equal(502)
@@ -158,7 +158,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       })
     }
 
-    it('answers 502 when the submitter stays silent or none runs', async () => {
+    it('answers 502 when the submitter stays silent or none runs (TRA-021)', async () => {
       bus.patience = false
       expect((await post()).status).to.equal(502)
       const alone = await aGatewayStage()
@@ -168,7 +168,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       expect(headers['retry-after']).to.equal('1')
     })
 
-    it('answers 503 and sends nothing while the bus is away', async () => {
+    it('answers 503 and sends nothing while the bus is away (TRA-021)', async () => {
       withRecord(sent())
       bus.setConnected(false)
       const { status, json } = await post()
@@ -177,7 +177,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       expect(submitter.requests).to.deep.equal([])
     })
 
-    it('refuses what is no JSON object, unasked', async () => {
+    it('refuses what is no JSON object, unasked (TRA-001)', async () => {
       for (const wrong of ['', '[]', '{"action":']) {
         const { status, json } = await gateway.send('POST', path, { body: wrong })
         expect([status, json.error]).to.deep.equal([400, 'invalid JSON body'])
@@ -187,7 +187,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       expect(submitter.requests).to.deep.equal([])
     })
 
-    it('looks records up wherever they stand, by the hash in either case', async () => {
+    it('looks records up wherever they stand, by the hash in either case (TRA-008, TRA-012)', async () => {
       const statuses = [
         'pending',
         'submitted',
@@ -209,7 +209,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       )
     })
 
-    it('answers 404 for a hash that is unknown and 400 for what is none', async () => {
+    it('answers 404 for a hash that is unknown and 400 for what is none (TRA-006)', async () => {
       withRefusal(transferNotFound(kind))
       const unknown = await lookUp()
       expect([unknown.status, unknown.json.error]).to.deep.equal([

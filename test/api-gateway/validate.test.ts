@@ -25,7 +25,7 @@ describe('POST /v1/orders/validate', () => {
     return json as unknown as OrderVerdict
   }
 
-  it('says what would be placed, and the order can then be placed', async () => {
+  it('says what would be placed, and the order can then be placed (ORD-014)', async () => {
     const body = await signedBody({ side: 'buy', amount: '3', price: '0.8' })
     expect(await judge(body)).to.deep.include({
       ...{ valid: true, market: 'cNGN-USDC', signature_status: 'checked' },
@@ -45,7 +45,7 @@ describe('POST /v1/orders/validate', () => {
     expect((await judge(sameNonce)).refusal).to.include({ status: 409, code: 'duplicate_nonce' })
   })
 
-  it('refuses as placing would, for every reason that the body alone can give', async () => {
+  it('refuses as placing would, for every reason that the body alone can give (ORD-014)', async () => {
     for (const { when, status, code, error, field } of [
       ...fieldRules,
       ...termRules,

@@ -32,7 +32,7 @@ describe('what a client needs to sign', () => {
   }
 
   describe('GET /v1/venue', () => {
-    it('has the domains, the contracts, the frames, the limits and the listed markets', async () => {
+    it('has the domains, the contracts, the frames, the limits and the listed markets (AUT-002)', async () => {
       const venue = await get<VenueFacts>('/v1/venue')
       expect(venue.release).to.match(/^[0-9]+[.][0-9]+[.][0-9]+$/)
       expect(venue.chain_id).to.equal(A_DEPLOYMENT.chainId)

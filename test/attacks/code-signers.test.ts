@@ -128,7 +128,7 @@ describe('signers that are code', function () {
     await expectUnharmed(asks)
   })
 
-  it('have eight matches in flight together, however many owners there are', async () => {
+  it('have eight matches in flight together, however many owners there are (COD-004)', async () => {
     const addresses = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         stage.contractOf(i % 2 === 0 ? BURNS_IN_A_BLOCK : REFUSES_IN_A_BLOCK),

@@ -87,7 +87,7 @@ describe('a caller of the executor that is not the matcher', function () {
     })
   const errorOf = ({ status, body }: Answer): string => `${status} ${String(body.error)}`
 
-  it('does not get in as a page, by a name of its own, or without the secret', async () => {
+  it('does not get in as a page, by a name of its own, or without the secret (SET-049)', async () => {
     const before = await sent()
     const order = await seller.place(sell('2'))
     await seller.cancel(order)
@@ -118,7 +118,7 @@ describe('a caller of the executor that is not the matcher', function () {
     expect(await sent()).to.equal(before)
   })
 
-  it('has no cancelled order settled, taken from its public record, not even with the secret', async () => {
+  it('has no cancelled order settled, taken from its public record, not even with the secret (SET-057)', async () => {
     const before = await sent()
     const order = await seller.place(sell('2'))
     await seller.cancel(order)
@@ -133,7 +133,7 @@ describe('a caller of the executor that is not the matcher', function () {
     expect(await sent()).to.equal(before)
   })
 
-  it('gets no other fee, and no more than an order has left', async () => {
+  it('gets no other fee, and no more than an order has left (SET-054, SET-056)', async () => {
     const before = await sent()
     const order = await seller.place(sell('2'))
     const record = await recordOf(order.order_id)

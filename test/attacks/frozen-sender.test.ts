@@ -71,7 +71,7 @@ describe('a transaction of the executor’s key from elsewhere', function () {
     return { code, said }
   }
 
-  it('holds the market, which says why, while orders rest and are cancelled', async () => {
+  it('holds the market, which says why, while orders rest and are cancelled (SET-063)', async () => {
     await trade()
     hash = await sendForeign()
     await untilMarket('held', 'settlement_unavailable')

@@ -92,7 +92,7 @@ describe('rest client', () => {
     expect(unknown).to.include({ code: 'unknown_market', message: 'no such market: X' })
   })
 
-  it('sends the same order again while its outcome is unknown and returns the stored one', async () => {
+  it('sends the same order again while its outcome is unknown and returns the stored one (ORD-003)', async () => {
     const venue = createRestClient(baseUrl)
     const duplicate = { status: 409, body: { error: taken, order } }
     server.answers = ['drop', { status: 500, body: { error: 'x' } }, duplicate]

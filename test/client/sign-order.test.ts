@@ -31,7 +31,7 @@ const domain = { chainId: testDomain.chainId, matching: testDomain.verifyingCont
 const frame = { market, orderId: 'order-1', subaccountId: '7', nonce: 1n, expirySec: farFutureSec }
 
 describe('sign order', () => {
-  it('makes the body that the venue expects, signed over the digest that the chain computes', async () => {
+  it('makes the body that the venue expects, signed over the digest that the chain computes (AUT-001)', async () => {
     const terms = { side: 'buy', price: '0.00065', amount: '153000' } as const
     const body = await signOrder(signer, domain, { ...frame, ...terms })
     expect(body).to.deep.equal(await signedOrderBody(terms))
@@ -128,7 +128,7 @@ describe('sign order', () => {
     expect(error).to.be.instanceOf(BadOrderTerms)
   })
 
-  it('signs thousandths of contracts of a future, and a fee bound per contract at any price', async () => {
+  it('signs thousandths of contracts of a future, and a fee bound per contract at any price (FUT-007)', async () => {
     const future = aFuture()
     const terms = { side: 'buy', price: '1500', amount: '2000' } as const
     const body = await signOrder(signer, domain, {

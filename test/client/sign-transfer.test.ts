@@ -34,7 +34,7 @@ function read(kind: TransferKind, body: unknown) {
 }
 
 describe('signed transfers', () => {
-  it('are deposits that the venue takes, known by the digest that was signed', async () => {
+  it('are deposits that the venue takes, known by the digest that was signed (TRA-006)', async () => {
     const body = await signDeposit(owner, domain, deposit)
     const taken = read('deposit', body)
     const valid = validateDeposit(taken, { ...places, nowMs: NOW_MS })

@@ -47,7 +47,7 @@ describe('socket client against a server that misbehaves', () => {
     server.close()
   })
 
-  it('ignores what it has seen and asks again for what it has missed', async () => {
+  it('ignores what it has seen and asks again for what it has missed (STR-006)', async () => {
     await serve((ws, nth) => {
       if (nth === 1) say(ws, { ...empty, seq: 5 })
       for (const seq of nth === 1 ? [6, 6, 8] : [7, 8]) {

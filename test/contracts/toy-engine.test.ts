@@ -74,7 +74,7 @@ describe('a contract type of its own in the engine', () => {
     expect(bestOf(market.state.book, 'sell')?.orderId).to.equal('ask')
   })
 
-  it('matches the best crossing pair first when the gate opens, the later order as the taker', () => {
+  it('matches the best crossing pair first when the gate opens, the later order as the taker (MAT-044)', () => {
     place(market, { orderId: 'ask-99', side: 'sell', price: 99 })
     place(market, { orderId: 'ask-98', side: 'sell', price: 98 })
     place(market, { orderId: 'bid-101', side: 'buy', price: 101, amount: 3 })

@@ -112,7 +112,7 @@ const bounds: readonly Bound[] = [
 
 describe('docs/BOUNDS.md', () => {
   for (const { field, code, taken, refused } of bounds) {
-    it(`names ${field}, which is taken up to its bound and refused beyond`, () => {
+    it(`names ${field}, which is taken up to its bound and refused beyond (MON-008, MON-009, MON-010)`, () => {
       expect(document).to.include(field)
       for (const body of taken) expect(codeOf(body), JSON.stringify(body)).to.equal(undefined)
       for (const body of refused) expect(codeOf(body), JSON.stringify(body)).to.equal(code)

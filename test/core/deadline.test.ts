@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { deadlineMs, LAST_DATE_SEC } from '../../core/time.js'
 
 describe('deadlineMs', () => {
-  it('is exact up to the last second of a date, and stays there', () => {
+  it('is exact up to the last second of a date, and stays there (MAT-038)', () => {
     const any = fc.oneof(fc.maxSafeNat(), fc.nat(LAST_DATE_SEC))
     fc.assert(
       fc.property(any, (sec) => {

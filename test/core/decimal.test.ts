@@ -26,17 +26,17 @@ describe('parseDecimal', () => {
     ...[5, 1.5, null, undefined, true, {}, [], ['1'], 1n],
   ]
   for (const value of refused) {
-    it(`refuses ${typeof value} ${inspect(value)}`, () => {
+    it(`refuses ${typeof value} ${inspect(value)} (MON-001)`, () => {
       expect(parseDecimal(value, 18)).to.equal(undefined)
     })
   }
 
-  it('refuses more decimals than the scale, zeros included', () => {
+  it('refuses more decimals than the scale, zeros included (MON-003)', () => {
     expect(parseDecimal('1.0000000000000000000', 18)).to.equal(undefined)
     expect(parseDecimal('1.000000', 6)).to.equal(1_000_000n)
   })
 
-  it('reads 78 digits and refuses 79, with and without a point', () => {
+  it('reads 78 digits and refuses 79, with and without a point (MON-002)', () => {
     expect(parseDecimal('9'.repeat(78), 0)).to.equal(BigInt('9'.repeat(78)))
     expect(parseDecimal('9'.repeat(79), 0)).to.equal(undefined)
     expect(parseDecimal(`${'9'.repeat(61)}.${'9'.repeat(17)}`, 18)).not.to.equal(undefined)
@@ -58,7 +58,7 @@ describe('parseDecimal', () => {
 })
 
 describe('formatDecimal', () => {
-  it('writes no trailing zero and no bare point', () => {
+  it('writes no trailing zero and no bare point (MON-006)', () => {
     expect(formatDecimal(1_500_000n, 6)).to.equal('1.5')
     expect(formatDecimal(2_000_000n, 6)).to.equal('2')
     expect(formatDecimal(0n, 18)).to.equal('0')
@@ -78,7 +78,7 @@ describe('formatDecimal', () => {
 })
 
 describe('parseInteger', () => {
-  it('reads base-10 digits up to the largest allowed', () => {
+  it('reads base-10 digits up to the largest allowed (MON-004)', () => {
     expect(parseInteger('0')).to.equal(0n)
     expect(parseInteger(UINT256_MAX.toString())).to.equal(UINT256_MAX)
     expect(parseInteger((UINT256_MAX + 1n).toString())).to.equal(undefined)

@@ -10,7 +10,7 @@ describe('fields of a JSON object', () => {
     }
   })
 
-  it('are absent when null, empty or inherited', () => {
+  it('are absent when null, empty or inherited (ORD-010)', () => {
     const fields = { a: 1, none: null, empty: '', zero: 0, no: false, blank: ' ' }
     expect(fieldOf(fields, 'a')).to.equal(1)
     expect(fieldOf(fields, 'zero')).to.equal(0)
@@ -23,7 +23,7 @@ describe('fields of a JSON object', () => {
 })
 
 describe('an address in JSON', () => {
-  it('is forty hex digits of either case, read in lower case', () => {
+  it('is forty hex digits of either case, read in lower case (MON-007)', () => {
     expect(parseAddress(`0x${'aB'.repeat(20)}`)).to.equal(`0x${'ab'.repeat(20)}`)
     const bad = [
       ...[`0x${'ab'.repeat(19)}a`, `0x${'ab'.repeat(20)}a`, `0X${'ab'.repeat(20)}`],

@@ -31,7 +31,7 @@ describe('an amount with its scale', () => {
 })
 
 describe('token units', () => {
-  it('are millionths at the scale of the chain', () => {
+  it('are millionths at the scale of the chain (MON-023)', () => {
     expect(unitsToE18(tokenUnits6(1n))).to.equal(10n ** 12n)
     expect(unitsToE18(tokenUnits6(1_000_000n))).to.equal(10n ** 18n)
   })

@@ -80,7 +80,7 @@ describe('the batch executor', () => {
     return Promise.all(ids.flatMap((id) => assets.map((asset) => balanceOf(world, id, asset))))
   }
 
-  it('carries out the good matches and tells of each, whatever the others do', async () => {
+  it('carries out the good matches and tells of each, whatever the others do (SET-064)', async () => {
     const calls = [
       await aMatch({ amount: 3n * ONE }),
       await aMatch({ worstFee: 0n, amount: 1n }),

@@ -82,7 +82,7 @@ describe('funds on chain', () => {
     return { from: world.executor, to: at.usdc, data }
   }
 
-  it('a deposit turns native units into 1e12 times as much balance', async () => {
+  it('a deposit turns native units into 1e12 times as much balance (MON-023)', async () => {
     await approve()
     const { alice, at } = world
     const before = await balanceOf(world, alice.subaccountId, at.wrapped_usdc)

@@ -71,7 +71,7 @@ describe('a series whose fixing is incomplete', function () {
     expect(await positionOf(world, long.subaccountId)).to.equal(3n * ONE)
   })
 
-  it('is not settled while a part of the last hour has no sample', async () => {
+  it('is not settled while a part of the last hour has no sample (FUT-035)', async () => {
     for (const [leftSec, price] of [
       [HOUR, AT_1538],
       [HOUR - 300, AT_1562],
@@ -97,7 +97,7 @@ describe('a series whose fixing is incomplete', function () {
     expect(entry).to.include({ market: MARKET, trading_status_reason: 'trading_ended' })
   })
 
-  it('is settled by its owner a day later, within 2 % of the samples’ average', async () => {
+  it('is settled by its owner a day later, within 2 % of the samples’ average (FUT-036)', async () => {
     const priceSeconds = samples.reduce((sum, { price, leftSec }, i) => {
       return sum + price * BigInt(leftSec - (samples[i + 1]?.leftSec ?? 0))
     }, 0n)

@@ -152,7 +152,7 @@ describe('a series from its listing to its history', function () {
     expect((await venue.listed())[0]?.future).to.include({ mark_price: '1600' })
   })
 
-  it('passes over an order that the narrowing band has left, and fills it once the index returns', async () => {
+  it('passes over an order that the narrowing band has left, and fills it once the index returns (FUT-014)', async () => {
     expect(await place(bob, 'low', 'sell', '1000', '1480')).to.equal(undefined)
     // The width is 5.5 %: from 1512 to 1688.
     await pass(at(7 * DAY), AT_1600)
@@ -195,7 +195,7 @@ describe('a series from its listing to its history', function () {
     expect((await venue.listed()).map(({ market }) => market)).to.deep.equal([OLD, NEXT])
   })
 
-  it('ends its orders at the last trade time, and takes no more', async () => {
+  it('ends its orders at the last trade time, and takes no more (FUT-003, FUT-004)', async () => {
     expect(await place(bob, 'late', 'buy', '1000', '1510')).to.equal(undefined)
     // The band is 1.03 % wide by then: the order is out of reach, and still there.
     await pass(at(HOUR + 60), AT_1538)
@@ -207,7 +207,7 @@ describe('a series from its listing to its history', function () {
     expect((await venue.listed())[0]).to.include({ trading_status_reason: 'trading_ended' })
   })
 
-  it('is fixed, settled and closed out by the keeper, to the last unit', async () => {
+  it('is fixed, settled and closed out by the keeper, to the last unit (FUT-034, FUT-037)', async () => {
     const samples = [{ price: index, atSec: at(HOUR) }]
     for (let left = HOUR - 240; left > 0; left -= 240) {
       await pass(at(left), left % 480 === 0 ? AT_1562 : AT_1538)
@@ -239,7 +239,7 @@ describe('a series from its listing to its history', function () {
     expect(await ask<bigint>(world, 'manager', 'pool')).to.equal(0n)
   })
 
-  it('leaves the list once it is disabled, keeps its history, and the next one goes on', async () => {
+  it('leaves the list once it is disabled, keeps its history, and the next one goes on (FUT-006)', async () => {
     const [line] = await venue.operate(`disable ${OLD} --reason settled`)
     expect(line).to.match(/^USDC-cNGN-30NOV26: disabled, /)
     expect((await venue.listed()).map(({ market }) => market)).to.deep.equal([NEXT])

@@ -214,7 +214,7 @@ describe('random lives of futures accounts', function () {
     }
   }
 
-  it('keep ledgers, pool, positions and margin equal to the model in every block', async () => {
+  it('keep ledgers, pool, positions and margin equal to the model in every block (FUT-025, FUT-032)', async () => {
     const actions = [trade, trade, trade, movePrices, movePrices, settle, rescue]
     for (let block = 0; block < BLOCKS; block += 1) {
       await setIndex(world, index)

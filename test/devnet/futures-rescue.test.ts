@@ -89,7 +89,7 @@ describe('rescuing accounts of the futures manager', () => {
   const usdcOf = ({ subaccountId }: Trader) => balanceOf(world, subaccountId, world.at.wrapped_usdc)
   const all = () => [long, shortSix, shortFour, rescuer].map(({ subaccountId }) => subaccountId)
 
-  it('counts a debt at the index over the factor, rounded up at both divisions', async () => {
+  it('counts a debt at the index over the factor, rounded up at both divisions (FUT-024)', async () => {
     await fall(1)
     // 750,000 / 1425 = 526.315789473684210527; / 0.95 = 554.016620498614958450; 1100 − 700 − that.
     expect(await margin(long, false)).to.equal(-154_016_620_498_614_958_450n)
@@ -226,7 +226,7 @@ describe('rescuing accounts of the futures manager', () => {
     })
   })
 
-  it('closes positions at the settlement price, from whatever list', async () => {
+  it('closes positions at the settlement price, from whatever list (FUT-037)', async () => {
     const price = await fall(1)
     const expiry = Number(world.subId)
     const closing = (ids: readonly bigint[]) =>

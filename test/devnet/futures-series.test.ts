@@ -62,7 +62,7 @@ describe('the series of the future asset', () => {
     await act(world, world.alice.address, 'asset', 'recordIndex', world.subId)
   }
 
-  it('opens with the index as the mark, an hour of no trading before expiry', async () => {
+  it('opens with the index as the mark, an hour of no trading before expiry (FUT-003)', async () => {
     const [lastTrade, price, , settlement, state] = await ask<Series>(
       world,
       'asset',
@@ -76,7 +76,7 @@ describe('the series of the future asset', () => {
 
   describe('the band', () => {
     for (const { leftSec, index, width, low, high } of BAND_ROWS) {
-      it(`${leftSec} seconds before expiry at ${index} is ${low} to ${high}`, async () => {
+      it(`${leftSec} seconds before expiry at ${index} is ${low} to ${high} (FUT-011)`, async () => {
         await indexAt(expiry - leftSec, wei(index))
         const expected = [index, width, low, high].map(wei)
         expect(await band()).to.deep.equal([...expected, 0])
@@ -104,7 +104,7 @@ describe('the series of the future asset', () => {
       })
     }
 
-    it('is moved by the keeper only, and then not for an hour', async () => {
+    it('is moved by the keeper only, and then not for an hour (FUT-033)', async () => {
       await indexAt((await timeOf(world)) + HOUR + 10)
       expect(await nameOf(mark(INDEX, world.alice.address))).to.equal('FA_OnlyKeeper')
       await act(world, KEEPER, 'asset', 'updateMark', world.subId, 1_575n * ONE)
@@ -174,7 +174,7 @@ describe('the series of the future asset', () => {
   })
 
   describe('the fallback', () => {
-    it('is refused where the fixing is complete', async () => {
+    it('is refused where the fixing is complete (FUT-036)', async () => {
       for (let at = expiry - HOUR; at < expiry; at += 300) await sampleAt(at, INDEX)
       await warpTo(world, expiry + DAY)
       expect(await nameOf(fallback(INDEX))).to.equal('FA_FixingComplete')

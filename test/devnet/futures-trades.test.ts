@@ -109,7 +109,7 @@ describe('trading dated futures on the chain', () => {
     expect(await ask<bigint>(world, 'asset', 'openInterest', world.subId)).to.equal(2n * ONE)
   })
 
-  it('accrues what the mark moves, exactly to a thousandth of a contract', async () => {
+  it('accrues what the mark moves, exactly to a thousandth of a contract (FUT-031)', async () => {
     await settleFill(world, fill({ amount: ONE / 1_000n, price: INDEX }))
     await warpTo(world, (await timeOf(world)) + 3_600)
     await setIndex(world, INDEX)
@@ -215,7 +215,7 @@ describe('trading dated futures on the chain', () => {
     }
   })
 
-  it('fills at both bounds of the band and up to the cap', async () => {
+  it('fills at both bounds of the band and up to the cap (FUT-012)', async () => {
     const manager = world.at.futures_manager
     await act(world, world.at.deployer, 'asset', 'setTotalPositionCap', manager, 4n * ONE)
     expect(await nameOf(fillCall(world, fill({ price: 1_650n * ONE })))).to.equal('success')
@@ -308,7 +308,7 @@ describe('trading dated futures on the chain', () => {
     expect(await nameOf(spot())).to.equal('BM_AdjustmentsPaused')
   })
 
-  it('keeps a gift to the pool apart from the pool', async () => {
+  it('keeps a gift to the pool apart from the pool (FUT-032)', async () => {
     const pool = await ask<bigint>(world, 'manager', 'poolAccount')
     const data = encodeFunctionData({
       abi: world.artifacts.WrappedERC20Asset.abi,

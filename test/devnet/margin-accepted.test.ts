@@ -230,7 +230,7 @@ async function playDays(stage: Stage): Promise<void> {
 }
 
 /** At constant facts no accepted sequence of orders is refused on the chain for margin (decision P7). */
-describe('orders of a perpetual that the venue accepts', function () {
+describe('orders of a perpetual that the venue accepts (PER-031)', function () {
   let stage: Stage
   let fresh: Hex
 
@@ -242,7 +242,7 @@ describe('orders of a perpetual that the venue accepts', function () {
 
   it('are carried out by the chain on random days', () => playDays(stage))
 
-  it('may only be refused as reductions below initial margin, and are then blamed', async () => {
+  it('may only be refused as reductions below initial margin, and are then blamed (PER-031)', async () => {
     await stage.world.client.revert({ id: fresh })
     const venue = await openMarginVenue(stage)
     const [poor, , , , rich] = stage.traders
@@ -265,7 +265,7 @@ describe('orders of a perpetual that the venue accepts', function () {
   })
 })
 
-describe('orders of a future that the venue accepts', function () {
+describe('orders of a future that the venue accepts (FUT-028)', function () {
   let stage: Stage
 
   before(async () => {

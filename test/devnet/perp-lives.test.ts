@@ -161,7 +161,7 @@ describe('random lives of perpetual accounts', function () {
     }
   }
 
-  it('have the margin that core computes, to the last unit, in every block', async () => {
+  it('have the margin that core computes, to the last unit, in every block (PER-021)', async () => {
     const actions = [trade, trade, trade, movePrices, movePrices, passTime]
     for (let block = 0; block < BLOCKS; block += 1) {
       await (actions[next(actions.length)] ?? trade)()

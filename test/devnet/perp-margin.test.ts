@@ -181,7 +181,7 @@ describe('margin of perp accounts', () => {
     expect(await marginOf(world, trader, true)).to.equal(e18('380.6'))
   })
 
-  it('counts longs once as open interest, and both sides against the cap', async () => {
+  it('counts longs once as open interest, and both sides against the cap (PER-003)', async () => {
     await long({ cash: 1_000 }, MILLION)
     const { perp_asset: address, perp_manager: manager } = world.at
     const read = { address, abi: perpAssetAbi } as const

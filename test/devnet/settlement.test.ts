@@ -51,7 +51,7 @@ describe('settlement of a match on chain', () => {
     return after.map((row, i) => row.map((value, j) => value - (before[i]?.[j] ?? 0n)))
   }
 
-  it('moves price x amount / 1e18, truncated, and the fees to the fee account', async () => {
+  it('moves price x amount / 1e18, truncated, and the fees to the fee account (MON-021)', async () => {
     const amount = 33_333_000_000_000_000_000_001n
     const price = 649_999_999_999_999n
     const quote = (price * amount) / ONE
@@ -144,7 +144,7 @@ describe('settlement of a match on chain', () => {
     expect(moved[0]?.[0]).to.equal(3n * ONE)
   })
 
-  it('takes a fee that is exactly the bound', async () => {
+  it('takes a fee that is exactly the bound (MON-018)', async () => {
     const takerFee = takerBid.trade.worstFee * 100_000n
     const match = { taker: takerBid, fills: [{ maker: makerAsk }] }
     expect(await revertOf(world, matchCall(world, { ...match, takerFee }))).to.equal('none')

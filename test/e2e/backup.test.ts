@@ -75,7 +75,7 @@ describe('backup and restore', function () {
     }
   }
 
-  it('continues with nothing lost where the streams prove complete, and holds no key', async () => {
+  it('continues with nothing lost where the streams prove complete, and holds no key (OPE-024)', async () => {
     const venue = await startVenue()
     const { dataDir } = venue
     const traders = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)] as const
@@ -122,7 +122,7 @@ describe('backup and restore', function () {
     }
   })
 
-  it('never pretends where the streams are older than the chain: cancels, jumps, holds, and names the gap', async () => {
+  it('never pretends where the streams are older than the chain: cancels, jumps, holds, and names the gap (OPE-025)', async () => {
     const venue = await startVenue()
     const { dataDir } = venue
     const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]

@@ -74,7 +74,7 @@ describe('a trader cancels with a proof', function () {
   afterEach(() => ann.cancel(order))
 
   describe('that it signs', () => {
-    it('as EIP-712 Cancel', async () => {
+    it('as EIP-712 Cancel (CAN-011)', async () => {
       const { status, body } = await ann.cancel(order, await proofOf(order.nonce))
       expect(status).to.equal(200)
       expectShape(body.order, { status: 'cancelled', cancel_reason: 'unspecified' })
@@ -93,7 +93,7 @@ describe('a trader cancels with a proof', function () {
       expect((await ann.cancel(order, { ...proof, expiry })).status).to.equal(200)
     })
 
-    it('not by another owner’s key', async () => {
+    it('not by another owner’s key (CAN-012)', async () => {
       const proof = await proofOf(order.nonce, { key: othersKey })
       expectError(await ann.cancel(order, proof), 403, /./)
       await stillActive(order.order_id)
@@ -120,7 +120,7 @@ describe('a trader cancels with a proof', function () {
       await stillActive(order.order_id)
     })
 
-    it('not after it has run out', async () => {
+    it('not after it has run out (CAN-012)', async () => {
       const proof = await proofOf(order.nonce, { expiry: nowSec() - 5 })
       expectError(await ann.cancel(order, proof), 403, /./)
       await stillActive(order.order_id)
@@ -136,7 +136,7 @@ describe('a trader cancels with a proof', function () {
   })
 
   describe('in the X-Service-Auth header', () => {
-    it('of its own', async () => {
+    it('of its own (CAN-011)', async () => {
       const { status, body } = await withHeader(order.nonce, await headerOf(key))
       expect(status).to.equal(200)
       expectShape(body.order, { status: 'cancelled', order_id: order.order_id })
@@ -166,7 +166,7 @@ describe('a trader cancels with a proof', function () {
 
   describe('in a protected namespace', () => {
     for (const prefix of ['validation:', 'smoke:', 'manual:'])
-      it(`${prefix} not as a service, even with a proof; as itself, yes`, async () => {
+      it(`${prefix} not as a service, even with a proof; as itself, yes (CAN-014)`, async () => {
         const orderId = `${prefix}trader-${process.pid}-${Date.now()}`
         const kept = await ann.place({ ...RESTING, orderId })
         const error = `service-tagged cancels are not allowed for protected namespace "${prefix}"`

@@ -102,14 +102,14 @@ describe('a trader draws charts and lists prices', function () {
         }
       })
 
-    it('of an hour by default, each price raw and without spot_contract', async () => {
+    it('of an hour by default, each price raw and without spot_contract (REA-017)', async () => {
       const { body } = await visitor.get<CandlesJson>(`/v1/candles?symbol=${MARKET}`)
       expect(body.interval).to.equal('1h')
       expect(body.candles[0]).not.to.have.property('spot_contract')
       expect(body).to.deep.equal(await candles('interval=1h&limit=200'))
     })
 
-    it('the newest that fit, from start on and before end', async () => {
+    it('the newest that fit, from start on and before end (REA-018)', async () => {
       const all = (await candles('interval=1m&limit=1000')).candles
       expect((await candles('interval=1m&limit=1')).candles).to.deep.equal(all.slice(-1))
       const last = all.at(-1)?.bucket_start ?? ''
@@ -119,7 +119,7 @@ describe('a trader draws charts and lists prices', function () {
       expect(before.candles).to.deep.equal(all.slice(0, -1))
     })
 
-    it('by timestamps with an offset, and none where nothing was traded', async () => {
+    it('by timestamps with an offset, and none where nothing was traded (REA-019)', async () => {
       const early = encodeURIComponent('2020-01-01T02:00:00+01:00')
       const body = await candles(`interval=1d&start=${early}&end=2020-02-01T00:00:00Z`)
       expect(body.candles).to.deep.equal([])
@@ -170,7 +170,7 @@ describe('a trader draws charts and lists prices', function () {
       for (const value of Object.values(body[0] ?? {})) expect(value).to.be.a('string')
     })
 
-    it('USDC priced in cNGN: the bid never too high, the ask never too low', async () => {
+    it('USDC priced in cNGN: the bid never too high, the ask never too low (REA-022)', async () => {
       const ask = await ann.place({ side: 'sell', price: '0.0039', amount: '3' })
       const bid = await bob.place({ side: 'buy', price: '0.0007', amount: '3' })
       const { asks, bids } = await visitor.book()
@@ -211,7 +211,7 @@ describe('a trader draws charts and lists prices', function () {
       } else expect(answer.status).to.equal(400)
     })
 
-    it('not of a market that is none, and no cache keeps that', async () => {
+    it('not of a market that is none, and no cache keeps that (REA-021)', async () => {
       for (const id of ['NGN-EUR', 'cngn-usdc', 'USDC-cNGN-30NOV26']) {
         const answer = await visitor.get(`/v1/integrations/tickers?ticker_id=${id}`)
         expectError(answer, 400, 'unknown_market')
@@ -225,7 +225,7 @@ describe('a trader draws charts and lists prices', function () {
     const reads = ['/v1/book?', '/v1/trades?', '/v1/candles?interval=1m&']
 
     for (const path of reads)
-      it(`${path}: the pair and the deprecated identifier say the same`, async () => {
+      it(`${path}: the pair and the deprecated identifier say the same (REA-006)`, async () => {
         const canonical = await visitor.get(`${path}symbol=${MARKET}`)
         const pair = `asset_address=${devnet.wrapped_cngn.toUpperCase().replace('X', 'x')}&sub_id=0`
         expect((await visitor.get(`${path}${pair}`)).body).to.deep.equal(canonical.body)

@@ -39,7 +39,7 @@ describe('a trader shows who it is', function () {
   }
 
   describe('and is let in', () => {
-    it('by one frame for both histories, used again, empty for an owner that never traded', async () => {
+    it('by one frame for both histories, used again, empty for an owner that never traded (AUT-029)', async () => {
       const header = await headerOf()
       await taken(header)
       await taken(header)
@@ -49,7 +49,7 @@ describe('a trader shows who it is', function () {
       await taken(await headerOf({ validFor: DAY }))
     })
 
-    it('with padding behind the base64url', async () => {
+    it('with padding behind the base64url (AUT-033)', async () => {
       const frame = await signedFrame(devnet, key)
       for (const nonce of ['a', 'bb', 'ccc']) {
         const text = JSON.stringify({ ...frame, ignored: nonce })
@@ -58,7 +58,7 @@ describe('a trader shows who it is', function () {
       }
     })
 
-    it('with the address in lower case, in the frame, the text, or both', async () => {
+    it('with the address in lower case, in the frame, the text, or both (AUT-026)', async () => {
       const address = privateKeyToAccount(key).address.toLowerCase()
       const signedAddress = (text: string) => text.toLowerCase()
       await taken(await headerOf({ signedAddress }))
@@ -118,15 +118,15 @@ describe('a trader shows who it is', function () {
       await refused(await headerOf({ issuedIn: 30, validFor: -10 }), FAILED)
     })
 
-    it('by a frame from far in the future', async () => {
+    it('by a frame from far in the future (AUT-028)', async () => {
       await refused(await headerOf({ issuedIn: 300 }), FAILED)
     })
 
-    it('by a frame that is good for more than a day', async () => {
+    it('by a frame that is good for more than a day (AUT-029)', async () => {
       await refused(await headerOf({ validFor: DAY + 1 }), FAILED)
     })
 
-    it('by the text of the WebSocket', async () => {
+    it('by the text of the WebSocket (AUT-025)', async () => {
       await refused(await headerOf({ wish: SOCKET_WISH }), FAILED)
     })
 
@@ -148,7 +148,7 @@ describe('a trader shows who it is', function () {
         await refused(await headerOf({ more: { [field]: value } }), FAILED)
       })
 
-    it('with a malleated signature', async () => {
+    it('with a malleated signature (AUT-027)', async () => {
       const frame = await signedFrame(devnet, key)
       const signature = frame.signature as Hex
       const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n

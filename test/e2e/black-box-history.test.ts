@@ -61,7 +61,7 @@ describe('a trader looks back', function () {
       }
     })
 
-    it('newest first', async () => {
+    it('newest first (REA-025)', async () => {
       const times = (await story.reader.orders()).map((it) => it.created_at as string)
       expect(times).to.deep.equal([...times].sort().reverse())
       const { resting } = story.orders
@@ -82,7 +82,7 @@ describe('a trader looks back', function () {
       expect(story.whileSettling).to.include('matching')
     })
 
-    it('with the reason and the time of a cancel, and only of a cancel', async () => {
+    it('with the reason and the time of a cancel, and only of a cancel (ORD-081)', async () => {
       for (const [name, cancel_reason] of [
         ['sweep', 'enough for today'],
         ['plain', 'unspecified'],
@@ -107,18 +107,18 @@ describe('a trader looks back', function () {
       expectShape(await historyOf('hit'), { filled_quote: '0.0485' })
     })
 
-    it('without filled_quote where nothing was filled', async () => {
+    it('without filled_quote where nothing was filled (MON-025)', async () => {
       for (const name of ['resting', 'plain', 'selfTrade', 'feeBound', 'expired'] as const)
         expect(await historyOf(name), name).not.to.have.property('filled_quote')
     })
 
-    it('with the signed action and signature as they were sent', async () => {
+    it('with the signed action and signature as they were sent (ORD-044)', async () => {
       const { action_json, signature } = story.orders.ownMaker
       expect((await historyOf('ownMaker')).action_json).to.deep.equal(action_json)
       expect((await historyOf('ownMaker')).signature).to.equal(signature)
     })
 
-    it('at once after it places and cancels', async () => {
+    it('at once after it places and cancels (REA-032)', async () => {
       const order = await story.first.place({ side: 'buy', price: '0.0010', amount: '1' })
       expectShape((await story.reader.ordersPage('limit=1')).body.orders[0], {
         order_id: order.order_id,
@@ -131,7 +131,7 @@ describe('a trader looks back', function () {
       })
     })
 
-    it('page by page, although orders are placed meanwhile', async () => {
+    it('page by page, although orders are placed meanwhile (REA-027)', async () => {
       const all = (await story.reader.orders()).map((it) => it.order_id)
       const seen: unknown[] = []
       let pages = 0
@@ -168,14 +168,14 @@ describe('a trader looks back', function () {
       }
     })
 
-    it('as maker, who pays nothing', async () => {
+    it('as maker, who pays nothing (MON-020)', async () => {
       const fills = await fillsOf('hit')
       expect(fills).to.have.length(1)
       const terms = { liquidity: 'maker', side: 'sell', price: '0.0097', size: '5', fee: '0' }
       expectShape(fills[0], terms)
     })
 
-    it('of a trade between its two subaccounts: once for each order', async () => {
+    it('of a trade between its two subaccounts: once for each order (REA-029)', async () => {
       const [[maker], [taker]] = [await fillsOf('ownMaker'), await fillsOf('ownTaker')]
       expect(maker?.trade_id).to.equal(taker?.trade_id)
       expect(maker?.tx_hash).to.equal(taker?.tx_hash)
@@ -186,7 +186,7 @@ describe('a trader looks back', function () {
       expect(listed).to.have.length(2)
     })
 
-    it('in trader terms from its own side', async () => {
+    it('in trader terms from its own side (REA-016)', async () => {
       const [[maker], [taker]] = [await fillsOf('ownMaker'), await fillsOf('ownTaker')]
       const terms = { price: '104.1666666667', size: '0.24' }
       expect(maker?.spot_contract).to.deep.equal({
@@ -244,7 +244,7 @@ describe('a trader looks back', function () {
       })
   })
 
-  it('not from a place in the other history, nor from one that was tampered with', async () => {
+  it('not from a place in the other history, nor from one that was tampered with (REA-028)', async () => {
     const text = 'before must be a next_before value returned by this endpoint'
     const { next_before: ofFills = '' } = (await story.reader.fillsPage('limit=1')).body
     const { next_before: ofOrders = '' } = (await story.reader.ordersPage('limit=1')).body

@@ -55,7 +55,7 @@ describe('a trader’s orders', function () {
       await ann.cancel(body)
     })
 
-    it('carry a spot_contract in trader terms although none was sent', async () => {
+    it('carry a spot_contract in trader terms although none was sent (ORD-062)', async () => {
       const order = await ann.place({ side: 'buy', price: '0.0025', amount: '1000' })
       expect(order.spot_contract).to.deep.equal({
         spec: SPEC,
@@ -77,7 +77,7 @@ describe('a trader’s orders', function () {
       expect((await ann.book()).bids.map((it) => it.order_id)).not.to.include(order.order_id)
     })
 
-    it('are looked up flat, with three fields more, and once again as order', async () => {
+    it('are looked up flat, with three fields more, and once again as order (ORD-078)', async () => {
       const order = await ann.place(RESTING)
       const { status, body } = await ann.get(`/v1/orders/${order.order_id}`)
       expect(status).to.equal(200)
@@ -92,7 +92,7 @@ describe('a trader’s orders', function () {
       })
     })
 
-    it('may leave sub_id and filled_amount out', async () => {
+    it('may leave sub_id and filled_amount out (ORD-011)', async () => {
       const { sub_id, filled_amount, ...body } = await ann.sign(RESTING)
       expect([sub_id, filled_amount]).to.deep.equal(['0', '0'])
       const answer = await ann.post('/v1/orders', body)
@@ -100,7 +100,7 @@ describe('a trader’s orders', function () {
       await ann.cancel(body)
     })
 
-    it('may carry action_json as text, and unknown fields', async () => {
+    it('may carry action_json as text, and unknown fields (ORD-008, ORD-012)', async () => {
       const body = await ann.sign(RESTING)
       const { action_json } = body
       const odd = { ...body, action_json: JSON.stringify(action_json), client_tag: 'x' }
@@ -125,13 +125,13 @@ describe('a trader’s orders', function () {
       expectShape(whole, { filled_amount: '40', open_amount: '0', status: 'filled' })
     })
 
-    it('leave without trailing zeros', async () => {
+    it('leave without trailing zeros (MON-006)', async () => {
       const order = await ann.place({ side: 'buy', price: '0.00250', amount: '40.100' })
       expectShape(order, { limit_price: '0.0025', desired_amount: '40.1' })
       await ann.cancel(order)
     })
 
-    it('are warned about a fee bound below the schedule, but taken', async () => {
+    it('are warned about a fee bound below the schedule, but taken (ORD-067)', async () => {
       const order = await ann.place({ ...RESTING, worstFee: 0n })
       expect(order.warnings).to.deep.equal(['worst_fee_below_taker_schedule'])
       expect(order.status).to.equal('active')
@@ -148,7 +148,7 @@ describe('a trader’s orders', function () {
       Object.fromEntries(Object.entries(body).filter(([field]) => !fields.includes(field)))
     const signed = (more: Json = {}) => ann.sign({ ...engine, more: { ...intent, ...more } })
 
-    it('are derived when the engine fields are left out', async () => {
+    it('are derived when the engine fields are left out (ORD-054)', async () => {
       const body = await signed()
       const answer = await ann.post('/v1/orders', without(body, derived))
       const order = answer.body.order as OrderJson
@@ -162,7 +162,7 @@ describe('a trader’s orders', function () {
       await ann.cancel(order)
     })
 
-    it('may say both, and must then agree', async () => {
+    it('may say both, and must then agree (ORD-054)', async () => {
       const order = await ann.place({ ...engine, more: intent })
       expect(order.side).to.equal('buy')
       await ann.cancel(order)
@@ -178,7 +178,7 @@ describe('a trader’s orders', function () {
         )
     })
 
-    it('accept either neighbour of a reciprocal without end', async () => {
+    it('accept either neighbour of a reciprocal without end (ORD-057)', async () => {
       // 1 / 300 = 0.00333…; 1 / 150.7 falls between two ticks as well.
       for (const price of ['0.003333333333333333', '0.003333333333333334']) {
         const ui_intent = { side: 'sell', price: '300', size: '2' }
@@ -194,7 +194,7 @@ describe('a trader’s orders', function () {
       }
     })
 
-    it('may leave the intent’s side to the engine side', async () => {
+    it('may leave the intent’s side to the engine side (ORD-060)', async () => {
       const order = await ann.place({
         ...engine,
         more: { ...intent, ui_intent: { price: '250', size: '5' } },
@@ -241,13 +241,13 @@ describe('a trader’s orders', function () {
       ],
     ] as const)
       // prettier-ignore
-      it(`are refused with ${title}`, async () => {
+      it(`are refused with ${title} (ORD-051, ORD-052)`, async () => {
         expectError(await ann.post('/v1/orders', await signed(more)), 400, error)
       })
   })
 
   describe('a second time', () => {
-    it('are a 409 that shows the first', async () => {
+    it('are a 409 that shows the first (ORD-021)', async () => {
       const body = await ann.sign(RESTING)
       await ann.post('/v1/orders', body)
       const again = await ann.post('/v1/orders', body)
@@ -257,7 +257,7 @@ describe('a trader’s orders', function () {
       expectError(await ann.post('/v1/orders', body), 409, /^duplicate order: /)
     })
 
-    it('with the same id or the same nonce are a 409, to any client that asks about the id', async () => {
+    it('with the same id or the same nonce are a 409, to any client that asks about the id (ORD-019, ORD-020)', async () => {
       const first = await ann.place(RESTING)
       const { order_id: orderId } = first
       expectError(
@@ -272,7 +272,7 @@ describe('a trader’s orders', function () {
       for (const order of [first, body]) await ann.cancel(order)
     })
 
-    it('sent twenty times at once are placed once', async () => {
+    it('sent twenty times at once are placed once (ORD-024)', async () => {
       const body = await ann.sign(RESTING)
       const answers = await Promise.all(
         Array.from({ length: 20 }, () => ann.post('/v1/orders', body)),
@@ -286,7 +286,7 @@ describe('a trader’s orders', function () {
   })
 
   describe('cancelled', () => {
-    it('are answered with the order, once', async () => {
+    it('are answered with the order, once (CAN-002, CAN-009)', async () => {
       const order = await ann.place(RESTING)
       const answer = await ann.cancel(order)
       expect(answer.status).to.equal(200)
@@ -295,14 +295,14 @@ describe('a trader’s orders', function () {
       expectError(await ann.cancel(order), 404, 'active order not found')
     })
 
-    it('by an owner address in any case, with a reason that is kept', async () => {
+    it('by an owner address in any case, with a reason that is kept (CAN-006)', async () => {
       const order = await ann.place(RESTING)
       const owner_address = `0x${ann.address.slice(2).toUpperCase()}`
       const answer = await ann.cancel(order, { owner_address, reason: 'repriced' })
       expectShape(answer.body.order, { cancel_reason: 'repriced', status: 'cancelled' })
     })
 
-    it('not by another owner, and not without the two fields', async () => {
+    it('not by another owner, and not without the two fields (CAN-001)', async () => {
       const order = await ann.place(RESTING)
       expectError(await bob.cancel(order), 404, 'active order not found')
       expectError(await ann.post('/v1/orders/cancel', { nonce: order.nonce }), 400, TEXT)

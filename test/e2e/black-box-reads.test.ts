@@ -57,7 +57,7 @@ describe('a trader reads', function () {
     })
   })
 
-  it('markets sorted by identifier, canonical identifiers only, nothing of other kinds on spot', async () => {
+  it('markets sorted by identifier, canonical identifiers only, nothing of other kinds on spot (REA-007)', async () => {
     const { body } = await visitor.get<Json[]>('/v1/markets')
     const names = body.map(({ market }) => market as string)
     expect(names).to.deep.equal([...names].sort())
@@ -91,7 +91,7 @@ describe('a trader reads', function () {
       await ann.cancel(order)
     })
 
-    it('bids from high to low, asks from low to high, then by time', async () => {
+    it('bids from high to low, asks from low to high, then by time (REA-011)', async () => {
       const place = (side: 'buy' | 'sell', price: string) => ann.place({ side, price, amount: '1' })
       const placed = [
         await place('sell', '0.0083'),
@@ -111,7 +111,7 @@ describe('a trader reads', function () {
       for (const order of placed) await ann.cancel(order)
     })
 
-    it('by asset_address and sub_id as by symbol, the address in any case', async () => {
+    it('by asset_address and sub_id as by symbol, the address in any case (REA-001)', async () => {
       const asset = `0x${devnet.wrapped_cngn.slice(2).toUpperCase()}`
       const { body } = await visitor.get(`/v1/book?${pair('0', asset)}`)
       expect(body).to.deep.equal(await visitor.book())
@@ -131,7 +131,7 @@ describe('a trader reads', function () {
       }
     })
 
-    it('not without a name, and not of a symbol and an asset that disagree', async () => {
+    it('not without a name, and not of a symbol and an asset that disagree (REA-003)', async () => {
       for (const path of ['/v1/book', '/v1/trades', '/v1/book?symbol=', '/v1/book?sub_id=0']) {
         const answer = await visitor.get(path)
         expectError(answer, 400, 'unknown_market')
@@ -185,7 +185,7 @@ describe('a trader reads', function () {
     })
   })
 
-  it('by the deprecated identifier, until it is removed, and is told so', async () => {
+  it('by the deprecated identifier, until it is removed, and is told so (REA-005)', async () => {
     for (const path of ['/v1/book?symbol=', '/v1/trades?symbol=']) {
       const answer = await visitor.get(`${path}${ALIAS}`)
       if (!ALIAS_LIVES) {
@@ -201,7 +201,7 @@ describe('a trader reads', function () {
     }
   })
 
-  it('its own request id back, and 404 and 405 as JSON', async () => {
+  it('its own request id back, and 404 and 405 as JSON (ORD-034)', async () => {
     const mine = { headers: { 'x-request-id': 'trader-7' } }
     const response = await fetch(new URL('/v1/markets', devnet.gateway_url), mine)
     await response.arrayBuffer()

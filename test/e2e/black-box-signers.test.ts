@@ -50,11 +50,11 @@ describe('a trader signs', function () {
     const key = generatePrivateKey()
     const keyed = () => createBlackBoxTrader(devnet, identityOf(key, bob.subaccountId, bob.owner))
 
-    it('that is not registered: refused', async () => {
+    it('that is not registered: refused (AUT-018)', async () => {
       expectError(await keyed().submit(WISH), 400, NO_SESSION_KEY)
     })
 
-    it('that has run out: refused', async () => {
+    it('that has run out: refused (AUT-018)', async () => {
       const old = generatePrivateKey()
       await user.registerSessionKey(privateKeyToAddress(old), BigInt(nowSec() - 60))
       const late = createBlackBoxTrader(devnet, identityOf(old, bob.subaccountId, bob.owner))
@@ -70,7 +70,7 @@ describe('a trader signs', function () {
       await settles(keyed())
     })
 
-    it('that is registered for another owner: refused', async () => {
+    it('that is registered for another owner: refused (AUT-019)', async () => {
       const wrong = createBlackBoxTrader(devnet, identityOf(key, ann.subaccountId, ann.owner))
       expectError(await wrong.submit(WISH), 400, NO_SESSION_KEY)
     })

@@ -71,7 +71,7 @@ describe('a trader listens', function () {
     })
   })
 
-  it('to the book: the snapshot is the REST book', async () => {
+  it('to the book: the snapshot is the REST book (STR-016, STR-017)', async () => {
     const order = await rest()
     const { snapshots, close } = await follow('book')
     const [snapshot] = snapshots
@@ -81,7 +81,7 @@ describe('a trader listens', function () {
     close()
   })
 
-  it('to the trades: the snapshot is the newest fifty, as REST shows them', async () => {
+  it('to the trades: the snapshot is the newest fifty, as REST shows them (STR-018)', async () => {
     await trade()
     const { snapshots, close } = await follow('trades')
     const { trades } = await ann.trades()
@@ -116,7 +116,7 @@ describe('a trader listens', function () {
     close()
   })
 
-  it('and hears of a trade: one frame, field by field, as REST shows it', async () => {
+  it('and hears of a trade: one frame, field by field, as REST shows it (STR-015)', async () => {
     const { next, close } = await follow('trades')
     const { taker, maker } = await trade()
     const frame = await next((it) => it.type === 'update')
@@ -135,7 +135,7 @@ describe('a trader listens', function () {
     close()
   })
 
-  it('without a gap: seq rises by one, prev_seq is the one before', async () => {
+  it('without a gap: seq rises by one, prev_seq is the one before (STR-001)', async () => {
     const { next, snapshots, updates, close } = await follow('book')
     await trade()
     const order = await rest()
@@ -150,7 +150,7 @@ describe('a trader listens', function () {
     close()
   })
 
-  it('to a fill as one block: the maker’s change, then the taker’s with the trade', async () => {
+  it('to a fill as one block: the maker’s change, then the taker’s with the trade (SET-005, STR-003)', async () => {
     const { next, frames, updates, close } = await follow('book', 'trades')
     const { maker, taker } = await trade()
     const filled = await next((it) => it.channel === 'trades' && it.type === 'update')
@@ -163,7 +163,7 @@ describe('a trader listens', function () {
     close()
   })
 
-  it('and folds, by order and by level, to the REST book', async () => {
+  it('and folds, by order and by level, to the REST book (STR-010)', async () => {
     const { next, snapshots, updates, close } = await follow('book')
     const staying = await rest('33', '0.0062')
     await trade()
@@ -190,7 +190,7 @@ describe('a trader listens', function () {
     close()
   })
 
-  it('from a seq on: the same frames again, and no snapshot', async () => {
+  it('from a seq on: the same frames again, and no snapshot (STR-028)', async () => {
     const live = await follow('book', 'trades')
     await trade()
     const filled = await live.next((it) => it.channel === 'trades' && it.type === 'update')
@@ -206,7 +206,7 @@ describe('a trader listens', function () {
     live.close()
   })
 
-  it('from seq 0 on: from the very first change', async () => {
+  it('from seq 0 on: from the very first change (STR-029)', async () => {
     const { frames, next, close } = await listen(
       devnet,
       subscribe('book', MARKET, { since_seq: 0 }),
@@ -219,7 +219,7 @@ describe('a trader listens', function () {
     close()
   })
 
-  it('from a seq that is none, or beyond the head', async () => {
+  it('from a seq that is none, or beyond the head (STR-030, STR-031)', async () => {
     const { frames, settled, send, next, close } = await listen(devnet)
     for (const since_seq of [-1, 1.5, '3', null]) send(subscribe('book', MARKET, { since_seq }))
     await settled()
@@ -236,7 +236,7 @@ describe('a trader listens', function () {
     close()
   })
 
-  it('from the head on: silence, or an ack to a client that gave a request id', async () => {
+  it('from the head on: silence, or an ack to a client that gave a request id (STR-032)', async () => {
     const { snapshots, close } = await follow('book')
     const seq = snapshots[0]?.seq
     const quiet = await listen(devnet, subscribe('book', MARKET, { since_seq: seq }))
@@ -248,7 +248,7 @@ describe('a trader listens', function () {
     for (const socket of [quiet, named, { close }]) socket.close()
   })
 
-  it('by the deprecated identifier while it lives, answered under the canonical one', async () => {
+  it('by the deprecated identifier while it lives, answered under the canonical one (STR-023)', async () => {
     const { frames, next, send, settled, close } = await listen(devnet, subscribe('trades', ALIAS))
     await settled()
     if (ALIAS_LIVES) {
@@ -293,7 +293,7 @@ describe('a trader listens', function () {
     for (const socket of [witness, { close }]) socket.close()
   })
 
-  it('and is answered a pong, and errors with their codes and texts', async () => {
+  it('and is answered a pong, and errors with their codes and texts (STR-038)', async () => {
     const { frames, send, settled, close } = await listen(devnet)
     for (const [frame, code, message] of [
       ['{', 'bad_json', 'invalid frame'],

@@ -54,7 +54,7 @@ describe('a trader trades', function () {
     return trades.filter((it) => it.taker_order_id === takerOrderId)
   }
 
-  it('at the maker’s price; the chain moves exactly that, and the taker alone pays 25 bps', async () => {
+  it('at the maker’s price; the chain moves exactly that, and the taker alone pays 25 bps (MAT-004, MON-016)', async () => {
     const before = await holdings()
     const maker = await ann.place({ side: 'sell', price: '0.0031234567', amount: '987.654321' })
     const taker = await bob.place({ side: 'buy', price: '0.0032', amount: '987.654321' })
@@ -79,7 +79,7 @@ describe('a trader trades', function () {
     })
   })
 
-  it('as the later order, whichever side it is on', async () => {
+  it('as the later order, whichever side it is on (MAT-005)', async () => {
     const before = await holdings()
     const maker = await ann.place({ side: 'buy', price: '0.0034', amount: '500' })
     const taker = await bob.place({ side: 'sell', price: '0.0033', amount: '500' })
@@ -139,7 +139,7 @@ describe('a trader trades', function () {
     expect((await ann.order(third.order_id)).filled_amount).to.equal('30')
   })
 
-  it('and rests what is left of a taker, at its own price', async () => {
+  it('and rests what is left of a taker, at its own price (MAT-006)', async () => {
     const maker = await ann.place({ side: 'sell', price: '0.0047', amount: '10' })
     const taker = await bob.place({ side: 'buy', price: '0.0048', amount: '30' })
     expectShape(taker, { status: 'active', pending_amount: '10', open_amount: '20' })
@@ -154,7 +154,7 @@ describe('a trader trades', function () {
     await bob.cancel(taker)
   })
 
-  it('and cannot cancel what is matched already', async () => {
+  it('and cannot cancel what is matched already (CAN-004)', async () => {
     const maker = await ann.place({ side: 'sell', price: '0.0049', amount: '10' })
     const taker = await bob.place({ side: 'buy', price: '0.0049', amount: '10' })
     if (taker.status === 'matching')
@@ -165,7 +165,7 @@ describe('a trader trades', function () {
     expectError(await ann.cancel(maker), 404, 'active order not found')
   })
 
-  it('never with itself: the incoming rest is cancelled, the resting order stays', async () => {
+  it('never with itself: the incoming rest is cancelled, the resting order stays (MAT-015)', async () => {
     const resting = await ann.place({ side: 'sell', price: '0.0051', amount: '10' })
     const incoming = await ann.place({ side: 'buy', price: '0.0051', amount: '10' })
     expectShape(incoming, { status: 'cancelled', cancel_reason: 'self_trade', open_amount: '0' })
@@ -173,7 +173,7 @@ describe('a trader trades', function () {
     await ann.cancel(resting)
   })
 
-  it('never above the fee that it signed: the taker’s rest is cancelled, the maker stays', async () => {
+  it('never above the fee that it signed: the taker’s rest is cancelled, the maker stays (MAT-021)', async () => {
     const maker = await ann.place({ side: 'sell', price: '0.0052', amount: '10', worstFee: 0n })
     const taker = await bob.place({ side: 'buy', price: '0.0052', amount: '10', worstFee: 0n })
     expectShape(taker, { status: 'cancelled', cancel_reason: 'fee_bound_too_low' })
@@ -204,7 +204,7 @@ describe('a trader trades', function () {
     await bob.cancel(late)
   })
 
-  it('under trade ids that rise and are never given twice', async () => {
+  it('under trade ids that rise and are never given twice (REA-014)', async () => {
     const { trades } = await ann.trades()
     const ids = trades.map(({ trade_id }) => trade_id)
     expect(ids.length).to.be.greaterThan(5)

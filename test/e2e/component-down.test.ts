@@ -145,7 +145,7 @@ describe('a component that is down', function () {
     return { sell, buy: await taker.sign({ side: 'buy', ...terms }) }
   }
 
-  it('matcher: an order is answered 500 in time, and placed once the matcher is back', async () => {
+  it('matcher: an order is answered 500 in time, and placed once the matcher is back (ORD-003, ORD-007)', async () => {
     await venue.keepDown('matcher-cngn-usdc')
     const body = await resting()
     expectUnknown(await post(body))
@@ -159,7 +159,7 @@ describe('a component that is down', function () {
     await maker.cancel(body)
   })
 
-  it('matcher that hangs: no answer and no client takes an order for refused that fills later', async () => {
+  it('matcher that hangs: no answer and no client takes an order for refused that fills later (ORD-007)', async () => {
     const rest = createRestClient(venue.gatewayUrl, { resends: 1 })
     const standing = await resting()
     expect((await post(standing)).status).to.equal(200)
@@ -238,7 +238,7 @@ describe('a component that is down', function () {
     for (const order of [before, body]) await maker.cancel(order)
   })
 
-  it('executor: matches wait, and settle when it is back', async () => {
+  it('executor: matches wait, and settle when it is back (SET-003)', async () => {
     await venue.keepDown('executor')
     const { sell, buy } = await meeting()
     expect((await post(sell)).body.order).to.include({ status: 'active' })

@@ -151,7 +151,7 @@ describe('a crash at each labelled point', function () {
 
   for (const row of ROWS) {
     const { point, kind = 'spot', disk } = row
-    it(`${point} loses and doubles nothing on ${kind}${disk === undefined ? '' : ', beside an empty disk'}`, async () => {
+    it(`${point} loses and doubles nothing on ${kind}${disk === undefined ? '' : ', beside an empty disk'} (OPE-017)`, async () => {
       const market = markets.of(kind)
       const process = processOf(point, market)
       const { world } = venue

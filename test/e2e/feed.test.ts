@@ -85,7 +85,7 @@ describe('the feed, through the gateway', function () {
     second.close()
   })
 
-  it('agrees with the book over REST at the same moment', async () => {
+  it('agrees with the book over REST at the same moment (STR-013)', async () => {
     const resting = await maker.place({ side: 'sell', amount: '70', price: '0.0012' })
     const { received, close } = await listen(venue, [subscribe('book')])
     await eventually(() => received.length > 0)

@@ -70,7 +70,7 @@ function withDisk(disk: SmallDisk, shown: Shown): void {
     return { status: answer.status, retry: answer.headers.get('retry-after'), code, results }
   }
 
-  it('that is nearly full takes no new order and goes on with cancels and settlements', async () => {
+  it('that is nearly full takes no new order and goes on with cancels and settlements (OPE-027)', async () => {
     const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
     const resting = await maker.place({ side: 'sell', ...TERMS, price: '0.00090' })
     await venue.kill('executor', 'SIGSTOP')

@@ -43,7 +43,7 @@ describe('an order that its account cannot pay for', function () {
     return text.split('\n').filter((line) => line.includes(body.order_id))
   }
 
-  it('is taken, but waits out of the book, and the order that it crosses stays', async () => {
+  it('is taken, but waits out of the book, and the order that it crosses stays (ORD-072)', async () => {
     const placed = await rest().placeOrder(body)
     expect(placed).to.include({ status: 'active', open_amount: '0' })
     expect(placed).to.include({ held_reason: 'insufficient_balance' })
@@ -53,7 +53,7 @@ describe('an order that its account cannot pay for', function () {
     expect(bids.map(({ order_id }) => order_id)).not.to.include(body.order_id)
   })
 
-  it('matches and settles at once when its account is funded', async () => {
+  it('matches and settles at once when its account is funded (MAT-051)', async () => {
     await owner.payUsdc(accountId, '10')
     await eventually(async () => {
       expect((await rest().order(body.order_id)).status).to.equal('filled')

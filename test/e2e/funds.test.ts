@@ -95,7 +95,7 @@ describe('fills and balances', function () {
     return { cngnE18, usdcE18 }
   }
 
-  it('add up: what an account had, with all its fills, is what the chain says it has', async () => {
+  it('add up: what an account had, with all its fills, is what the chain says it has (MON-022)', async () => {
     const traders = [ann, bob] as const
     const before = await Promise.all(traders.map((one) => one.balances()))
     const known = traders.map(
@@ -163,7 +163,7 @@ describe('fills and balances', function () {
     )
   })
 
-  it('are shown to their owner alone', async () => {
+  it('are shown to their owner alone (MON-029)', async () => {
     const { devnet } = venue
     const [account, other] = devnet.accounts
     if (account === undefined || other === undefined) throw new Error('the devnet has two accounts')

@@ -75,7 +75,7 @@ describe('a dated future on the running venue', function () {
     expect(book.market_presentation.future).to.have.property('band_status', 'ok')
   })
 
-  it('settles a match, and states the mark and the variation margin of each side', async () => {
+  it('settles a match, and states the mark and the variation margin of each side (FUT-029)', async () => {
     const maker = await ann!.place({ side: 'sell', price: `${PRICE}`, amount: '2000' })
     const taker = await bob!.place({ side: 'buy', price: `${PRICE + 5n}`, amount: '2000' })
     await ann!.until(maker.order_id, 'filled')
@@ -112,7 +112,7 @@ describe('a dated future on the running venue', function () {
     expect(await tickers.json()).to.include({ error: 'unknown_market' })
   })
 
-  it('refuses what the chain could not settle, and places nothing', async () => {
+  it('refuses what the chain could not settle, and places nothing (FUT-013)', async () => {
     const refused = async (wish: Parameters<SeriesTrader['sign']>[0], further: object = {}) => {
       const [status, body] = await bob!.post({ ...(await bob!.sign(wish)), ...further })
       expect(status, JSON.stringify(body)).to.equal(400)
@@ -149,7 +149,7 @@ describe('a dated future on the running venue', function () {
       expect(output).to.include(what)
   })
 
-  it('shares its account with spot, and neither market spends what the other has taken', async () => {
+  it('shares its account with spot, and neither market spends what the other has taken (FUT-038)', async () => {
     // 300 USDC carry 2,900 USDC of the future, or buy cNGN for 250, but not both.
     const [poor] = await openSeriesTraders(venue, market, { usdc: 300_000_000n, cngn: 0n }, 1)
     const [, maker] = await openSeriesTraders(venue, market, { ...FUNDS, usdc: 10_000_000_000n })

@@ -18,7 +18,7 @@ describe('a venue whose processes are killed at random', function () {
     if (this.currentTest?.state === 'failed') process.stdout.write(`${said.join('\n')}\n`)
   })
 
-  it(`loses and doubles nothing of three markets in ${CYCLES} cycles`, async () => {
+  it(`loses and doubles nothing of three markets in ${CYCLES} cycles (OPE-017)`, async () => {
     const say = (line: string) => void said.push(line)
     const options = { venue, cycles: CYCLES, seed: SEED, reconcileEvery: CYCLES, say }
     const { kills, orderIds, trades } = await runKillLoop(options)

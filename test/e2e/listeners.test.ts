@@ -73,7 +73,7 @@ describe('listeners under load, lost connections and a fan-out that is killed', 
     }
   }
 
-  it('all end with what REST shows at the same sequence', async () => {
+  it('all end with what REST shows at the same sequence (STR-013)', async () => {
     const victims = Array.from({ length: LISTENERS }, (_, index) =>
       listen(`listener ${index}`, index < PRIVATE_LISTENERS ? index % TRADERS.length : undefined),
     )

@@ -134,7 +134,7 @@ describe('the rules of a live market', function () {
     }
   })
 
-  it('a market is added, paused, disabled and enabled while another trades', async () => {
+  it('a market is added, paused, disabled and enabled while another trades (OPE-009)', async () => {
     const [spot] = await rows()
     const file = join(venue.dataDir, 'added.json')
     const row: Row = {
@@ -172,7 +172,7 @@ describe('the rules of a live market', function () {
     await eventually(async () => (await listed(OTHER)) !== undefined)
   })
 
-  it('a disabled market cancels what rests, and its history stays readable', async () => {
+  it('a disabled market cancels what rests, and its history stays readable (OPE-008)', async () => {
     const resting = await ann!.place({ side: 'sell', amount: '500', price: '0.0009' })
     expect((await market('disable', SPOT)).code).to.equal(0)
     const cancelled = await ann!.until(resting.order_id, 'cancelled')
@@ -208,7 +208,7 @@ describe('the rules of a live market', function () {
     await eventually(async () => (await refusalOf(trade('1000', '0.0007'))) === 'undefined', 20_000)
   })
 
-  it('every read model is rebuilt from the log', async () => {
+  it('every read model is rebuilt from the log (OPE-011)', async () => {
     const resting = await ann!.place({ side: 'sell', amount: '500', price: '0.0009' })
     await ann!.until(resting.order_id, 'active')
     const end = new Date().toISOString()

@@ -125,7 +125,7 @@ describe('the fills of an owner, summed', function () {
   const marginOf = (account: AccountBalances | undefined, market: string) =>
     account?.margin.find((one) => one.market === market)
 
-  it('are what the balances of the chain have moved, on spot, a perpetual and a future', async () => {
+  it('are what the balances of the chain have moved, on spot, a perpetual and a future (MON-022)', async () => {
     const ids = desks.map(({ subaccountId }) => subaccountId)
     const before = await balancesOf(ids)
     const fills = await followFills()

@@ -162,7 +162,7 @@ describe('the perpetual on a running venue, beside spot', function () {
     }, SHOWN_WITHIN_MS)
   })
 
-  it('says with the next request that it is paused', async () => {
+  it('says with the next request that it is paused (PER-001, PER-010)', async () => {
     const pause = (isPaused: boolean) =>
       administer(venue.devnet.perp_manager, {
         ...{ functionName: 'setAdjustmentsPaused', args: [isPaused] },

@@ -115,7 +115,7 @@ describe('a perpetual on the running venue', function () {
     expect((await surplus()) - without).to.be.within(46, 47)
   })
 
-  it('closes with reduce-only orders after the price has moved, and crosses zero with none', async () => {
+  it('closes with reduce-only orders after the price has moved, and crosses zero with none (PER-034, PER-036)', async () => {
     await setPrices({ index: '0.0007' })
     const [long, short] = [trader(alice), trader(bob)]
     const wrong = await refused(

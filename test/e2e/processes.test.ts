@@ -38,7 +38,7 @@ describe('the processes of a venue', function () {
     expect(await commandOf(pids.chain)).to.match(/anvil --host 127\.0\.0\.1 /)
   })
 
-  it('each end on SIGTERM with exit code 0, stop no other process and are started again', async () => {
+  it('each end on SIGTERM with exit code 0, stop no other process and are started again (OPE-018)', async () => {
     for (const { name } of await lines()) {
       const { [name]: ended, ...others } = await venue.pids()
       await venue.restartWorker(name)

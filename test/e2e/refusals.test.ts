@@ -31,7 +31,7 @@ describe('refusals that the chain and the registry decide, on the whole venue', 
     return createTrader({ ...venue.devnet, accounts }, 4).sign(TERMS)
   }
 
-  it('an account of another owner, and one that is not deposited', async () => {
+  it('an account of another owner, and one that is not deposited (ORD-069, ORD-070)', async () => {
     const theirs = venue.devnet.accounts[5]?.spot_subaccount_id ?? ''
     const rows = [
       [theirs, `subaccount_id ${theirs} is not owned by owner_address`],
@@ -43,7 +43,7 @@ describe('refusals that the chain and the registry decide, on the whole venue', 
     }
   })
 
-  it('an order_id or a nonce that is taken, for ever', async () => {
+  it('an order_id or a nonce that is taken, for ever (ORD-017, ORD-018)', async () => {
     const body = await valid()
     expect((await post('/v1/orders', body)).status).to.equal(200)
     const again = await post('/v1/orders', body)

@@ -51,7 +51,7 @@ describe('a venue whose first series ends', function () {
     venue = undefined
   })
 
-  it('opens and lists the third, trades it, and disables the first after its close-out, without a restart', async () => {
+  it('opens and lists the third, trades it, and disables the first after its close-out, without a restart (FUT-005)', async () => {
     const ending = await prepareEndingVenue(45)
     const [first, second, third] = ending.names
     const running = (venue = await startOn(ending))

@@ -31,7 +31,7 @@ describe('a signed spot order becomes a trade settled on chain', function () {
     return [...bids, ...asks].filter((it) => it.owner_address === trader.address)
   }
 
-  it('crosses, settles and moves exactly what the fills say, the fee included', async () => {
+  it('crosses, settles and moves exactly what the fills say, the fee included (MON-021)', async () => {
     const feeAccount = BigInt(venue.devnet.spot_fee_subaccount_id)
     const before = [await ann.balances(), await bob.balances()] as const
     const feesBefore = await readBalances(venue.devnet, feeAccount)

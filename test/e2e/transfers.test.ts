@@ -65,7 +65,7 @@ describe('money moves in and out', function () {
     expect(await dave.allowance()).to.equal(0n)
   })
 
-  it('a withdrawal pays the owner to the last unit, and sent again pays nothing more', async () => {
+  it('a withdrawal pays the owner to the last unit, and sent again pays nothing more (TRA-036)', async () => {
     const asset = devnet.wrapped_usdc
     const [wallet, held] = [await dave.wallet(), await dave.held(dave.spotAccount, asset)]
     const body = await dave.withdrawal({ asset, amount: '4.000001' })
@@ -84,7 +84,7 @@ describe('money moves in and out', function () {
     expect(held - left).to.equal(4_000_001n * 10n ** 12n)
   })
 
-  it('more than the account holds is refused with the chain’s own name for it', async () => {
+  it('more than the account holds is refused with the chain’s own name for it (TRA-040)', async () => {
     const body = await dave.withdrawal({ asset: devnet.wrapped_usdc, amount: '900000000000' })
     const refused = await refusal(dave.venue.withdraw(body))
     expect(refused.status).to.equal(422)

@@ -98,7 +98,7 @@ describe('a fault of the chain that is no order’s', function () {
   const matchesOf = (changes: readonly Change[]): number =>
     changes.filter(({ kind }) => kind === 'OrderMatched').length
 
-  it('of a pause under load holds the market, cancels nothing, and ends with the pause', async () => {
+  it('of a pause under load holds the market, cancels nothing, and ends with the pause (SET-036)', async () => {
     const traders = [0, 1, 2].map((name) => createTrader(venue.devnet, name))
     const steps = endlessSteps(traders)
     const load = startLoad({ gatewayUrl: venue.gatewayUrl, steps, perSecond: STEPS_PER_SECOND })
@@ -142,7 +142,7 @@ describe('a fault of the chain that is no order’s', function () {
     )
   })
 
-  it('of a lost right to settle shows before any match, and is gone with it', async () => {
+  it('of a lost right to settle shows before any match, and is gone with it (SET-037)', async () => {
     await allow(false)
     await eventually(async () => {
       const found = await missing()

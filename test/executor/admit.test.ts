@@ -84,7 +84,7 @@ describe('what the executor settles', () => {
     await eventually(async () => expect(await changesOf(bus)).to.have.length(changes))
   }
 
-  it('is what the log holds as pending, under its key', async () => {
+  it('is what the log holds as pending, under its key (SET-002)', async () => {
     expect(await admit(payloadOf(), KEY)).to.deep.equal({ kind: 'admitted' })
   })
 
@@ -93,7 +93,7 @@ describe('what the executor settles', () => {
     expect(await admit(payloadOf(), KEY)).to.deep.equal({ kind: 'admitted' })
   })
 
-  it('is nothing else under that key: other orders, amounts, prices and fees are refused', async () => {
+  it('is nothing else under that key: other orders, amounts, prices and fees are refused (SET-055)', async () => {
     const other = { orderId: 'x', side: 'sell', subaccountId: 2n } as const
     const rows: readonly (readonly [ExecutePayload, string])[] = [
       [payloadOf({}, { taker, maker: orderOf({ ...other, nonce: 9n }) }), 'actions.1'],
@@ -110,7 +110,7 @@ describe('what the executor settles', () => {
     }
   })
 
-  it('is no match that is not pending, and none of another market', async () => {
+  it('is no match that is not pending, and none of another market (SET-055)', async () => {
     expect(await refusalOf(payloadOf(), `${name}:1`)).to.include('awaits its settlement')
     expect(await refusalOf(payloadOf(), `${name}:01`)).to.include('awaits its settlement')
     for (const key of ['cNGN-PERP:2', 'unknown:2', 'x:y:2'])
@@ -137,7 +137,7 @@ describe('what the executor settles', () => {
     return payloadOf(terms, { maker: seller, taker: buyer })
   }
 
-  it('is an outside matcher’s match, up to what the orders have left', async () => {
+  it('is an outside matcher’s match, up to what the orders have left (SET-056)', async () => {
     for (const key of [undefined, 'outside-1'])
       expect(await admit(outside(6n), key)).to.deep.equal({ kind: 'admitted' })
     expect(await refusalOf(outside(7n))).to.equal(`actions.1 has ${6n * E18} left`)
@@ -165,7 +165,7 @@ describe('what the executor settles', () => {
     expect(await refusalOf(twice)).to.equal(`actions.2 has ${6n * E18} left`)
   })
 
-  it('is no match of a cancelled order, taken from its public record', async () => {
+  it('is no match of a cancelled order, taken from its public record (SET-057)', async () => {
     await cancel(maker, 4)
     expect(await refusalOf(outside(1n))).to.equal('actions.1 has 0 left')
   })
@@ -177,7 +177,7 @@ describe('what the executor settles', () => {
     expect(await admit(outside(1n))).to.deep.equal({ kind: 'admitted' })
   })
 
-  it('is no match at another fee than the schedule’s', async () => {
+  it('is no match at another fee than the schedule’s (SET-054)', async () => {
     expect(await refusalOf(outside(1n, { takerFee: quoteE18(0n) }))).to.equal(
       `order_data.taker_fee must be ${(E18 * 25n) / 10_000n}`,
     )

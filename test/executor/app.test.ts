@@ -73,7 +73,7 @@ describe('the service of the executor', () => {
     expect((await fetch(`${url}/HEALTHZ`)).status).to.equal(404)
   })
 
-  it('asks for the secret on loopback too, and closes the connection of a caller without it', async () => {
+  it('asks for the secret on loopback too, and closes the connection of a caller without it (SET-048)', async () => {
     const url = await serve()
     for (const refused of [await post(url), await fetch(`${url}/faults`)]) {
       expect(refused.status).to.equal(401)

@@ -45,7 +45,7 @@ describe('executor whose batch was mined in vain', () => {
     ['for want of gas', NOT_TRIED],
     ['because it reverted as a whole', REVERTS],
   ] as const) {
-    it(`sends the match again ${name}, under a new nonce and not before the old one is final`, async () => {
+    it(`sends the match again ${name}, under a new nonce and not before the old one is final (SET-015)`, async () => {
       const taker = await signOrder(world, world.alice, { isBid: true })
       const maker = await signOrder(world, world.bob, { isBid: false })
       const body = executeBody({ taker, makers: [maker], amount: AMOUNT })

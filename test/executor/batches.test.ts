@@ -89,7 +89,7 @@ describe('executor settling in batches', () => {
     expect(executor.journaled).to.have.length(1)
   })
 
-  it('tells each match of a mined batch its own fate, and whom it is to blame on', async () => {
+  it('tells each match of a mined batch its own fate, and whom it is to blame on (SET-064)', async () => {
     const executor = await open()
     await world.client.setAutomine(false)
     const [bobs, carols] = [await askOf(world.bob), await askOf(world.carol)]

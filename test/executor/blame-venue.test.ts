@@ -60,7 +60,7 @@ describe('executor blaming the venue or a foreign transaction', () => {
     return found
   }
 
-  it('the venue while a manager is paused', async () => {
+  it('the venue while a manager is paused (SET-033)', async () => {
     const paused = (isPaused: boolean) => ['setAdjustmentsPaused', isPaused]
     const manager = world.at.spot_manager
     expect(await blameWhile(manager, managerAbi, paused(true), paused(false))).to.deep.equal([
@@ -113,7 +113,7 @@ describe('executor blaming the venue or a foreign transaction', () => {
     expect(found).to.deep.equal(['AC_CannotTransferAssetToOneself', 'maker'])
   })
 
-  it('the side whose account alone is under a paused manager', async () => {
+  it('the side whose account alone is under a paused manager (SET-038)', async () => {
     const { perp_manager: manager } = world.at
     await administer(world, manager, managerAbi, 'setAdjustmentsPaused', true)
     const args = [manager] as const

@@ -95,7 +95,7 @@ describe('signers that burn the gas of their matches', function () {
   ] as const satisfies readonly (readonly [readonly number[], number])[]
   for (const [at, transactions] of rows) {
     const places: readonly number[] = at
-    it(`burn only their own, at place ${places.join(', ')} of a group, and all others are settled in the block`, async () => {
+    it(`burn only their own, at place ${places.join(', ')} of a group, and all others are settled in the block (COD-018)`, async () => {
       const answers = await settle(places, transactions)
       const statuses = answers.map(({ body }) => body.receipt_status)
       const expected = statuses.map((_, i) => (places.includes(i) ? 'reverted' : 'success'))

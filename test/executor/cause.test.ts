@@ -29,7 +29,7 @@ describe('who causes a settlement', () => {
     expect(causeOf(of(99n, 9n, 9n), cost)).to.deep.equal({ owner: TAKER, isDust: true })
   })
 
-  it('is judged by half a million gas at the fees of the moment, rounded up', () => {
+  it('is judged by half a million gas at the fees of the moment, rounded up (SET-070)', () => {
     const price = quoteE18(3_000n * E18)
     const fees = { baseFeePerGas: 4n, maxPriorityFeePerGas: 1n }
     expect(costOfMatch(fees, price)).to.equal(7_500_000_000n)

@@ -75,7 +75,7 @@ describe('executor with a chain in trouble', () => {
     return { passed, open: () => open() }
   }
 
-  it('answers 503 and records nothing when the match cannot be tried out', async () => {
+  it('answers 503 and records nothing when the match cannot be tried out (SET-060)', async () => {
     const { post, journaled } = await open()
     const body = await aBody()
     proxy.fateOf = () => 'lose'
@@ -117,7 +117,7 @@ describe('executor with a chain in trouble', () => {
     expect(statuses.filter((status) => status !== 200 && status !== 422)).to.deep.equal([])
   })
 
-  it('answers 503 when the signer cannot pay, and settles once it can', async () => {
+  it('answers 503 when the signer cannot pay, and settles once it can (SET-060)', async () => {
     const { post, journaled } = await open()
     const body = await aBody()
     const balance = await world.client.getBalance({ address: world.executor })
@@ -132,7 +132,7 @@ describe('executor with a chain in trouble', () => {
     await eventually(async () => (await post(body, 'm:1')).status === 200)
   })
 
-  it('does not touch the reserve of its gas money', async () => {
+  it('does not touch the reserve of its gas money (OPE-036)', async () => {
     const gasReserveWei = await world.client.getBalance({ address: world.executor })
     const { post, journaled } = await open({ gasReserveWei })
     const refused = await settled(post, await aBody(), 'm:1')
@@ -147,7 +147,7 @@ describe('executor with a chain in trouble', () => {
     await eventually(async () => expect((await readiness(1))[0]).to.equal(200))
   })
 
-  it('answers 502 when no node took the transaction, and signs no other', async () => {
+  it('answers 502 when no node took the transaction, and signs no other (SET-009, SET-059)', async () => {
     const { post, journaled } = await open()
     const body = await aBody()
     proxy.fateOf = only(SEND, 'lose')
@@ -189,7 +189,7 @@ describe('executor with a chain in trouble', () => {
     expect(told).to.deep.equal(['lost', 'back'])
   })
 
-  it('takes nothing more once a foreign transaction used its nonce, not even what waits', async () => {
+  it('takes nothing more once a foreign transaction used its nonce, not even what waits (SET-063)', async () => {
     let frozen = 0
     const { post } = await open({ facts: { frozen: () => (frozen += 1) } })
     proxy.fateOf = only(SEND, 'lose')

@@ -183,7 +183,7 @@ for (const node of NODES) {
     ]
 
     for (const attackerIs of ['maker', 'taker'] as const) {
-      it(`is blamed as ${attackerIs}, though it is plain before and after the block`, async () => {
+      it(`is blamed as ${attackerIs}, though it is plain before and after the block (SET-021)`, async () => {
         const answer = await attack({ attackerIs, moves: twice(WALLETS.no.at) })
         expect(await world.client.getCode({ address: world.bob.address })).to.equal(undefined)
         expect(judged(answer)).to.deep.equal({
@@ -207,7 +207,7 @@ for (const node of NODES) {
       expect(codeSigners).to.have.members([world.bob.address, world.alice.address])
     })
 
-    it('harms no match by an authorization of another nonce, by a later one, or by one to a wallet that says yes', async () => {
+    it('harms no match by an authorization of another nonce, by a later one, or by one to a wallet that says yes (SET-024)', async () => {
       const { bob: trader } = world
       const off = { trader, to: WALLETS.no.at, tip: HIGH_TIP, nonceOff: 5 }
       expect(judged(await attack({ attackerIs: 'maker', moves: [off] }))).to.equal('success')
@@ -228,7 +228,7 @@ for (const node of NODES) {
       })
     })
 
-    it('is not blamed where its wallet says yes when asked, and is known to be code', async () => {
+    it('is not blamed where its wallet says yes when asked, and is known to be code (SET-023)', async () => {
       const at: Address = `0x${'a3'.repeat(20)}`
       const next = (await world.client.getBlockNumber()) + 1n
       await world.client.setCode({ address: at, bytecode: liar(next) })

@@ -53,7 +53,7 @@ describe('the door of the executor', () => {
     'no type': { headers: { 'content-type': '' }, status: 415 },
   }
   for (const [name, { headers, status }] of Object.entries(refusedAtTheDoor)) {
-    it(`refuses ${name}, although it has the secret`, async () => {
+    it(`refuses ${name}, although it has the secret (SET-049)`, async () => {
       expect(await raw(headers)).to.equal(status)
       expect(asked).to.equal(0)
     })

@@ -208,7 +208,7 @@ describe('a request to settle', () => {
     expect(submitted[1]?.intentId).to.not.equal(first?.intentId)
   })
 
-  it('is submitted once for simultaneous requests, which are answered alike', async () => {
+  it('is submitted once for simultaneous requests, which are answered alike (SET-010)', async () => {
     let send: ((submission: Submission) => void) | undefined
     submission = () => new Promise((resolve) => (send = resolve))
     const both = [execute(), execute()]
@@ -232,7 +232,7 @@ describe('a request to settle', () => {
     expect(submitted).to.have.length(1)
   })
 
-  it('has no outcome while its transaction is not mined: it was taken by a node, or not', async () => {
+  it('has no outcome while its transaction is not mined: it was taken by a node, or not (SET-008)', async () => {
     result = undefined
     expect(await execute()).to.deep.equal({ kind: 'timeout', hash: hashOf(12) })
     taken = false
@@ -264,7 +264,7 @@ describe('a request to settle', () => {
     expect(asked).to.deep.include({ guilty: ['TM_FeeTooHigh', 'TM_FeeTooHigh'], venue: [] })
   })
 
-  it('is judged again in the state in which it was refused, also where no request waited for that', async () => {
+  it('is judged again in the state in which it was refused, also where no request waited for that (SET-021)', async () => {
     timeoutMs = 1
     open()
     let refuse: (() => void) | undefined
@@ -327,7 +327,7 @@ describe('a request to settle', () => {
     expect(await execute()).not.to.have.property('gasCost')
   })
 
-  it('is refused once code that signs it has lost its gas of the hour', async () => {
+  it('is refused once code that signs it has lost its gas of the hour (COD-017)', async () => {
     codeSigners = [FROM]
     guilty = 'taker'
     result = reverted(1, 'OV_InvalidSignature')
@@ -360,7 +360,7 @@ describe('a request to settle', () => {
     expect(submitted.map(({ intentId }) => settlementOf(intentId))).to.deep.equal(['m:1', 'm:1'])
   })
 
-  it(`is given up after ${MAX_ATTEMPTS} batches that did not try it`, async () => {
+  it(`is given up after ${MAX_ATTEMPTS} batches that did not try it (SET-016)`, async () => {
     result = reverted(1, 'not tried')
     submission = (settlement) => {
       const transaction = record(settlement)

@@ -17,7 +17,7 @@ describe('the turns of settlements', () => {
   const order = () => createFairOrder<Match>((one) => one)
   const names = (group: readonly Match[]) => group.map(({ name }) => name).join(' ')
 
-  it('let one of another owner wait for one of a thousand', () => {
+  it('let one of another owner wait for one of a thousand (SET-068)', () => {
     const thousand = times(1_000, (i) => match(`a${i}`, 'A', [1, 100 + i]))
     const { group, moreWait } = order().next([...thousand, match('b', 'B', [2, 3])], ROOM)
     expect(group.findIndex(({ name }) => name === 'b')).to.equal(1)

@@ -70,7 +70,7 @@ describe('matches that may be short beside what is in flight', () => {
     return { short: matches.map((match) => [...(short.get(match) ?? [])]), read }
   }
 
-  it('take more than an account has left behind all that is in flight', async () => {
+  it('take more than an account has left behind all that is in flight (SET-072)', async () => {
     const flying = [terms({ 1: 4n })]
     const { short, read } = await shortOf({ matches: [terms({ 1: 6n, 2: 99n })], flying })
     expect([short, read]).to.deep.equal([[[]], [1n]])

@@ -60,7 +60,7 @@ describe('executor telling who is to blame', () => {
 
   const SHORT = 'WERC_CannotBeNegative'
 
-  it('the maker that sells what it does not have', async () => {
+  it('the maker that sells what it does not have (SET-022)', async () => {
     const maker = { subaccountId: empty }
     expect(await blame({ takerBuys: true, maker })).to.deep.equal([SHORT, 'maker'])
   })
@@ -87,7 +87,7 @@ describe('executor telling who is to blame', () => {
     expect(await blame({ takerBuys: true, maker })).to.include('maker')
   })
 
-  it('the side whose session key is not registered', async () => {
+  it('the side whose session key is not registered (SET-022)', async () => {
     const taker = { signer: world.carol.address, signedBy: world.carol.account }
     const answer = await blame({ takerBuys: true, taker })
     expect(answer).to.deep.equal(['OV_SignerNotOwnerOrSessionKeyExpired', 'taker'])

@@ -91,7 +91,7 @@ describe('POST /execute', () => {
     return { status: response.status, body: await readBody(response) }
   }
 
-  it('reads the payload: numbers as integers, addresses in lower case', async () => {
+  it('reads the payload: numbers as integers, addresses in lower case (SET-052)', async () => {
     const body = aBody()
     body.module_address = MODULE.toUpperCase().replace('0X', '0x')
     await post(body, { 'idempotency-key': 'cNGN-USDC:17' })
@@ -181,7 +181,7 @@ describe('POST /execute', () => {
   }
 
   for (const [name, { spoil, error, field }] of Object.entries(refusals)) {
-    it(`answers 400 to ${name}, with details`, async () => {
+    it(`answers 400 to ${name}, with details (SET-050, SET-051)`, async () => {
       const body = aBody()
       spoil(body)
       const refused = await post(body)
@@ -233,7 +233,7 @@ describe('POST /execute', () => {
     })
   })
 
-  it('answers 401 without the secret, before it looks at the body', async () => {
+  it('answers 401 without the secret, before it looks at the body (SET-048)', async () => {
     for (const authorization of ['', 'Bearer wrong', SECRET]) {
       const refused = await post('{', { authorization })
       expect(refused).to.deep.equal({
@@ -297,14 +297,14 @@ describe('POST /execute', () => {
     ])
   })
 
-  it('answers 422 with the revert when the simulation refused', async () => {
+  it('answers 422 with the revert when the simulation refused (SET-058)', async () => {
     expect(await post(aBody())).to.deep.equal({
       status: 422,
       body: { error: 'the match would revert: TM_FeeTooHigh', revert: 'TM_FeeTooHigh' },
     })
   })
 
-  it('answers with the receipt of a mined settlement, or with what it waits for', async () => {
+  it('answers with the receipt of a mined settlement, or with what it waits for (SET-061)', async () => {
     const mined = { hash: '0xaa', blockNumber: 7n, blockHash: '0xbb' } as const
     const receipt = { tx_hash: '0xaa', block_number: '7' }
     const success = { accepted: true, receipt_status: 'success', ...receipt }

@@ -107,7 +107,7 @@ for (const batches of [true, false]) {
       expect(deferred).to.deep.equal(batches ? [] : ['m:2'])
     })
 
-    it('does not send what a match in flight leaves no money for, and says so once that is mined', async () => {
+    it('does not send what a match in flight leaves no money for, and says so once that is mined (SET-072)', async () => {
       const [buying] = await buyInFlight()
       const more = executor.post(await aBody(world.carol, true), 'm:2')
       await eventually(() => deferred.includes('m:2'))

@@ -28,7 +28,7 @@ describe('the gas that signers have lost', () => {
   const lose = (n: number, gas: bigint, owner = OWNER) =>
     lost.note(`m:${(settlements += 1)}`, [{ gas, by: { signer: of(n), owner } }])
 
-  it('is counted by signer and owner, and over once it is the budget', () => {
+  it('is counted by signer and owner, and over once it is the budget (COD-017)', () => {
     lose(1, 60n)
     lose(1, 39n)
     expect(lost.over({ signer: of(1), owner: OWNER })).to.equal(false)

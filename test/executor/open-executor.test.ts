@@ -68,7 +68,7 @@ describe('an executor that is opened', () => {
     await rig.open()
   })
 
-  it('does not start on another chain, nor without its contracts, and leaves its journal free', async () => {
+  it('does not start on another chain, nor without its contracts, and leaves its journal free (OPE-032)', async () => {
     for (const [deployment, words] of [
       [{ ...DEPLOYED, chainId: 5 }, 'the deployment is on chain 5'],
       [{ ...DEPLOYED, matching: NOWHERE }, 'no contract at matching'],

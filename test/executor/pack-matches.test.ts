@@ -51,7 +51,7 @@ describe('matches in one transaction', () => {
     expect(gasOf('0x1001')).to.equal(one + 16n)
   })
 
-  it('have at most 15 million gas each, and the limit of a transaction together', () => {
+  it('have at most 15 million gas each, and the limit of a transaction together (SET-065)', () => {
     const packed = packer.pack([using(9_000_000n)])
     expect(limitsOf(packed.data)).to.deep.equal([15_000_000n])
     expect(packed).to.include({ count: 1, gasLimit: CAP, isFull: true })
@@ -98,7 +98,7 @@ describe('matches in one transaction', () => {
       expect(limitsOf(packed.data)).to.deep.equal([260_000n, 300_000n])
     })
 
-    it('have gas for the whole limit of each, so that all are tried', () => {
+    it('have gas for the whole limit of each, so that all are tried (COD-018)', () => {
       const packed = packer.pack([ofCode(100_000n, 160_000n), ofCode(100_000n, 400_000n)])
       const limits = 260_000n + 560_000n
       expect(packed.gasLimit).to.equal(BASE + 2n * BESIDE + limits + 560_000n / 63n + 1n)

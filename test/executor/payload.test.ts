@@ -3,7 +3,7 @@ import { executePayload } from '../../executor/payload.js'
 import { aBody, type Body } from './execute-body.js'
 
 describe('the payload of a settlement', () => {
-  it('takes every integer that a word of the chain holds, and no larger one', () => {
+  it('takes every integer that a word of the chain holds, and no larger one (SET-052)', () => {
     const unsigned = 2n ** 256n - 1n
     const signed = 2n ** 255n - 1n
     const isTooLarge = (change: (body: Body) => void): boolean => {

@@ -19,7 +19,7 @@ const place = (matches: readonly Match[], most = 8, onePerKey = true) => {
 }
 
 describe('the transactions of matches that code has signed', () => {
-  it('stand behind those of plain keys, one for each signer and owner', () => {
+  it('stand behind those of plain keys, one for each signer and owner (SET-066)', () => {
     const matches = [
       match('x', [1, 2], 'wallet'),
       match('a', [3, 4]),

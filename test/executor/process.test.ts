@@ -112,7 +112,7 @@ describe('executor process', () => {
     return response.json()
   }
 
-  it('starts from its environment, settles, keeps secrets out of its log and stops on SIGTERM', async () => {
+  it('starts from its environment, settles, keeps secrets out of its log and stops on SIGTERM (OPE-037)', async () => {
     const bus = await answerAsMarket()
     const url = await start()
     expect(await settle(url)).to.include({ receipt_status: 'success' })

@@ -52,7 +52,7 @@ describe('executor after a crash', () => {
     return journaled
   }
 
-  it('sends the same bytes after dying between journal and broadcast', async () => {
+  it('sends the same bytes after dying between journal and broadcast (OPE-033)', async () => {
     const [body, before] = [await aBody(), await cngnOfAlice()]
     const { attempts, evmNonce } = await crashAfterJournal(body, 'm:1')
     const hash = attempts[0]?.hash ?? '0x'

@@ -71,7 +71,7 @@ describe('a group with matches that code has signed', () => {
     ])
   })
 
-  it('has at most eight of their transactions in flight', async () => {
+  it('has at most eight of their transactions in flight (SET-067)', async () => {
     rig.code = new Set(Array.from({ length: 10 }, (_, n) => ownerOf(BigInt(n))))
     const { book } = rig.deps(3)
     const ofCode = { gasLimit: 1n, isOfCode: true }

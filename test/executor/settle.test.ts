@@ -62,7 +62,7 @@ describe('executor settling on a chain', () => {
     expect(await cngn(world.alice.subaccountId)).to.equal(before + AMOUNT)
   })
 
-  it('settles one taker against several makers in one transaction', async () => {
+  it('settles one taker against several makers in one transaction (SET-053)', async () => {
     const executor = await open()
     const carols = await signOrder(world, world.carol, { isBid: false })
     const body = executeBody({ taker: await bid(), makers: [await ask(), carols], amount: AMOUNT })
@@ -72,7 +72,7 @@ describe('executor settling on a chain', () => {
     expect(await cngn(world.alice.subaccountId)).to.equal(before + 2n * AMOUNT)
   })
 
-  it('answers a repeated settlement from its record, with the key and without', async () => {
+  it('answers a repeated settlement from its record, with the key and without (SET-010)', async () => {
     const executor = await open()
     const body = await aBody()
     const first = await executor.post(body, 'cNGN-USDC:2')
@@ -93,7 +93,7 @@ describe('executor settling on a chain', () => {
     expect(await sentByExecutor()).to.equal(before + 1)
   })
 
-  it('refuses a key that belongs to another match, sent before or being sent', async () => {
+  it('refuses a key that belongs to another match, sent before or being sent (SET-062)', async () => {
     const executor = await open()
     const [one, other] = [await aBody(), await aBody()]
     const [first, clash] = await Promise.all([
@@ -134,7 +134,7 @@ describe('executor settling on a chain', () => {
     expect(late.body).to.include({ receipt_status: 'success', tx_hash: hash })
   })
 
-  it('refuses what the simulation reverts, names the revert and keeps to it', async () => {
+  it('refuses what the simulation reverts, names the revert and keeps to it (SET-058)', async () => {
     const executor = await open()
     const before = await sentByExecutor()
     const stingy = await signOrder(world, world.alice, { isBid: true, worstFee: 0n })

@@ -116,7 +116,7 @@ describe('the queue of settlements', () => {
       expect((await other).kind).to.equal('sent')
     })
 
-    it('sends one alone after a block', async () => {
+    it('sends one alone after a block (SET-071)', async () => {
       const alone = submit('a0')
       atMs = SHARE_WITHIN_MS - 1
       await eventually(() => heads >= 3)
@@ -125,7 +125,7 @@ describe('the queue of settlements', () => {
       expect((await alone).kind).to.equal('sent')
     })
 
-    it('holds none back whose fee is not small', async () => {
+    it('holds none back whose fee is not small (SET-071)', async () => {
       open()
       expect((await submit('a0')).kind).to.equal('sent')
       expect(atMs).to.equal(0)
@@ -196,7 +196,7 @@ describe('the queue of settlements', () => {
     expect(simulated).to.deep.equal([['a0'], ['b0']])
   })
 
-  it(`takes ${MAX_WAITING} settlements and no more`, async () => {
+  it(`takes ${MAX_WAITING} settlements and no more (SET-069)`, async () => {
     hold()
     const all = [submit('first')]
     await eventually(() => simulated.length === 1)
@@ -212,7 +212,7 @@ describe('the queue of settlements', () => {
     expect(new Set(others.map(({ kind }) => kind))).to.deep.equal(new Set(['unavailable']))
   })
 
-  it(`takes ${MAX_WAITING_OF_OWNER} settlements of one owner and no more`, async () => {
+  it(`takes ${MAX_WAITING_OF_OWNER} settlements of one owner and no more (SET-069)`, async () => {
     hold()
     const all = [submit('first')]
     await eventually(() => simulated.length === 1)
@@ -278,7 +278,7 @@ describe('the queue of settlements', () => {
     /** A match costs 1,500,000 at this price, and the fee of each here is 0. */
     const dusty = () => open(0, 8, 0n, E18)
 
-    it('gives it a tenth while others wait, and all that is left otherwise', async () => {
+    it('gives it a tenth while others wait, and all that is left otherwise (SET-070)', async () => {
       rig.fee = (id) => (id === 1n ? 0n : 2_000_000n)
       rig.blockGas = 100_000_000n
       dusty()

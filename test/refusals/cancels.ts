@@ -29,6 +29,7 @@ export const goodCancelAllAfter = { owner_address: owner, seconds: 60 }
 const times = { issued_at: 4_102_444_800, expiry: '4102444860' }
 const provenAll = { ...goodCancelAll, signer_address: owner, ...times, signature: '0x' }
 
+// CAN-006
 const REASON: Answer = [
   'invalid_cancel_reason',
   'reason must be at most 128 characters of well-formed text without control characters',
@@ -45,6 +46,7 @@ const sharedRules: readonly Rule<object>[] = [
   rule(noAddress('owner_address'), valuesOf('owner_address', ['0x12', 7])),
 ]
 
+// CAN-021
 const unknownRule = (name: string) =>
   rule(['unknown_field', `unknown field ${name}: nothing was done`, name], {
     [`the field ${name}`]: set({ [name]: 'x' }),
@@ -55,6 +57,7 @@ export const cancelAllRules: readonly Rule<object>[] = [
   ...['markets', 'Side', 'subaccountId'].map(unknownRule),
   rule(
     ['invalid_side', 'side must be buy or sell', 'side'],
+    // CAN-022
     valuesOf('side', ['BUY', 1, null, '']),
   ),
   ...['0x7', 1, null, ''].map((id) =>
@@ -76,6 +79,7 @@ export const cancelAllRules: readonly Rule<object>[] = [
     'the same second': of(provenAll, set({ expiry: 4_102_444_800 })),
   }),
   rule(
+    // CAN-018
     ['cancel_proof_too_long', 'the signed cancel may be valid for at most 60 seconds', 'expiry'],
     { '61 seconds': of(provenAll, set({ expiry: 4_102_444_861 })) },
   ),
@@ -85,6 +89,7 @@ export const cancelListRules: readonly Rule<object>[] = [
   ...sharedRules,
   rule(required('order_ids'), valuesOf('order_ids', [undefined, null])),
   rule(
+    // CAN-016
     ['invalid_order_ids', 'order_ids must be a list of 1 to 200 order ids', 'order_ids'],
     valuesOf('order_ids', [
       [],
@@ -106,6 +111,7 @@ export const cancelAllAfterRules: readonly Rule<object>[] = [
   unknownRule('markets'),
   rule(required('seconds'), valuesOf('seconds', [undefined, null])),
   rule(
+    // CAN-026
     ['invalid_seconds', 'seconds must be 0 or an integer from 10 to 86400', 'seconds'],
     valuesOf('seconds', [9, 86_401, 10.5, '60', -1, true]),
   ),

@@ -35,6 +35,7 @@ export const replacementRules: readonly Rule<object>[] = [
   ),
   rule(
     [
+      // CAN-046
       'replacement_filled_amount',
       'filled_amount must be 0 or absent in a replacement: the market counts what the replaced order has filled',
       'filled_amount',
@@ -63,6 +64,7 @@ export const batchRules: readonly Rule<object>[] = [
   rule(INVALID_JSON, { 'a list': () => '[]', 'a text that is cut': () => '{"orders":' }),
   rule(required('orders'), valuesOf('orders', [undefined, null])),
   rule(
+    // ORD-073
     ['invalid_orders', 'orders must be a list of 1 to 20 orders', 'orders'],
     valuesOf('orders', [[], {}, 'x', 1, Array<object>(21).fill({})]),
   ),

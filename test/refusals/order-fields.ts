@@ -46,6 +46,7 @@ const present: readonly Rule<OrderBody>[] = [
 const integers = (field: string, values: readonly unknown[]): Rule<OrderBody>[] =>
   values.map((value) => rule(noInteger(field, value), valuesOf(field, [value])))
 
+// MON-004
 const notIntegers = ['0x10', ' 12 ', '+5', '0b11', '1e3', '1.0', '-1', '12n', `${2n ** 256n}`]
 
 const orderIds = (reason: string, values: readonly unknown[]): Rule<OrderBody>[] => [
@@ -54,9 +55,11 @@ const orderIds = (reason: string, values: readonly unknown[]): Rule<OrderBody>[]
 
 const identity: readonly Rule<OrderBody>[] = [
   rule(noText('order_id'), valuesOf('order_id', [5, {}])),
+  // ORD-015
   ...orderIds('must be 1 to 128 characters', [
     ...['x'.repeat(129), '\u{1f4a5}'.repeat(129), ' '.repeat(60_000)],
   ]),
+  // ORD-016
   ...orderIds('must not be . or .., which a path takes for a directory', ['.', '..']),
   ...orderIds('must not be blank', [' ', '   ', '\u00a0\u3000', '\u2028']),
   ...orderIds('must not have control, format or bidirectional characters, or unpaired surrogates', [
@@ -64,6 +67,7 @@ const identity: readonly Rule<OrderBody>[] = [
     ...['a\u00adb', 'a\u200bb', 'a\u202eb', '\u2066a\u2069', '\u061ca', '\u{e0041}'],
   ]),
   ...integers('nonce', [...notIntegers, 9007199254740992]),
+  // MON-009
   ...integers('sub_id', ['abc', '1.5', `${2n ** 96n}`]),
   ...integers('worst_fee', ['0.5']),
   ...integers('subaccount_id', ['7.0']),
@@ -75,6 +79,7 @@ const identity: readonly Rule<OrderBody>[] = [
     ),
   ),
   rule(
+    // AUT-008
     noSignature('signature', 'invalid_signature_form'),
     valuesOf('signature', [
       ...['abc', '0xzz', '0x123', '1234', '0x', `0x${'00'.repeat(4_097)}`],

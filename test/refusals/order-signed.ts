@@ -25,6 +25,7 @@ const mustMatch = (
   when: OrderRule['when'],
 ): OrderRule => rule([code, `${path} must match ${flat}`, path], when)
 
+// ORD-035
 const agreement: readonly OrderRule[] = [
   mustMatch(['subaccount_mismatch', 'action_json.subaccount_id', 'subaccount_id'], {
     'another account in the action': setAction({ subaccount_id: '98765432109' }),
@@ -40,6 +41,7 @@ const agreement: readonly OrderRule[] = [
     'another signer in the action': setAction({ signer: OTHER }),
   }),
   rule(
+    // ORD-042
     ['recipient_not_subaccount', 'recipient_id must equal subaccount_id', 'recipient_id'],
     valuesOf('recipient_id', ['0', '8', '999999']),
   ),
@@ -75,7 +77,9 @@ const words: readonly OrderRule[] = [
   wrongModule(`0x${'e2'.repeat(20)}`, {
     'the spot module on the perpetual': of(perpetual, setAction({ module: SPOT_MODULE })),
   }),
+  // ORD-036
   wrongModule(SPOT_MODULE, { 'another module': setAction({ module: OTHER }) }),
+  // ORD-037
   rule(['trade_data_words', 'expected encoded TradeData tuple', DATA], {
     'six words': setData((data) => data.slice(0, -64)),
     'eight words': setData((data) => data + '0'.repeat(64)),
@@ -92,6 +96,7 @@ const words: readonly OrderRule[] = [
   rule(invariant('asset is not an address'), {
     'bytes above the asset': setWord(0, (asset) => asset + (1n << 160n)),
   }),
+  // ORD-039
   mustMatch(['data_asset_mismatch', `${DATA}.asset`, 'asset_address'], {
     'another asset': setWord(0, () => BigInt(OTHER)),
   }),
@@ -133,11 +138,13 @@ const scaling: readonly OrderRule[] = [
     ['data_amount_not_positive', `${DATA}.desiredAmount must be positive`, `${DATA}.desiredAmount`],
     notPositive(3),
   ),
+  // ORD-040
   rule(notAligned('limitPrice', 'limit_price'), {
     'one unit higher': setWord(2, (price) => price + 1n),
     'twice the price': setWord(2, (price) => 2n * price),
     'the price in wei': set({ limit_price: '650000000000000' }),
   }),
+  // ORD-041
   rule(notAligned('desiredAmount', 'desired_amount'), {
     'one unit lower': setWord(3, (amount) => amount - 1n),
     'one unit higher': setWord(3, (amount) => amount + 1n),
@@ -145,6 +152,7 @@ const scaling: readonly OrderRule[] = [
   }),
   rule(
     [
+      // ORD-066
       'reduce_only_unsupported',
       'reduce_only is only supported for perp and future markets',
       'reduce_only',
@@ -156,15 +164,18 @@ const scaling: readonly OrderRule[] = [
     valuesOf('reduce_only', ['yes', 1]),
   ),
   rule(
+    // ORD-063
     ['invalid_time_in_force', 'time_in_force must be GTC, IOC or FOK', 'time_in_force'],
     valuesOf('time_in_force', ['ioc', 'GTD', 1, false]),
   ),
   rule(
+    // ORD-064
     ['invalid_post_only', 'post_only must be "reject" or "slide"', 'post_only'],
     valuesOf('post_only', [true, false, 'Slide', 1]),
   ),
   rule(
     [
+      // ORD-064
       'post_only_immediate',
       'post_only cannot be combined with time_in_force IOC or FOK',
       'post_only',
@@ -175,6 +186,7 @@ const scaling: readonly OrderRule[] = [
     },
   ),
   rule(
+    // ORD-065
     ['invalid_stp', 'stp must be "cancel_newest", "cancel_oldest" or "cancel_both"', 'stp'],
     valuesOf('stp', ['none', 'CANCEL_BOTH', 'cancel_taker', 1, true]),
   ),

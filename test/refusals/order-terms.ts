@@ -46,6 +46,7 @@ const NINETEEN_DECIMALS = `0.${'1'.repeat(19)}`
 const decimals = (field: string, values: readonly unknown[]): OrderRule[] =>
   values.map((value) => rule(noDecimal(field, value), valuesOf(field, [value])))
 
+// MON-005
 const ZEROS = ['0', '0.000', '-1', '-0']
 
 const offStep = (field: string, step: string): [string, string, string] => [
@@ -76,6 +77,7 @@ const amounts: readonly OrderRule[] = [
   }),
   rule(notPositive('desired_amount'), valuesOf('desired_amount', ZEROS)),
   {
+    // ORD-047
     ...rule<OrderBody>(['size_below_minimum', 'normalized atomic size is 0', 'desired_amount'], {
       ...valuesOf('desired_amount', ['0.0000009']),
       'an intent below a step': entered({ price: '0.1', size: '0.000001' }),
@@ -87,6 +89,7 @@ const amounts: readonly OrderRule[] = [
       offStep('desired_amount', '0.000001'),
       valuesOf('desired_amount', ['1.0000005']),
     ),
+    // ORD-046
     detail: { step: '0.000001', nearest: { below: '1', above: '1.000001' } },
   },
   {
@@ -101,11 +104,13 @@ const amounts: readonly OrderRule[] = [
     valuesOf('filled_amount', ['-1']),
   ),
   rule(
+    // ORD-048
     ['filled_amount_exceeds', 'filled_amount cannot exceed desired_amount', 'filled_amount'],
     valuesOf('filled_amount', ['153000.000001']),
   ),
   rule(
     [
+      // MON-012
       'notional_out_of_range',
       'limit_price times desired_amount is more than the chain can hold',
       'desired_amount',
@@ -129,6 +134,7 @@ const wrongSpec = (spec: string, when: OrderRule['when']): OrderRule => ({
 /** The translation of an order that buys 100 USDC at 1530, entered as an intent on the spot market. */
 const translation: readonly OrderRule[] = [
   rule(
+    // ORD-051
     ['ui_intent_missing', 'ui_intent is required when order_entry_spec is provided', 'ui_intent'],
     ofIntent('ui_intent', [undefined, null]),
   ),
@@ -142,6 +148,7 @@ const translation: readonly OrderRule[] = [
   ),
   wrongSpec(
     SPOT_SPEC,
+    // ORD-052
     ofIntent('order_entry_spec', ['usdc_cngn_spot_v1', 'cngn_usdc_perp_v1', 'x']),
   ),
   rule(['invalid_ui_intent', 'ui_intent must be an object', 'ui_intent'], {

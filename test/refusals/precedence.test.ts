@@ -33,7 +33,7 @@ function answersTheFirst(
   }
 }
 
-describe('of several faults of an order the first station answers', () => {
+describe('of several faults of an order the first station answers (ORD-027)', () => {
   const answer = (faults: Fields): string =>
     codeOf(validateOrder({ ...engine, ...faults }, { markets: tableMarkets, nowMs: NOW_MS }))
 
@@ -96,7 +96,7 @@ const answerTo =
     return codeOf(checkTransfer(kind, { action: { ...action, ...faults }, signature: 'x' }))
   }
 
-describe('of several faults of a deposit the first rule answers', () => {
+describe('of several faults of a deposit the first rule answers (TRA-002)', () => {
   answersTheFirst(
     [
       ['wrong_module', { module: places.unrelated }],
@@ -116,7 +116,7 @@ describe('of several faults of a deposit the first rule answers', () => {
   })
 })
 
-describe('of several faults of a withdrawal the first rule answers', () => {
+describe('of several faults of a withdrawal the first rule answers (TRA-002)', () => {
   answersTheFirst(
     [
       ['wrong_module', { module: places.unrelated }],

@@ -111,7 +111,7 @@ describe('the check of an order refuses', () => {
     expect(detail).to.include({ expected: '660000000000000', signed: '650000000000000' })
   })
 
-  it('with the ticks next to a price that has too many decimals', () => {
+  it('with the ticks next to a price that has too many decimals (ORD-045)', () => {
     const { detail } = refusalOf(check, { ...engine, limit_price: '0.0006500000000000001' })
     expect(detail).to.deep.equal({
       tick_size: '0.000000000000000001',
@@ -165,7 +165,7 @@ const stated = [
   ...[statedOfReads, statedOfTransfers],
 ].flat()
 
-describe('refusals that the state of the venue decides', () => {
+describe('refusals that the state of the venue decides (CAN-036)', () => {
   for (const [refusal, status, code, message] of stated) {
     it(`${status} ${message.slice(0, 100)}`, () =>
       expect(refusal).to.include({ status, code, message }))
@@ -216,7 +216,7 @@ describe('the table of refusals', () => {
     expect(missing.map(({ code }) => code)).to.deep.equal([])
   })
 
-  it('has a cause and a cure for each code, and no other, with its statuses', () => {
+  it('has a cause and a cure for each code, and no other, with its statuses (ORD-032)', () => {
     const rows = [...errorCodes.values()].flat()
     const rowOf = (code: string) =>
       rows.find((row) => row.code === code) ?? rows.find((row) => familyOf(row.code).test(code))
@@ -253,7 +253,7 @@ describe('the table of refusals', () => {
     }
   })
 
-  it('gives no code to two fixed texts', () => {
+  it('gives no code to two fixed texts (ORD-032)', () => {
     const ofOrderEntry = [refusals, controlRefusals, changeRefusals, batchRefusals]
     const codes = [...ofOrderEntry, marketRefusals, readRefusals, indexRefusals, demoRefusals]
       .flatMap((of) => Object.values(of))
@@ -261,7 +261,7 @@ describe('the table of refusals', () => {
     expect(new Set(codes).size).to.equal(codes.length)
   })
 
-  it('repeats the text of a client quoted, escaped and cut', () => {
+  it('repeats the text of a client quoted, escaped and cut (ORD-033)', () => {
     expect(quoted('a\nb\ud800')).to.equal('"a\\nb\\ud800"')
     expect(quoted('x'.repeat(100_000))).to.have.length(83)
     expect(quoted(null)).to.equal('null')
@@ -279,7 +279,7 @@ const BY_OTHER_TESTS = [
 ]
 
 describe('the body of a refusal', () => {
-  it('has the error first and leaves out what the refusal does not have', () => {
+  it('has the error first and leaves out what the refusal does not have (ORD-031)', () => {
     const body = refusalBody(refusals.orderNotFound, 'req-1')
     expect(Object.entries(body)).to.deep.equal([
       ['error', 'order not found'],

@@ -47,6 +47,7 @@ const common: readonly TransferRule[] = [
   ),
   rule(required('action'), valuesOf('action', [undefined])),
   rule(required('signature'), valuesOf('signature', [undefined])),
+  // TRA-001
   notInBody('amount', { 'an unknown field': set({ amount: '5' }) }),
   notInBody('action', { 'as text': (good) => set({ action: JSON.stringify(good.action) })(good) }),
   notInBody('x'.repeat(80), { 'a field of 100 characters': set({ ['x'.repeat(100)]: '5' }) }),
@@ -61,6 +62,7 @@ const common: readonly TransferRule[] = [
     actions('expiry', [expiryIn(0), '1']),
   ),
   rule(
+    // TRA-005
     ['action_expiry_too_far', 'action.expiry may be at most one hour ahead', 'action.expiry'],
     actions('expiry', [expiryIn(3_601)]),
   ),
@@ -102,6 +104,7 @@ export const depositRules: readonly TransferRule[] = [
     depositModule,
     rule(
       [
+        // TRA-004
         'wrong_module',
         `action.module must be the deposit module ${depositModule}`,
         'action.module',
@@ -111,6 +114,7 @@ export const depositRules: readonly TransferRule[] = [
   ),
   rule(
     [
+      // AUT-023, TRA-003
       'signer_not_owner',
       'action.signer must be action.owner; session-key deposits are not supported',
       'action.signer',
@@ -125,6 +129,7 @@ export const depositRules: readonly TransferRule[] = [
     cashAsset,
     rule(
       [
+        // TRA-024
         'asset_not_depositable',
         `asset ${wrappedUsdc} is not depositable; only the perp cash asset is`,
         'action.data.asset',
@@ -134,6 +139,7 @@ export const depositRules: readonly TransferRule[] = [
   ),
   rule(
     [
+      // TRA-025
       'amount_not_explicit',
       'amount must be explicit; the max sentinel (deposit the whole balance) is not accepted',
       'action.data.amount',
@@ -142,6 +148,7 @@ export const depositRules: readonly TransferRule[] = [
   ),
   rule(
     [
+      // TRA-025
       'deposit_below_minimum',
       'amount 9.999999 USDC is below the minimum 10 USDC',
       'action.data.amount',
@@ -152,6 +159,7 @@ export const depositRules: readonly TransferRule[] = [
     perpManager,
     rule(
       [
+        // TRA-026
         'wrong_manager',
         `a new account must be opened under the perp risk manager ${perpManager}`,
         'action.data.managerForNewAccount',
@@ -177,6 +185,7 @@ export const withdrawalRules: readonly TransferRule[] = [
     ),
   ),
   rule(
+    // TRA-037
     ['subaccount_zero', 'action.subaccount_id must not be 0', 'action.subaccount_id'],
     actions('subaccount_id', ['0']),
   ),
@@ -199,6 +208,7 @@ export const withdrawalRules: readonly TransferRule[] = [
     ),
     detail: { withdrawable: [wrappedUsdc, places.wrappedCngn] },
   },
+  // TRA-039
   rule(['amount_not_positive', 'withdrawal amount must be greater than 0', 'action.data.amount'], {
     nothing: () => aWithdrawalBody({ amount: 0n }),
   }),

@@ -10,6 +10,8 @@ export type Step =
   | { readonly kind: 'place'; readonly side: Side; readonly price: number; readonly size: number }
   /** The oldest open settlement succeeds. */
   | { readonly kind: 'settle' }
+  /** The chain refuses the oldest open settlement for the fault of its taker. */
+  | { readonly kind: 'fail' }
 
 /** 2026-09-21T14:13:20Z: the time of the first change; each other one is a quarter of a second later. */
 const FIRST_MS = 1_790_000_000_000
@@ -31,7 +33,10 @@ export function historyOf(steps: readonly Step[]): Change[] {
     return {
       kind: 'SettlementReported',
       settlementId: unsettled.shift() ?? 'none',
-      outcome: { kind: 'success', txHash: `0x${'1'.repeat(64)}`, blockNumber: 7n },
+      outcome:
+        step.kind === 'settle'
+          ? { kind: 'success', txHash: `0x${'1'.repeat(64)}`, blockNumber: 7n }
+          : { kind: 'reverted', revert: 'TM_PriceTooLow', guilty: 'taker' },
     }
   }
   for (const [index, step] of steps.entries()) {

@@ -60,7 +60,7 @@ describe("the chain's time", () => {
     expect(of.aheadSec()).to.equal(0)
   })
 
-  it('goes on while the chain stands still', () => {
+  it('goes on while the chain stands still (OPE-016)', () => {
     const of = aClock()
     of.look()
     for (let sec = 1; sec <= HOUR_SEC; sec += 1) {

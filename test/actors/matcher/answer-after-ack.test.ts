@@ -36,7 +36,7 @@ describe('before the bus has acknowledged', () => {
     for (const stop of running.splice(0)) await stop()
   })
 
-  it('a block, the matcher answers no caller and settles nothing', async () => {
+  it('a block, the matcher answers no caller and settles nothing (SET-006)', async () => {
     const bus = createMemoryBus()
     const asked: string[] = []
     const executor: AskExecutor = (id, ...rest) => {
@@ -63,7 +63,7 @@ describe('before the bus has acknowledged', () => {
     await eventually(() => asked.length === 1)
   })
 
-  it('anything, a placement is not answered on its way from the intake to the block', async () => {
+  it('anything, a placement is not answered on its way from the intake to the block (ORD-001)', async () => {
     const stage = anIntakeStage()
     const bus = createMemoryBus()
     const intake = await stage.start(bus)

@@ -46,7 +46,7 @@ describe('the signature of an operator', () => {
     expect(await verdictOn(own)).to.equal('by ada')
   })
 
-  it('is of a known key, of this command for this market, and fresh', async () => {
+  it('is of a known key, of this command for this market, and fresh (OPE-003)', async () => {
     expect(await verdictOn(pause)).to.contain('not signed')
     expect(await verdictOn(signed(NOW, foreign))).to.contain('not one of OPERATOR_KEYS')
     expect(await verdictOn(signed(NOW, ada, 'OTHER'))).to.contain('does not fit')
@@ -91,7 +91,7 @@ describe('the signature of an operator', () => {
     expect(declared[0]?.keepMs).to.be.greaterThan(2 * SIGNED_WITHIN_MS)
   })
 
-  it('carries a command out once, whichever matcher is asked', async () => {
+  it('carries a command out once, whichever matcher is asked (OPE-003)', async () => {
     const request = signed()
     expect(await verdictOn(request)).to.equal('by ada (root)')
     expect(await verdictOn(request)).to.equal('this command was given before')

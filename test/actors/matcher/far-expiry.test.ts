@@ -84,7 +84,7 @@ describe('a market of 0.2.0 with orders that end beyond every date', () => {
     ['the checkpoint before those orders', 6],
     ['its log', 0],
   ] as const) {
-    it(`goes on from ${from}, with the very blocks of its feed, and writes checkpoints again`, async () => {
+    it(`goes on from ${from}, with the very blocks of its feed, and writes checkpoints again (MON-013)`, async () => {
       const bus = await restored(messages)
       const before = await changesOf(bus)
       const first = await start(bus)

@@ -130,7 +130,7 @@ describe('a leader that follows what the executor reads of faults', () => {
     ['takes nothing', { [market]: 'settlement_unavailable' }],
     ['does not answer', undefined],
   ] as const) {
-    it(`holds the market once the executor ${how} for a while, and goes on when it settles again`, async () => {
+    it(`holds the market once the executor ${how} for a while, and goes on when it settles again (SET-041)`, async () => {
       found = {}
       await start()
       await untilAskedAgain()
@@ -154,7 +154,7 @@ describe('a leader that follows what the executor reads of faults', () => {
     })
   }
 
-  it('keeps what is matched pending while the executor takes nothing; the rest rests and is cancelled', async () => {
+  it('keeps what is matched pending while the executor takes nothing; the rest rests and is cancelled (SET-041)', async () => {
     found = {}
     await start()
     await appendCommands(bus, [

@@ -79,7 +79,7 @@ describe('a matcher that is live', () => {
     await appendCommands(bus, [placeOrder({ orderId: 't', side: 'buy', desiredAmount })])
   }
 
-  it('continues a sweep that one step cannot finish, at once', async () => {
+  it('continues a sweep that one step cannot finish, at once (MAT-011)', async () => {
     await start(NO_TICKS)
     await sweep(SWEEP_MAX_MATCHES + 1)
     await eventually(async () => expect(await matched()).to.equal(SWEEP_MAX_MATCHES + 1))

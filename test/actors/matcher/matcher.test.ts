@@ -101,7 +101,7 @@ describe('matcher', () => {
     expect(answer.kind === 'order' && answer.progress.status).to.equal('active')
   })
 
-  it('answers a cancel that finds nothing with the interface’s words', async () => {
+  it('answers a cancel that finds nothing with the interface’s words (CAN-005)', async () => {
     await startOn()
     const answer = await askWith({
       kind: 'CancelOrder',
@@ -122,7 +122,7 @@ describe('matcher', () => {
     expect((await bus.streamState(feedStream(name))).lastSeq).to.equal(3)
   })
 
-  it('settles a match and records the fill, maker first', async () => {
+  it('settles a match and records the fill, maker first (SET-003, SET-005)', async () => {
     const asked: [string, unknown][] = []
     await startOn((settlementId, payload) => {
       asked.push([settlementId, payload])
@@ -147,7 +147,7 @@ describe('matcher', () => {
     expect(payload).to.have.nested.property('order_data.fill_details[0].filled_account', '2')
   })
 
-  it('asks again with the same key while the outcome is not known', async () => {
+  it('asks again with the same key while the outcome is not known (SET-008)', async () => {
     const answers: ExecutorAnswer[] = [{ kind: 'undecided', why: 'time-out' }, success]
     const keys: string[] = []
     await startOn((settlementId) => {
@@ -293,7 +293,7 @@ describe('matcher', () => {
     expect(first.fatal).to.deep.equal([])
   })
 
-  it('refuses to go on when its log is shorter than the feed', async () => {
+  it('refuses to go on when its log is shorter than the feed (OPE-010)', async () => {
     const { matcher } = await startOn()
     await append(bus, [place({ orderId: 'x', side: 'buy' })])
     await eventually(async () => expect(await feedOf(bus)).to.have.length(1))
@@ -328,7 +328,7 @@ describe('matcher', () => {
     expect(fatal).to.deep.equal([])
   })
 
-  it('refuses to go on when replay does not give what the feed holds', async () => {
+  it('refuses to go on when replay does not give what the feed holds (OPE-019)', async () => {
     const { matcher } = await startOn()
     await append(bus, [place({ orderId: 'x', side: 'buy' })])
     await eventually(async () => expect(await feedOf(bus)).to.have.length(1))

@@ -97,7 +97,7 @@ describe('a leader whose operator asks for something', () => {
     expect(await ordered()).to.deep.equal([])
   })
 
-  it('puts a change into the log with who, why and the request, and answers with the new terms', async () => {
+  it('puts a change into the log with who, why and the request, and answers with the new terms (OPE-002)', async () => {
     await start()
     const answer = await ask({ kind: 'set', fields: { taker_fee_bps: '30' } })
     expect(answer).to.have.nested.property('terms.rules.takerFeeBps', 30)
@@ -181,7 +181,7 @@ describe('a leader whose operator asks for something', () => {
     expect(problem).to.equal(`${market} is still cancelling its orders`)
   })
 
-  it('takes a name and a reason of one line each, of 1 to 200 characters', async () => {
+  it('takes a name and a reason of one line each, of 1 to 200 characters (OPE-004)', async () => {
     await start()
     for (const text of ['', 'two\nlines', 'x'.repeat(201), '\ud800']) {
       const line = 'reason must be one line of 1 to 200 characters'

@@ -156,7 +156,7 @@ describe('matchers as processes on a real bus', function () {
     expect(await terms()).to.deep.equal([1, 2])
   })
 
-  it('ends a leader that wakes after a standby took over, and its blocks with it', async () => {
+  it('ends a leader that wakes after a standby took over, and its blocks with it (OPE-020)', async () => {
     const zombie = run()
     await untilReady()
     run({ STANDBY: '1' })

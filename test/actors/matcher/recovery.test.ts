@@ -132,7 +132,7 @@ describe('recovery of a matcher', () => {
     expect((await bus.streamState(commandsStream(market))).firstSeq).to.equal(1)
   })
 
-  it('falls back to an older checkpoint when the newest is damaged or was not finished', async () => {
+  it('falls back to an older checkpoint when the newest is damaged or was not finished (OPE-021)', async () => {
     await history(3, TRIMMING)
     const [newest, older] = await checkpoints()
     const damaged = await copyOf(bus, (stream, seq, data) => {
@@ -256,7 +256,7 @@ describe('recovery of a matcher', () => {
     expect(String(error)).to.include(`begins at ${included + 2}`)
   })
 
-  it('begins at the first command when no checkpoint is usable and the log is whole', async () => {
+  it('begins at the first command when no checkpoint is usable and the log is whole (OPE-021)', async () => {
     await history(1)
     const useless = await copyOf(bus, (stream, _, data) =>
       stream === checkpointsStream(market) ? data.slice(1) : data,
@@ -314,7 +314,7 @@ describe('recovery of a matcher', () => {
     expect(String(await failureOn(other))).to.include('holds another message')
   })
 
-  it('stops when replay differs anywhere since the checkpoint, not only at the end', async () => {
+  it('stops when replay differs anywhere since the checkpoint, not only at the end (OPE-019)', async () => {
     await history(1)
     const first = await start(bus)
     await eventually(async () => {

@@ -60,7 +60,7 @@ describe('settlements on a chain that changes its mind', function () {
     return { maker, taker, changes, becomes, filled: () => filledOnChain(bob, `${maker.nonce}`) }
   }
 
-  it('takes a fill back on feed, reads and in the audit when its block is lost and it reverts for good', async () => {
+  it('takes a fill back on feed, reads and in the audit when its block is lost and it reverts for good (SET-043)', async () => {
     const { client } = venue.world
     const before = await client.snapshot()
     const { maker, taker, changes, becomes, filled } = await anOrderPair()

@@ -156,7 +156,7 @@ describe('settling matches', () => {
     expect(told).to.deep.equal([])
   })
 
-  it('asks again after a pause that doubles, and tells why each time', async () => {
+  it('asks again after a pause that doubles, and tells why each time (SET-009)', async () => {
     const times: number[] = []
     const settler = settlerWith(() => {
       times.push(performance.now())

@@ -133,7 +133,7 @@ describe('matchers of one market', () => {
     expect(await answersTo(CANCEL_OF_NOTHING)).to.deep.equal(['refused'])
   })
 
-  it('end when they come back after another took over, without a block or an answer', async () => {
+  it('end when they come back after another took over, without a block or an answer (OPE-020)', async () => {
     const first = bus.connect()
     const replies: string[] = []
     const zombie = await start({ ...first, reply: (to) => void replies.push(to) })
@@ -295,7 +295,7 @@ describe('matchers of one market', () => {
     end()
   })
 
-  it('do not believe a clock that is far ahead of the bus', async () => {
+  it('do not believe a clock that is far ahead of the bus (OPE-013)', async () => {
     await start(bus.connect(), { nowMs: () => Date.now() + 365 * 86_400_000 })
     const goodUntilSec = Math.floor(Date.now() / 1_000) + 3_600
     const order = placeOrder({ orderId: 'x', side: 'buy', goodUntilSec })

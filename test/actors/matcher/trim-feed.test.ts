@@ -98,7 +98,7 @@ describe('a matcher that is asked to trim its feed', function () {
     await expectRefused(later, 'has no outcome')
   })
 
-  it('keeps what is young, what a replay may need, and everything unless it is told how long', async () => {
+  it('keeps what is young, what a replay may need, and everything unless it is told how long (STR-034)', async () => {
     await start({ keepMs: HOUR_MS, keepChanges: 0 })
     await place('buy')
     const second = await place('buy')

@@ -18,7 +18,7 @@ describe('settlements without an outcome', () => {
     expect(unanswered.standing()).to.deep.equal({ pending: 1, oldestMs: 1_000, late: 0 })
   })
 
-  it('tells each that is late once, and that it was when it has its outcome', () => {
+  it('tells each that is late once, and that it was when it has its outcome (SET-014)', () => {
     const unanswered = aCount()
     nowMs = 0
     unanswered.asked('m:1')

@@ -48,7 +48,7 @@ function watched() {
 }
 
 describe('room for new orders', () => {
-  it('ends where the matcher is too far behind, also when it says nothing any more', async () => {
+  it('ends where the matcher is too far behind, also when it says nothing any more (OPE-027)', async () => {
     const { at, admission } = watched()
     await eventually(() => expect(admission.trouble(market)).to.equal(undefined))
     at.lastSeq = MAX_BEHIND + 1
@@ -62,7 +62,7 @@ describe('room for new orders', () => {
     await admission.stop()
   })
 
-  it('ends at nine tenths of what the bus may store', async () => {
+  it('ends at nine tenths of what the bus may store (OPE-027)', async () => {
     const { full, admission } = watched()
     full.storage = { usedBytes: 900n, maxBytes: 1_000n }
     const why = 'the bus has stored 900 of 1000 bytes'

@@ -26,7 +26,7 @@ const hangingVerifier: SignatureVerifier = {
 }
 
 describe('bounds of order intake', () => {
-  it('refuses requests beyond what it can hold in the making, without looking at them', async () => {
+  it('refuses requests beyond what it can hold in the making, without looking at them (OPE-026)', async () => {
     const stage = anIntakeStage()
     const answers: Uint8Array[] = []
     const intake = createIntake({

@@ -61,7 +61,7 @@ describe('the authority of a cancel', () => {
   const WRONG_SIGNATURE = '403 signature does not authorize this cancel'
 
   for (const cancelAuth of ['open', 'required'] as const) {
-    describe(`with CANCEL_AUTH=${cancelAuth}`, () => {
+    describe(`with CANCEL_AUTH=${cancelAuth} (CAN-009)`, () => {
       beforeEach(() => start(cancelAuth))
 
       it('takes the signature of the owner', async () => {
@@ -75,7 +75,7 @@ describe('the authority of a cancel', () => {
         expect(await outcomeOf(bare(), header)).to.equal('cancelled')
       })
 
-      it('takes the signature of a session key while it is registered', async () => {
+      it('takes the signature of a session key while it is registered (CAN-013)', async () => {
         const request = await signedCancel({ ...byOwner, nonce: body.nonce, privateKey: otherKey })
         expect(await outcomeOf(request)).to.equal(NOT_OWNER)
         stage.chain.keyExpirySec = BigInt(nowSec() - 1)
@@ -84,14 +84,14 @@ describe('the authority of a cancel', () => {
         expect(await outcomeOf(request)).to.equal('cancelled')
       })
 
-      it('takes what a wallet contract accepts, and nothing else of it', async () => {
+      it('takes what a wallet contract accepts, and nothing else of it (CAN-013)', async () => {
         code = true
         const request = await signedCancel({ ...byOwner, nonce: body.nonce })
         expect(await outcomeOf(request)).to.equal(WRONG_SIGNATURE)
         expect(await outcomeOf({ ...request, signature: '0x1271' })).to.equal('cancelled')
       })
 
-      it('refuses a proof that is wrong, expired or of another owner', async () => {
+      it('refuses a proof that is wrong, expired or of another owner (CAN-012)', async () => {
         const other = { ...byOwner, nonce: body.nonce, privateKey: otherKey }
         const signed = await signedCancel({ ...byOwner, nonce: body.nonce })
         const cases: [unknown, string | undefined, string][] = [
@@ -119,7 +119,7 @@ describe('the authority of a cancel', () => {
     })
   }
 
-  it('refuses a bare cancel where a proof is required, whether or not there is such an order', async () => {
+  it('refuses a bare cancel where a proof is required, whether or not there is such an order (CAN-010)', async () => {
     await start('required')
     expect(await outcomeOf(bare())).to.equal(NEEDS_PROOF)
     expect(await outcomeOf({ ...bare(), nonce: '999999' })).to.equal(NEEDS_PROOF)

@@ -108,7 +108,7 @@ describe('cancels of many orders at the intake', () => {
     expect(await outcomeOf({ frame })).to.equal('')
   })
 
-  it('takes a signed cancel once, also across restarts of intake and matcher', async () => {
+  it('takes a signed cancel once, also across restarts of intake and matcher (CAN-019)', async () => {
     const first = idOf(await place())
     const body = await signed('all')
     expect(await outcomeOf({ body })).to.equal(`${first} cancelled`)
@@ -122,7 +122,7 @@ describe('cancels of many orders at the intake', () => {
     expect(await outcomeOf({ body: await signed('all') })).to.contain('cancelled')
   })
 
-  it('takes a proof once also where it changes nothing', async () => {
+  it('takes a proof once also where it changes nothing (CAN-019)', async () => {
     const renewal = async () => ({
       kind: 'cancel_all_after' as const,
       body: { ...(await signed('cancel_all_after=60')), seconds: 60 },
@@ -140,7 +140,7 @@ describe('cancels of many orders at the intake', () => {
     expect(await outcomeOf(list)).to.equal(USED)
   })
 
-  it('refuses what is wrong with a proof, and cancels nothing', async () => {
+  it('refuses what is wrong with a proof, and cancels nothing (CAN-017)', async () => {
     const placed = idOf(await place())
     const good = await signed('all')
     const frameOf = (key: Hex) => serviceAuth(key, nowSec())
@@ -178,7 +178,7 @@ describe('cancels of many orders at the intake', () => {
     expect(await outcomeOf({ body: good })).to.equal(`${placed} cancelled`)
   })
 
-  it('says which scope a wrong signature should have named', async () => {
+  it('says which scope a wrong signature should have named (CAN-020)', async () => {
     const answer = await askFor({ body: { ...(await signed('all')), side: 'buy' } })
     expect(answer.kind === 'refused' && answer.refusal.detail).to.deep.include({
       scope: 'side=buy',
@@ -259,7 +259,7 @@ describe('cancels of many orders at the intake', () => {
     expect(await outcomeOf(set)).to.equal('set')
   })
 
-  it('cancels the orders of a lease that ended while the venue was down, before anything else', async () => {
+  it('cancels the orders of a lease that ended while the venue was down, before anything else (CAN-027)', async () => {
     const lease = { authenticated: owner, body: { lease_id: LEASE, seconds: 10 } } as const
     expect(await outcomeOf({ kind: 'open_lease', ...lease })).to.equal('set')
     expect(await place({ lease_id: LEASE })).to.contain(' active')

@@ -62,7 +62,7 @@ describe('replacements and reductions at the intake', () => {
     expect(await outcomeOf(() => replace(inPlaceOf(first.nonce, second)))).to.equal('taken')
   })
 
-  it('refuses one whose signature could not be checked: it may not end another order', async () => {
+  it('refuses one whose signature could not be checked: it may not end another order (CAN-045)', async () => {
     stage.chain.verdict = { kind: 'unknown', cause: new Error('no answer') }
     const second = inPlaceOf(first.nonce, await signedBody())
     expect(await outcomeOf(() => replace(second))).to.equal('500 replacement_unchecked')
@@ -88,7 +88,7 @@ describe('replacements and reductions at the intake', () => {
     expect(command.order.warnings).to.deep.equal(['ignored_field:replaces_nonce'])
   })
 
-  it('keeps service-tagged replacements and reductions out of protected namespaces', async () => {
+  it('keeps service-tagged replacements and reductions out of protected namespaces (CAN-014)', async () => {
     const guarded = await signedBody({ orderId: 'smoke:1' })
     await ask(bus, 'place', guarded)
     const { owner_address, nonce } = guarded

@@ -124,7 +124,7 @@ describe('the command log of order intake', () => {
     expect(numbers).to.deep.equal(numbers.map((_, index) => (numbers[0] ?? 0) + index))
   })
 
-  it('appends nothing that the step could not derive, and goes on with the others', async () => {
+  it('appends nothing that the step could not derive, and goes on with the others (OPE-022)', async () => {
     const commandLog = await openLog()
     const { command, claim } = entryOf(1)
     if (command.kind !== 'PlaceOrder' || claim === undefined) throw new Error(command.kind)

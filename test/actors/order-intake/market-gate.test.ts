@@ -149,7 +149,7 @@ describe('the gate of order intake', () => {
     expect(gate.markets[0]).to.include({ takerFeeBps: 30 })
   })
 
-  it('refuses new orders of a paused market with the reason', () => {
+  it('refuses new orders of a paused market with the reason (OPE-006)', () => {
     row = aMarket()
     const gate = open()
     const standing = { status: 'paused', reason: 'maintenance' } as const

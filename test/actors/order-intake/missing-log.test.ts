@@ -52,7 +52,7 @@ describe('a market whose log is missing', () => {
   const standing = async (name: string) =>
     decodePingAnswer(await bus.ask(askPing(name), new Uint8Array(), 500))
 
-  it('is stopped by order intake alone, which names it and takes orders of the others', async () => {
+  it('is stopped by order intake alone, which names it and takes orders of the others (OPE-010)', async () => {
     const stage = anIntakeStage()
     const { owner } = resting
     const known = { streamSeq: 2, lastNo: 1 }

@@ -45,7 +45,7 @@ describe('leases of owners who have never placed an order', () => {
     return refused
   }
 
-  it('leave room in a market for those of its clients, each day anew', async () => {
+  it('leave room in a market for those of its clients, each day anew (CAN-033)', async () => {
     expect(NEWCOMERS_MAX).to.be.lessThan(LEASES_MAX / 2)
     for (let n = 1; n <= NEWCOMERS_MAX; n += 1) await arm(newcomer(n))
     expect(logged).to.equal(NEWCOMERS_MAX)

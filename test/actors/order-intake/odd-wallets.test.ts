@@ -93,12 +93,12 @@ describe('orders of wallets that behave oddly', function () {
     expect(await placeBy(ACCEPT)).to.equal('checked')
   })
   for (const [what, code] of Object.entries(HALTS)) {
-    it(`are refused of one that ends by ${what}`, async () => {
+    it(`are refused of one that ends by ${what} (AUT-006)`, async () => {
       expect(await placeBy(code)).to.equal(REFUSED)
     })
   }
   for (const [what, code] of Object.entries(WRITES)) {
-    it(`are refused of one that writes by ${what}`, async () => {
+    it(`are refused of one that writes by ${what} (AUT-007)`, async () => {
       expect(await placeBy(code)).to.equal(REFUSED)
     })
   }

@@ -100,14 +100,14 @@ describe('order intake', () => {
     ],
   ]
   for (const [what, change, message] of refusedBodies) {
-    it(`refuses ${what} and keeps nothing`, async () => {
+    it(`refuses ${what} and keeps nothing (ORD-026)`, async () => {
       const answer = await place(change({ ...(await signedBody()) }))
       expect(refusalOf(answer)).to.include({ status: 400, message })
       await expectNothingKept()
     })
   }
 
-  it('refuses an account outside custody, then one of another owner', async () => {
+  it('refuses an account outside custody, then one of another owner (ORD-069, ORD-070)', async () => {
     const body = await signedBody()
     stage.chain.inCustody = false
     expect(refusalOf(await place(body)).message).to.equal(
@@ -121,7 +121,7 @@ describe('order intake', () => {
     await expectNothingKept()
   })
 
-  it('takes a session key only while it is registered', async () => {
+  it('takes a session key only while it is registered (AUT-018)', async () => {
     const owner = otherOwner
     stage.chain.owner = owner
     const body = await signedBody({ privateKey: otherKey, owner })
@@ -140,7 +140,7 @@ describe('order intake', () => {
     expect(kinds()[1]).to.deep.equal({ kind: 'SessionKeyObserved', orderId, endsSec })
   })
 
-  it('keeps an order hidden whose session key is in its last seconds', async () => {
+  it('keeps an order hidden whose session key is in its last seconds (AUT-021)', async () => {
     const owner = otherOwner
     stage.chain.owner = owner
     stage.chain.keyExpirySec = BigInt(Math.floor(Date.now() / 1000)) + 9n
@@ -148,7 +148,7 @@ describe('order intake', () => {
     expect(answer.kind === 'order' && answer.order.signatureStatus).to.equal('unchecked')
   })
 
-  it('refuses a signature that does not authorize the action, saying what it recovered', async () => {
+  it('refuses a signature that does not authorize the action, saying what it recovered (AUT-009)', async () => {
     stage.chain.verdict = { kind: 'invalid', digest: '0xd1', recovered: otherOwner, path: 'ecdsa' }
     const body = await signedBody()
     expect(refusalOf(await place(body))).to.deep.include({
@@ -164,13 +164,13 @@ describe('order intake', () => {
     await expectNothingKept()
   })
 
-  it('judges custody before the signature', async () => {
+  it('judges custody before the signature (ORD-027)', async () => {
     stage.chain.inCustody = false
     stage.chain.verdict = { kind: 'invalid', digest: '0xd1', path: 'ecdsa' }
     expect(refusalOf(await place(await signedBody())).code).to.equal('subaccount_not_in_custody')
   })
 
-  it('takes an order unchecked while the chain cannot be read', async () => {
+  it('takes an order unchecked while the chain cannot be read (AUT-010, ORD-071)', async () => {
     stage.chain.readable = false
     stage.chain.verdict = { kind: 'unknown', cause: new Error('rpc down') }
     const owned = await signedBody()
@@ -187,7 +187,7 @@ describe('order intake', () => {
     expect(statuses).to.deep.equal(['unchecked', 'unchecked', 'checked'])
   })
 
-  it('answers a repeat at once, whatever else has become wrong with it since', async () => {
+  it('answers a repeat at once, whatever else has become wrong with it since (ORD-022)', async () => {
     const body = await signedBody()
     await place(body)
     stage.chain.inCustody = false
@@ -246,7 +246,7 @@ describe('order intake', () => {
     expect(refusalOf(await place({ ...body, post_only: undefined })).status).to.equal(409)
   })
 
-  it('lets a market that limits live orders answer the repeat of any order', () => {
+  it('lets a market that limits live orders answer the repeat of any order (MAT-014)', () => {
     const fingerprint = Buffer.from('signed')
     const holder = { orderId: 'o1', market: stage.market.market, fingerprint }
     const repeatIn = (market: Market) =>
@@ -260,7 +260,7 @@ describe('order intake', () => {
     }
   })
 
-  it('judges a different order with a taken id or nonce last, and does not show the other', async () => {
+  it('judges a different order with a taken id or nonce last, and does not show the other (ORD-023)', async () => {
     const taken = await signedBody()
     await place(taken)
     const sameId = await signedBody({ orderId: taken.order_id })
@@ -283,7 +283,7 @@ describe('order intake', () => {
     expect(matcher.taken).to.have.length(1)
   })
 
-  it('gives one of a thousand identical submissions the order, all others a 409', async () => {
+  it('gives one of a thousand identical submissions the order, all others a 409 (ORD-024)', async () => {
     const body = await signedBody()
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => place(body)))
     const placed = answers.filter(({ kind }) => kind === 'order')
@@ -296,7 +296,7 @@ describe('order intake', () => {
     expect(matcher.taken).to.have.length(1)
   })
 
-  it('keeps id and nonce taken after a cancel', async () => {
+  it('keeps id and nonce taken after a cancel (ORD-017)', async () => {
     const body = await signedBody()
     await place(body)
     await cancel({ owner_address: body.owner_address, nonce: body.nonce })

@@ -64,7 +64,7 @@ describe('order intake of a perpetual', () => {
     expect(matcher.taken[0]?.command).to.deep.include({ account: stage.chain.funds })
   })
 
-  it('refuses one that it does not carry, and takes a reduction at any margin', async () => {
+  it('refuses one that it does not carry, and takes a reduction at any margin (PER-012)', async () => {
     has({ cash: e18('10') })
     expect(await place()).to.equal('400 insufficient_margin')
     has({ cash: e18('-10'), position: e18('-100') })
@@ -77,7 +77,7 @@ describe('order intake of a perpetual', () => {
     expect(await place({ reduce_only: true })).to.equal('400 reduce_only_no_position')
   })
 
-  it('reads the account again before it refuses, because a block may have changed it', async () => {
+  it('reads the account again before it refuses, because a block may have changed it (PER-013)', async () => {
     has({ position: e18('-100') })
     const newer = stage.chain.funds
     has({})
@@ -91,7 +91,7 @@ describe('order intake of a perpetual', () => {
     expect(await place()).to.equal('400 insufficient_margin')
   })
 
-  it('refuses while the market is paused, and an account of another manager before that', async () => {
+  it('refuses while the market is paused, and an account of another manager before that (PER-009)', async () => {
     shows({ paused: true })
     expect(await place()).to.equal('400 trading_paused')
     const other: Address = `0x${'99'.repeat(20)}`
@@ -112,7 +112,7 @@ describe('order intake of a perpetual', () => {
     expect(await place()).to.equal('400 subaccount_not_under_manager')
   })
 
-  it('places nothing while pause, margin or account cannot be read', async () => {
+  it('places nothing while pause, margin or account cannot be read (PER-011)', async () => {
     stage.chain.observed = undefined
     expect(await place()).to.equal('500 market_unreadable')
     shows({ pricesStale: true })
@@ -154,13 +154,22 @@ describe('order intake of a perpetual', () => {
       expect(await place(), 'an older sample').to.equal('placed')
     })
 
+    it('cancels an order that rests (PER-019)', async () => {
+      const resting = await signedBody({ market, price: '1', amount: '100' })
+      expect(await ask(bus, 'place', resting)).to.have.property('kind', 'order')
+      await restart(true)
+      expect(await place()).to.equal('400 index_lag')
+      const { owner_address, nonce } = resting
+      expect(await ask(bus, 'cancel', { owner_address, nonce })).to.have.property('kind', 'order')
+    })
+
     it('refuses nothing while it only watches', async () => {
       await restart(false)
       expect(await place()).to.equal('placed')
     })
   })
 
-  it('refuses the words of the spot market, and the module of another', async () => {
+  it('refuses the words of the spot market, and the module of another (ORD-036, ORD-052)', async () => {
     const words = { order_entry_spec: 'cngn_usdc_spot_v1', ui_intent: { price: '1', size: '100' } }
     expect(await place(words)).to.equal('400 wrong_order_entry_spec')
     const elsewhere = aPerp({ tradeModuleAddress: `0x${'77'.repeat(20)}` })

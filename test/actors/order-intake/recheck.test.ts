@@ -106,7 +106,7 @@ describe('signatures of live orders', () => {
     expect(await told()).to.deep.equal([true])
   })
 
-  it('cancels an order that came unchecked and turns out to be wrong', async () => {
+  it('cancels an order that came unchecked and turns out to be wrong (AUT-012)', async () => {
     goUnreadable()
     await place({ orderId: 'bad' })
     stage.chain.readable = true
@@ -114,7 +114,7 @@ describe('signatures of live orders', () => {
     await eventually(revoked('bad'))
   })
 
-  it('cancels the order of a wallet contract that takes its word back', async () => {
+  it('cancels the order of a wallet contract that takes its word back (AUT-015)', async () => {
     stage.chain.hasCode = true
     stage.chain.verdict = byContract
     await place({ orderId: 'wallet' })
@@ -125,7 +125,7 @@ describe('signatures of live orders', () => {
     expect(await told()).to.deep.equal([false])
   })
 
-  it('cancels the order of a plain key that gained code which does not accept it', async () => {
+  it('cancels the order of a plain key that gained code which does not accept it (AUT-017)', async () => {
     stage.chain.verdict = byKey
     await place({ orderId: 'delegated' })
     await rounds()
@@ -145,7 +145,7 @@ describe('signatures of live orders', () => {
     await eventually(revoked('session'))
   })
 
-  it('lets everything stand while the chain says nothing', async () => {
+  it('lets everything stand while the chain says nothing (AUT-016)', async () => {
     stage.chain.hasCode = true
     stage.chain.verdict = byContract
     await place({ orderId: 'kept' })
@@ -181,7 +181,7 @@ describe('signatures of live orders', () => {
     message: `the chain cannot be asked about the signature, and ${whose} wait for that already: nothing was placed, safe to retry`,
   })
 
-  it('takes three orders of an owner unchecked, and more when they are checked', async () => {
+  it('takes three orders of an owner unchecked, and more when they are checked (AUT-014)', async () => {
     goUnreadable()
     for (const orderId of ['u1', 'u2', 'u3'])
       expect((await place({ orderId })).kind).to.equal('order')
@@ -200,7 +200,7 @@ describe('signatures of live orders', () => {
     expect((await ask(bus, 'place', fourth)).kind).to.equal('order')
   })
 
-  it('takes a thousand orders of a market unchecked, and one more when one of them is gone', async function () {
+  it('takes a thousand orders of a market unchecked, and one more when one of them is gone (AUT-013)', async function () {
     goUnreadable()
     const ownerNo = (no: number): Address => `0x${no.toString(16).padStart(40, '0')}`
     const first = await signedBody({ owner: ownerNo(0), orderId: 'u1' })

@@ -13,7 +13,7 @@ const anOrder = (orderId: string, owner = ownerNo(1), market = 'm', signer = own
 }
 
 describe('places of unchecked orders', () => {
-  it('are three of an owner and signer in all markets', () => {
+  it('are three of an owner and signer in all markets (AUT-014)', () => {
     const count = createUncheckedCount()
     for (const [i, market] of ['m', 'n', 'o'].entries())
       expect(count.reserve(anOrder(`u${i}`, ownerNo(1), market))).to.be.a('function')
@@ -60,7 +60,7 @@ describe('places of unchecked orders', () => {
     expect(count.reserve(anOrder('u5'))).to.equal(refusals.ownerUnchecked)
   })
 
-  it('are a thousand of a market', () => {
+  it('are a thousand of a market (AUT-013)', () => {
     const count = createUncheckedCount()
     for (let i = 0; i < MAX_UNCHECKED_PER_MARKET; i += 1)
       expect(count.reserve(anOrder(`u${i}`, ownerNo(i)))).to.be.a('function')

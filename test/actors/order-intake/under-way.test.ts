@@ -72,7 +72,7 @@ describe('orders on their way through the intake', () => {
   /** Whatever was asked before and needs nothing else has been answered after it. */
   const othersAnswered = () => cancel('987654321')
 
-  it('are cancelled once they are placed', async () => {
+  it('are cancelled once they are placed (CAN-007)', async () => {
     const { body, placed } = await placing()
     const cancelled = cancel(`00${body.nonce}`)
     const answers = heard({ placed, cancelled })
@@ -113,7 +113,7 @@ describe('orders on their way through the intake', () => {
     expect([await placed, await cancelled]).to.deep.equal(['active', 'cancelled'])
   })
 
-  it('let so many cancels wait, and no more', async () => {
+  it('let so many cancels wait, and no more (CAN-008)', async () => {
     const { body, placed } = await placing()
     const waiting = Array.from({ length: 16 }, () => cancel(body.nonce))
     expect(await cancel(body.nonce)).to.equal('500 cancel_target_unresolved')

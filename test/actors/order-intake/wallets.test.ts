@@ -87,7 +87,7 @@ describe('orders of wallet contracts on a chain', function () {
     })
   }
 
-  it('asks the delegate of a plain key, once it has one', async () => {
+  it('asks the delegate of a plain key, once it has one (AUT-004)', async () => {
     const privateKey: Hex = `0x${'07'.repeat(32)}`
     const address = addressOf(privateKey)
     expect(await place(address, privateKey)).to.equal('checked')

@@ -131,7 +131,7 @@ describe('a trimmed feed', function () {
     expect(await firstSeq()).to.be.above(proposedAt)
   })
 
-  it('and its archive rebuild history.db and intake.db, in which ids and nonces stay taken', async () => {
+  it('and its archive rebuild history.db and intake.db, in which ids and nonces stay taken (ORD-017)', async () => {
     const [oldest] = (await listCheckpoints(venue.bus, MARKET)).slice(-1)
     await venue.bus.trim(commandsStream(MARKET), oldest?.commandSeq ?? 1)
     const { alice } = venue.world

@@ -71,7 +71,7 @@ describe('deposits that are refused', () => {
     }
   })
 
-  it('for a signature that does not authorize them', async () => {
+  it('for a signature that does not authorize them (TRA-013)', async () => {
     const body = await depositBody(stage.world, owner, {}, { signedBy: stage.world.bob.account })
     const wrong = await refused(body)
     expect(wrong).to.include({ status: 401 })
@@ -86,7 +86,7 @@ describe('deposits that are refused', () => {
     expect(recordIn(await deposits.ask(body)).status).to.equal('confirmed')
   })
 
-  it('for a nonce that is spent', async () => {
+  it('for a nonce that is spent (TRA-017)', async () => {
     const { world } = stage
     const body = await depositBody(world, owner, {}, { nonce: 4_711n })
     expect(recordIn(await deposits.ask(body)).status).to.equal('confirmed')
@@ -95,7 +95,7 @@ describe('deposits that are refused', () => {
     expect(refusal).to.include({ status: 400, code: 'nonce_spent' })
   })
 
-  it("for another owner's account, and one that is no perp account", async () => {
+  it("for another owner's account, and one that is no perp account (TRA-028)", async () => {
     const { world } = stage
     const strange = await depositBody(world, owner, {}, { subaccountId: world.bob.subaccountId })
     expect(await refused(strange)).to.include({ status: 400, code: 'subaccount_not_owned' })
@@ -104,21 +104,21 @@ describe('deposits that are refused', () => {
     expect(await refused(body)).to.include({ status: 400, code: 'not_a_perp_account' })
   })
 
-  it('for too little in the wallet', async () => {
+  it('for too little in the wallet (TRA-029)', async () => {
     const body = await depositBody(stage.world, owner, { amount: PURSE + 1n })
     const refusal = await refused(body)
     expect(refusal).to.include({ status: 400, code: 'insufficient_balance' })
     expect(refusal.message).to.include('holds 1000 USDC')
   })
 
-  it('for too little allowance', async () => {
+  it('for too little allowance (TRA-029)', async () => {
     await approve(stage, owner.address, TEN - 1n)
     const refusal = await refused(await depositBody(stage.world, owner))
     expect(refusal).to.include({ status: 400, code: 'insufficient_allowance' })
     expect(refusal.message).to.include('9.999999 USDC')
   })
 
-  it('for a permit that is too small, expired, or for another spender', async () => {
+  it('for a permit that is too small, expired, or for another spender (TRA-031)', async () => {
     const { world } = stage
     await approve(stage, owner.address, 0n)
     const small = await signPermit(world, owner, TEN - 1n)
@@ -135,7 +135,7 @@ describe('deposits that are refused', () => {
     }
   })
 
-  it('takes a rejected deposit again, with another permit', async () => {
+  it('takes a rejected deposit again, with another permit (TRA-010)', async () => {
     const { world } = stage
     await approve(stage, owner.address, 0n)
     const bad = await signPermit(world, owner, TEN, { spender: world.at.withdrawal_module })
@@ -148,7 +148,7 @@ describe('deposits that are refused', () => {
     expect(record).to.not.have.property('error')
   })
 
-  it('while the manager is paused: 422 with the revert, and a permit costs nothing either', async () => {
+  it('while the manager is paused: 422 with the revert, and a permit costs nothing either (TRA-018)', async () => {
     const { world } = stage
     const pause = (paused: boolean) => {
       const call = {
@@ -185,7 +185,7 @@ describe('deposits that are refused', () => {
     })
     const begin = async (setup: SubmitterSetup) => (other = await startDeposits(stage, setup))
 
-    it('when the wallet is below its reserve, and says which', async () => {
+    it('when the wallet is below its reserve, and says which (TRA-019)', async () => {
       const privateKey = await freshExecutor(stage, 10n ** 16n)
       await begin({ privateKey, reserveWei: 10n ** 16n })
       const refusal = refusalIn(await other.ask(await depositBody(stage.world, owner)))
@@ -194,7 +194,7 @@ describe('deposits that are refused', () => {
       expect((await other.gas()).paused).to.equal('gas_reserve')
     })
 
-    it("when the hour's gas is spent, and says which, after a restart as well", async () => {
+    it("when the hour's gas is spent, and says which, after a restart as well (TRA-019)", async () => {
       const privateKey = await freshExecutor(stage)
       const first = await startDeposits(stage, { privateKey })
       recordIn(await first.ask(await depositBody(stage.world, owner)))
@@ -207,7 +207,7 @@ describe('deposits that are refused', () => {
       expect((await other.gas()).paused).to.equal('gas_budget')
     })
 
-    it('when the chain cannot be asked about the signer, the nonce or the wallet', async () => {
+    it('when the chain cannot be asked about the signer, the nonce or the wallet (TRA-016)', async () => {
       const proxy = await startRpcProxy(stage.world.anvil.rpcUrl)
       await begin({ rpcUrl: proxy.rpcUrl })
       const body = await depositBody(stage.world, owner)

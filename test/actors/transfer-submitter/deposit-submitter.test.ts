@@ -36,7 +36,7 @@ describe('deposit submitter', () => {
   const cashOf = (id: bigint) => balanceOf(stage.world, id, stage.world.at.cash_asset)
   const sent = () => stage.world.client.getTransactionCount({ address: deposits.address })
 
-  it('opens an account under the perp manager and funds it to the last unit', async () => {
+  it('opens an account under the perp manager and funds it to the last unit (TRA-026)', async () => {
     const { world } = stage
     await approve(stage, owner.address, TEN)
     const record = recordIn(await deposits.ask(await depositBody(world, owner)))
@@ -64,7 +64,7 @@ describe('deposit submitter', () => {
     expect(await wallet()).to.equal(PURSE - 3n * TEN)
   })
 
-  it('sends the permit first when the allowance is short', async () => {
+  it('sends the permit first when the allowance is short (TRA-030)', async () => {
     const { world } = stage
     const permit = await signPermit(world, owner, TEN)
     const record = recordIn(await deposits.ask(await depositBody(world, owner, { permit })))
@@ -76,7 +76,7 @@ describe('deposit submitter', () => {
     expect(await wallet()).to.equal(PURSE - TEN)
   })
 
-  it('skips a permit, even one that is no good, when the allowance covers the deposit', async () => {
+  it('skips a permit, even one that is no good, when the allowance covers the deposit (TRA-030)', async () => {
     await approve(stage, owner.address, TEN)
     const permit = await signPermit(stage.world, owner, 1n, { deadline: 1n })
     const before = await sent()
@@ -101,7 +101,7 @@ describe('deposit submitter', () => {
     expect(record).to.not.have.property('permitTxHash')
   })
 
-  it('answers every repeat from the record, whatever its signature, and submits nothing', async () => {
+  it('answers every repeat from the record, whatever its signature, and submits nothing (TRA-007)', async () => {
     await approve(stage, owner.address, 5n * TEN)
     const body = await depositBody(stage.world, owner)
     const first = recordIn(await deposits.ask(body))
@@ -114,7 +114,7 @@ describe('deposit submitter', () => {
     expect(await wallet()).to.equal(PURSE - TEN)
   })
 
-  it('makes one transaction of 200 concurrent requests for one action', async () => {
+  it('makes one transaction of 200 concurrent requests for one action (TRA-007)', async () => {
     await approve(stage, owner.address, PURSE)
     const body = await depositBody(stage.world, owner)
     const before = await sent()

@@ -6,7 +6,7 @@ import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { asksOf, refusalIn } from './stage.js'
 
 describe('a submitter without key or contracts', () => {
-  it('refuses every request, says why, and holds nothing else up', async () => {
+  it('refuses every request, says why, and holds nothing else up (TRA-020)', async () => {
     const bus = createMemoryBus()
     const off = await serveOff(bus, 'deposit', 'no perp manager')
     const { ask, lookUp } = asksOf({ bus }, 'deposit')

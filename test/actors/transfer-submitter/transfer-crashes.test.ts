@@ -118,11 +118,11 @@ describe('a submitter that is killed', function () {
   })
 
   ROWS.forEach((points, index) => {
-    it(`at ${points.join(', then at ')}: one permit, one deposit, however often it is asked for`, () =>
+    it(`at ${points.join(', then at ')}: one permit, one deposit, however often it is asked for (TRA-023)`, () =>
       done[index])
   })
 
-  it('pays a withdrawal out once, killed right after the broadcast', () => done.at(-1))
+  it('pays a withdrawal out once, killed right after the broadcast (TRA-023)', () => done.at(-1))
 })
 
 /** Where one submitter is killed at a time: in one row after the other, each of which begins where the last one ended. */

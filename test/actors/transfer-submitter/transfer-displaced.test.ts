@@ -86,7 +86,7 @@ describe('a deposit whose nonce a foreign transaction took', function () {
     expect(await wallet()).to.equal(PURSE - TEN)
   })
 
-  it('is unknown when its action was carried out elsewhere, and never sent again', async () => {
+  it('is unknown when its action was carried out elsewhere, and never sent again (TRA-011)', async () => {
     const { world } = stage
     const body = await depositBody(world, owner)
     const signed = { action: actionOf(body), signature: body.signature }

@@ -59,7 +59,7 @@ describe('the life of a deposit', () => {
     return own.map(({ status }) => status).filter((it, i, all) => it !== all[i - 1])
   }
 
-  it('pending, submitted, confirmed, each told on the bus', async () => {
+  it('pending, submitted, confirmed, each told on the bus (TRA-008)', async () => {
     await begin()
     const { client } = stage.world
     await client.setAutomine(false)
@@ -109,7 +109,7 @@ describe('the life of a deposit', () => {
     })
     afterEach(() => proxy.stop())
 
-    it('unknown while no node has confirmed it, then confirmed, by one transaction', async () => {
+    it('unknown while no node has confirmed it, then confirmed, by one transaction (TRA-011)', async () => {
       proxy.fateOf = (method) => (method === 'eth_sendRawTransaction' ? 'lose' : 'pass')
       const body = await depositBody(stage.world, owner)
       const record = recordIn(await deposits.ask(body))
@@ -147,7 +147,7 @@ describe('the life of a deposit', () => {
     })
   })
 
-  it('goes back to submitted when the chain loses its block, and takes the account it then opens', async () => {
+  it('goes back to submitted when the chain loses its block, and takes the account it then opens (TRA-022)', async () => {
     await begin()
     const { world } = stage
     const snapshot = await world.client.snapshot()

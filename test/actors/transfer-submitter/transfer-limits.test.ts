@@ -50,7 +50,7 @@ describe('limits of deposits', () => {
     deposits = await startDeposits(stage, { dataDir, privateKey, nowMs })
   }
 
-  it('three requests a minute, across a restart', async () => {
+  it('three requests a minute, across a restart (TRA-032)', async () => {
     for (let i = 0; i < 3; i += 1) {
       expect(refusalIn(await deposits.ask(await tooMuch())).status).to.equal(400)
     }
@@ -64,7 +64,7 @@ describe('limits of deposits', () => {
     expect(recordIn(await deposits.ask(await body())).status).to.equal('confirmed')
   })
 
-  it('six submitted deposits an hour, with the time to wait, across a restart', async function () {
+  it('six submitted deposits an hour, with the time to wait, across a restart (TRA-033)', async function () {
     for (let i = 0; i < 6; i += 1) {
       aheadMs += MINUTE_MS / 2
       expect(recordIn(await deposits.ask(await body())).status).to.equal('confirmed')
@@ -81,7 +81,7 @@ describe('limits of deposits', () => {
     expect(recordIn(await deposits.ask(await body())).status).to.equal('confirmed')
   })
 
-  it('counts toward the hour only what was submitted', async () => {
+  it('counts toward the hour only what was submitted (TRA-034)', async () => {
     for (let i = 0; i < 7; i += 1) {
       aheadMs += MINUTE_MS / 2
       expect(refusalIn(await deposits.ask(await tooMuch())).status).to.equal(400)
@@ -90,7 +90,7 @@ describe('limits of deposits', () => {
     expect(recordIn(await deposits.ask(await body())).status).to.equal('confirmed')
   })
 
-  it('one at a time, whichever request it came with', async () => {
+  it('one at a time, whichever request it came with (TRA-015)', async () => {
     const { client } = stage.world
     await client.setAutomine(false)
     try {
@@ -117,7 +117,7 @@ describe('limits of deposits', () => {
     }
   }
 
-  it('wrong signatures count against their network address and never against the owner', async () => {
+  it('wrong signatures count against their network address and never against the owner (TRA-014)', async () => {
     const from = '198.51.100.7'
     for (let i = 0; i < 3; i += 1) {
       expect(refusalIn(await deposits.ask(await wrong(), from)).status).to.equal(401)
@@ -131,7 +131,7 @@ describe('limits of deposits', () => {
     expect(refusalIn(await deposits.ask(await tooMuch(), from)).status).to.equal(429)
   })
 
-  it('an expiry at the edge is judged by the later of our clock and the newest block', async () => {
+  it('an expiry at the edge is judged by the later of our clock and the newest block (TRA-005)', async () => {
     const { client } = stage.world
     const { timestamp } = await client.getBlock()
     const ahead = timestamp + 40n

@@ -74,7 +74,7 @@ describe('withdrawal submitter, for accounts that trade futures', () => {
     }
   }
 
-  it('pays what initial margin leaves, and refuses a unit more', async () => {
+  it('pays what initial margin leaves, and refuses a unit more (FUT-044)', async () => {
     const owner = await accountWith(0n)
     await goLong(owner, 5n)
     // Five contracts need a tenth of 5,000 USDC.

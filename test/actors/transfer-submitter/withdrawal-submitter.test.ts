@@ -57,7 +57,7 @@ describe('withdrawal submitter', () => {
   const held = (asset = usdc) => balanceOf(stage.world, owner.subaccountId, asset)
   const wallet = (token = stage.world.at.usdc) => walletOf(stage.world, token, owner.address)
 
-  it('pays wrapped USDC out to the owner, to the last unit, once for all who ask', async () => {
+  it('pays wrapped USDC out to the owner, to the last unit, once for all who ask (TRA-036)', async () => {
     const body = await withdrawalBody(stage.world, owner, { asset: usdc, amount: 1_234_567n })
     const before = await sent()
     const answers = await Promise.all(Array.from({ length: 50 }, () => withdrawals.ask(body)))
@@ -71,7 +71,7 @@ describe('withdrawal submitter', () => {
     expect(await wallet()).to.equal(1_234_567n)
   })
 
-  it('pays wrapped cNGN and cash as well', async () => {
+  it('pays wrapped cNGN and cash as well (TRA-038)', async () => {
     const { world } = stage
     const cngn = world.at.wrapped_cngn
     const fromAlice = await withdrawalBody(world, world.alice, { asset: cngn, amount: 7n })
@@ -112,7 +112,7 @@ describe('withdrawal submitter', () => {
     return { ...fresh, subaccountId }
   }
 
-  it('refuses the wrong form', async () => {
+  it('refuses the wrong form (TRA-003)', async () => {
     const { world } = stage
     const terms = { asset: usdc, amount: 1n }
     const rows = [
@@ -133,7 +133,7 @@ describe('withdrawal submitter', () => {
     expect(refusalIn(await withdrawals.ask(await unsigned)).status).to.equal(401)
   })
 
-  it("refuses another owner's account, and one that matching does not hold", async () => {
+  it("refuses another owner's account, and one that matching does not hold (TRA-037)", async () => {
     const { world } = stage
     const terms = { asset: usdc, amount: 1n }
     const { subaccountId } = world.bob
@@ -147,7 +147,7 @@ describe('withdrawal submitter', () => {
     expect(refusalIn(await withdrawals.ask(nothing))).to.include(outside)
   })
 
-  it('names an over-withdrawal alike, whichever contract refuses it first', async () => {
+  it('names an over-withdrawal alike, whichever contract refuses it first (TRA-040)', async () => {
     for (const amount of [PURSE + 1n, 10n ** 30n, UINT256_MAX]) {
       const body = await withdrawalBody(stage.world, owner, { asset: usdc, amount })
       const refusal = refusalIn(await withdrawals.ask(body))
@@ -156,7 +156,7 @@ describe('withdrawal submitter', () => {
     expect(await held()).to.equal(PURSE * E18_PER_UNIT)
   })
 
-  it('refuses a nonce that is spent', async () => {
+  it('refuses a nonce that is spent (TRA-017)', async () => {
     const { world } = stage
     const nonce = { nonce: 815n }
     const first = await withdrawalBody(world, owner, { asset: usdc, amount: 1n }, nonce)
@@ -166,7 +166,7 @@ describe('withdrawal submitter', () => {
     expect(refusal).to.include({ status: 400, code: 'nonce_spent' })
   })
 
-  it('takes a withdrawal again that a pause had refused', async () => {
+  it('takes a withdrawal again that a pause had refused (TRA-010)', async () => {
     const { world } = stage
     const pause = (paused: boolean) => {
       const call = {
@@ -188,7 +188,7 @@ describe('withdrawal submitter', () => {
     expect(recordIn(await withdrawals.ask(body)).status).to.equal('confirmed')
   })
 
-  it('takes five requests a minute', async () => {
+  it('takes five requests a minute (TRA-041)', async () => {
     const ask = async (amount: bigint) =>
       withdrawals.ask(await withdrawalBody(stage.world, owner, { asset: usdc, amount }))
     for (let i = 0; i < 5; i += 1) expect(recordIn(await ask(1n)).status).to.equal('confirmed')

@@ -71,7 +71,7 @@ describe('ws-fanout auth', () => {
     ['a nonce that writes lines of its own', { nonce: 'a\nIssued At: 1' }, /nonce/],
   ]
   for (const [what, terms, reason] of refused) {
-    it(`refuses ${what}`, async () => {
+    it(`refuses ${what} (AUT-030)`, async () => {
       const client = await rig.connect()
       const refusal = await answer(client, await signedAuth(atNow(terms)))
       expect(refusal).to.include({ type: 'error', code: 'auth_failed' })
@@ -102,7 +102,7 @@ describe('ws-fanout auth', () => {
     expect(await answer(client, good)).to.include({ message: 'authenticated' })
   })
 
-  it('takes a nonce once: on one socket, on another, on another worker and after a restart', async () => {
+  it('takes a nonce once: on one socket, on another, on another worker and after a restart (AUT-031)', async () => {
     const frame = await signedAuth({ nonce: 'once' })
     const used = { code: 'auth_failed', message: 'nonce was used before' }
     const client = await rig.connect()
@@ -128,7 +128,7 @@ describe('ws-fanout auth', () => {
     expect(answers.filter(({ type }) => type === 'ack')).to.have.length(1)
   })
 
-  it('keeps the first address until the connection closes', async () => {
+  it('keeps the first address until the connection closes (STR-040)', async () => {
     const client = await rig.connect()
     expect(await answer(client, await signedAuth())).to.include({ type: 'ack' })
     const bobs = await signedAuth({ privateKey: bobsKey })
@@ -156,7 +156,7 @@ describe('ws-fanout auth', () => {
     ])
   })
 
-  it('refuses while a nonce cannot be checked, and goes on when it can', async () => {
+  it('refuses while a nonce cannot be checked, and goes on when it can (AUT-032)', async () => {
     const client = await rig.connect()
     rig.bus.setConnected(false)
     const refusal = await answer(client, await signedAuth({ privateKey: alicesKey }))
@@ -166,7 +166,7 @@ describe('ws-fanout auth', () => {
     expect(await answer(client, await signedAuth())).to.include({ type: 'ack' })
   })
 
-  it('judges by the words and the clock it was given', async () => {
+  it('judges by the words and the clock it was given (AUT-035)', async () => {
     const words = { domain: 'venue.example', product: 'acme' }
     await rig.restart({ words, nowMs: () => 1_000_000_000_000 })
     const client = await rig.connect()
@@ -175,7 +175,7 @@ describe('ws-fanout auth', () => {
     expect(await answer(client, await signedAuth(words))).to.include({ code: 'auth_failed' })
   })
 
-  it('takes so many frames of an address at once, of whichever sockets and owners', async () => {
+  it('takes so many frames of an address at once, of whichever sockets and owners (STR-057)', async () => {
     await rig.restart({ limits: { ...SESSION_LIMITS, authsAtOnce: 2, authEveryMs: 3_600_000 } })
     const from = (address?: string) =>
       rig.connect(address === undefined ? {} : { headers: { 'X-Forwarded-For': address } })

@@ -136,7 +136,7 @@ describe('ws-fanout balances', () => {
     }
   })
 
-  it('counts a match as reserved until the facts are of its block', async () => {
+  it('counts a match as reserved until the facts are of its block (MON-028)', async () => {
     await start()
     const changes = historyOfTwo(60)
     await rig.publish(changes)
@@ -193,7 +193,7 @@ describe('ws-fanout balances', () => {
     expect(ofBob).to.deep.equal({ matches: [], account: { subaccount_id: '3', needs: [] } })
   })
 
-  it('says that facts are stale, and that nothing is known', async () => {
+  it('says that facts are stale, and that nothing is known (STR-043)', async () => {
     let nowMs = Date.now()
     await start(() => nowMs)
     chain.readAtMs = nowMs
@@ -206,7 +206,7 @@ describe('ws-fanout balances', () => {
     expect(await ask({ accounts: [4_711n] })).to.deep.equal({ failed: 'unreadable' })
   })
 
-  it('shows an account to its owner alone', async () => {
+  it('shows an account to its owner alone (MON-029, STR-039)', async () => {
     await start()
     expect(await ask({ owner: bob, accounts: [3n] })).to.deep.equal({ failed: 'not_owned' })
     expect(accountsIn(await ask({ accounts: [3n] }))[0]?.subaccount_id).to.equal('3')

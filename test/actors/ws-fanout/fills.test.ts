@@ -53,7 +53,7 @@ describe('ws-fanout fills', () => {
     return client
   }
 
-  it('needs an authenticated connection', async () => {
+  it('needs an authenticated connection (STR-038)', async () => {
     rig = await startRig()
     const client = await rig.connect()
     client.send({ ...fills, req_id: 'f' })
@@ -64,7 +64,7 @@ describe('ws-fanout fills', () => {
     })
   })
 
-  it('tells each own leg when it is proposed and when it is settled, and nothing of others', async () => {
+  it('tells each own leg when it is proposed and when it is settled, and nothing of others (STR-041)', async () => {
     rig = await startRig()
     const client = await connectAlice()
     client.send(fills)

@@ -67,7 +67,7 @@ describe('ws-fanout frames', () => {
     ],
   ]
   for (const [what, frame, code, message] of refused) {
-    it(`answers ${what} with ${code} and stays open`, async () => {
+    it(`answers ${what} with ${code} and stays open (STR-027, STR-030)`, async () => {
       const client = await rig.connect()
       client.send(frame)
       client.send({ op: 'ping' })
@@ -83,7 +83,7 @@ describe('ws-fanout frames', () => {
     expect(await client.next(({ type }) => type === 'error')).to.include({ field: 'since_seq' })
   })
 
-  it('echoes req_id in every reply, and only then adds it', async () => {
+  it('echoes req_id in every reply, and only then adds it (STR-025)', async () => {
     const client = await rig.connect()
     const sent = [
       { op: 'ping' },
@@ -108,13 +108,13 @@ describe('ws-fanout frames', () => {
     expect(client.frames.at(-1)).to.deep.equal({ type: 'pong' })
   })
 
-  it('reads op and channel without regard to case and blanks around them', async () => {
+  it('reads op and channel without regard to case and blanks around them (STR-026)', async () => {
     const client = await rig.connect()
     client.send({ op: ' SUBSCRIBE ', channel: 'Book', market: MARKET })
     expect(await client.next(({ type }) => type === 'snapshot')).to.include({ channel: 'book' })
   })
 
-  it('takes one subscription under any name of the market and names the market canonically', async () => {
+  it('takes one subscription under any name of the market and names the market canonically (STR-021, STR-023)', async () => {
     const client = await rig.connect()
     const pair = `${rig.market.assetAddress}:0`
     for (const market of ['USDCcNGN-SPOT', MARKET, pair])
@@ -136,7 +136,7 @@ describe('ws-fanout frames', () => {
     })
   })
 
-  it('sends nothing of a channel after acknowledging that it was left', async () => {
+  it('sends nothing of a channel after acknowledging that it was left (STR-024)', async () => {
     const client = await rig.connect()
     const changes = busyHistory(40)
     for (let at = 0; at < changes.length; at += 10) {
@@ -165,7 +165,7 @@ describe('ws-fanout frames', () => {
     ])
   })
 
-  it('closes 1003 on binary, 1007 on broken text, 1009 on more than 64 KiB', async () => {
+  it('closes 1003 on binary, 1007 on broken text, 1009 on more than 64 KiB (STR-053)', async () => {
     const binary = await rig.connect()
     binary.ws.send(Buffer.from('{"op":"ping"}'), { binary: true })
     expect(await binary.closed).to.equal(1003)
@@ -213,7 +213,7 @@ describe('ws-fanout frames', () => {
     })
   }
 
-  it('accepts upgrades of /v1/ws from allowed origins and from clients without one', async () => {
+  it('accepts upgrades of /v1/ws from allowed origins and from clients without one (AUT-037, AUT-038)', async () => {
     const status = async (path: string, headers = {}): Promise<number | undefined> =>
       (await upgrade(path, headers)).statusCode
     expect(await status('/v1/ws')).to.equal(101)

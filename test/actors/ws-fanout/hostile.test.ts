@@ -96,7 +96,7 @@ describe('ws-fanout against hostile clients', () => {
     client.ws.terminate()
   })
 
-  it('closes 1008 on too many messages, others unaffected', async () => {
+  it('closes 1008 on too many messages, others unaffected (STR-055)', async () => {
     rig = await startRig({ limits: { ...SESSION_LIMITS, maxMessages: 100 } })
     const client = await rig.connect()
     for (let n = 0; n < 101; n++) client.send(ping)
@@ -105,7 +105,7 @@ describe('ws-fanout against hostile clients', () => {
     await neighbourIsServed()
   })
 
-  it('counts protocol pings too', async () => {
+  it('counts protocol pings too (STR-055)', async () => {
     rig = await startRig({ limits: { ...SESSION_LIMITS, maxMessages: 100 } })
     const client = await rig.connect()
     for (let n = 0; n < 100; n++) {
@@ -127,7 +127,7 @@ describe('ws-fanout against hostile clients', () => {
     expect(client.ws.readyState).to.equal(client.ws.OPEN)
   })
 
-  it('closes 1008 on one subscription too many; ended and repeated ones do not count', async () => {
+  it('closes 1008 on one subscription too many; ended and repeated ones do not count (STR-054)', async () => {
     const markets = [aMarket(), aPerp()]
     rig = await startRig({ markets, limits: { ...SESSION_LIMITS, maxSubscriptions: 2 } })
     const client = await rig.connect()
@@ -144,7 +144,7 @@ describe('ws-fanout against hostile clients', () => {
   const openFrom = (address: string) =>
     openRaw(rig.fanOut().port, { 'X-Forwarded-For': `9.9.9.9, ${address}` })
 
-  it('bounds the sockets of an address as the gateway tells it, and of all', async () => {
+  it('bounds the sockets of an address as the gateway tells it, and of all (STR-056)', async () => {
     const limits = { ...SESSION_LIMITS, maxSocketsPerAddress: 2, maxSockets: 6 }
     rig = await startRig({ limits })
     await eventually(() => rig.fanOut().standing().ready)
@@ -186,7 +186,7 @@ describe('ws-fanout against hostile clients', () => {
     for (const socket of sockets) socket.destroy()
   })
 
-  it('does not believe what a client from elsewhere writes, and counts its network', () => {
+  it('does not believe what a client from elsewhere writes, and counts its network (STR-056)', () => {
     const limits = { ...SESSION_LIMITS, maxSockets: 10, maxSocketsPerAddress: 1 }
     const parts = { isAllowedOrigin: () => false, isReady: () => true, trustedProxies: 0, limits }
     const admission = createAdmission(parts)

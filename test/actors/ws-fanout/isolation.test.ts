@@ -36,7 +36,7 @@ function flickering(count: number): Change[] {
 }
 
 describe('ws-fanout isolation', function () {
-  it(`keeps ${FRAMES_EACH} frames of each of two users apart, through reconnects`, async () => {
+  it(`keeps ${FRAMES_EACH} frames of each of two users apart, through reconnects (STR-039)`, async () => {
     const changes = flickering(2 * FRAMES_EACH)
     const rig = await startRig({ ringChanges: 5_000 })
     const users = [

@@ -103,7 +103,7 @@ describe('the keeper of leases', function () {
     expect(idsOf('end_lease')).to.deep.equal(markets.map((market) => [market, lease]))
   })
 
-  it('ends the orders of a socket with it, those on their way too, and no others', async () => {
+  it('ends the orders of a socket with it, those on their way too, and no others (CAN-029)', async () => {
     const keeper = aKeeper()
     const [first, second] = [await hold(keeper), await hold(keeper)]
     const under = ({ leaseId }: { readonly leaseId: string }, of = owner) =>

@@ -56,7 +56,7 @@ describe('leases of sockets', () => {
   }
   const kinds = () => asked.map(({ kind }) => kind)
 
-  it('opens a lease that ends with the socket', async () => {
+  it('opens a lease that ends with the socket (CAN-029)', async () => {
     const client = await authenticated()
     const opened = await reply(client, { op: 'cancel_on_disconnect' })
     expect(opened).to.include({ type: 'lease', seconds: 30 })
@@ -112,7 +112,7 @@ describe('leases of sockets', () => {
     expect(JSON.parse(asked.at(-1)?.body ?? '')).to.deep.equal({ lease_id: gone, seconds: 30 })
   })
 
-  it('puts the lease on the orders that its owner places by the socket, and on no other', async () => {
+  it('puts the lease on the orders that its owner places by the socket, and on no other (CAN-030)', async () => {
     const placed: unknown[] = []
     await rig.bus.answer(askPlaceOrder, 'order-intake', (data) => {
       placed.push(JSON.parse(decodeOrderRequest(data).body))

@@ -112,7 +112,7 @@ describe('ws-fanout when the venue loses a notification', function () {
     await nats.stop()
   })
 
-  it('delivers the changes within a few seconds, in order and without a gap', async () => {
+  it('delivers the changes within a few seconds, in order and without a gap (STR-009)', async () => {
     const changes = busyHistory(60)
     const client = await rig.connect()
     client.send({ op: 'subscribe', channel: 'book', market: MARKET, req_id: 's' })

@@ -72,7 +72,7 @@ describe('ws-fanout market data', () => {
   }
 
   describe('levels', () => {
-    it('leads clients of every depth to the levels of the book, checked by their checksums', async () => {
+    it('leads clients of every depth to the levels of the book, checked by their checksums (STR-044, STR-046)', async () => {
       rig = await startRig()
       await publish(changes.slice(0, 50))
       const { client } = await subscribed({ channel: 'levels' })
@@ -144,7 +144,7 @@ describe('ws-fanout market data', () => {
   })
 
   describe('candles', () => {
-    it('has the candles of an interval, closed when their time is over', async () => {
+    it('has the candles of an interval, closed when their time is over (STR-047)', async () => {
       rig = await startRig({ nowMs: () => AFTER_THEM_MS })
       await publish(changes.slice(0, 150))
       const { client, first } = await subscribed({ channel: 'candles', interval: '1m' })
@@ -206,7 +206,7 @@ describe('ws-fanout market data', () => {
     expect(other.frames[0]?.code).to.equal('resume_too_old')
   })
 
-  it('tells the status of a market and its reason, in an order that a restart keeps', async () => {
+  it('tells the status of a market and its reason, in an order that a restart keeps (STR-048)', async () => {
     rig = await startRig()
     let seq = 0
     const state = async (standing: MarketStanding) => {
@@ -268,7 +268,7 @@ describe('ws-fanout market data', () => {
       { code: 'unknown_market', message: 'no such market' },
     ]),
   ]
-  it('refuses what it does not offer, with a reason', async () => {
+  it('refuses what it does not offer, with a reason (STR-044)', async () => {
     rig = await startRig()
     const client = await rig.connect()
     for (const [index, [frame, answer]] of refused.entries()) {

@@ -48,7 +48,7 @@ describe("a perpetual's book on a socket", () => {
   }
   const perpOf = async () => (await snapshot()).market_presentation.perp
 
-  it('shows the newest observation of its log, whenever that was made', async () => {
+  it('shows the newest observation of its log, whenever that was made (PER-008)', async () => {
     await open()
     expect(await perpOf()).to.equal(undefined)
     await observe('0.0006', 5_000)

@@ -55,7 +55,7 @@ describe('order entry by the socket', () => {
     return frame
   }
 
-  it('passes on the order as it came, and answers by req_id in the order of the decisions', async () => {
+  it('passes on the order as it came, and answers by req_id in the order of the decisions (STR-049)', async () => {
     await start()
     const orders = [{ order_id: 'a' }, { order_id: 'b' }]
     for (const [n, it] of orders.entries()) client.send({ op: 'place', req_id: `r${n}`, order: it })
@@ -78,7 +78,7 @@ describe('order entry by the socket', () => {
     })
   })
 
-  it('says that nothing is known of a repeat until its market has decided the first', async () => {
+  it('says that nothing is known of a repeat until its market has decided the first (ORD-025)', async () => {
     await start()
     const repeat = { ...refusals.duplicateOrderId, existingOrderId: 'a' }
     for (const reqId of ['r0', 'r1']) {
@@ -130,7 +130,7 @@ describe('order entry by the socket', () => {
     expect(await resultOf('later')).not.to.have.property('rate_limit')
   })
 
-  it('refuses what is no order as REST does, and a frame without req_id', async () => {
+  it('refuses what is no order as REST does, and a frame without req_id (STR-049)', async () => {
     await start()
     client.send({ op: 'place', req_id: 'r0' })
     await eventually(() => asked.length === 1)
@@ -145,7 +145,7 @@ describe('order entry by the socket', () => {
     expect(asked).to.have.length(1)
   })
 
-  it('refuses what exceeds the bound of unanswered requests, and takes more after an answer', async () => {
+  it('refuses what exceeds the bound of unanswered requests, and takes more after an answer (STR-050)', async () => {
     await start({ limits: { ...SESSION_LIMITS, maxOrdersInFlight: 2 } })
     for (const n of [0, 1, 2]) client.send({ op: 'place', req_id: `r${n}`, order: {} })
     expect(await resultOf('r2')).to.include({ status: 500, code: 'overloaded' })
@@ -168,7 +168,7 @@ describe('order entry by the socket', () => {
     expect(await resultOf('r1')).to.include({ status: 500, code: 'cancel_target_unresolved' })
   })
 
-  it('opens no socket to a page of an origin that is not allowed', async () => {
+  it('opens no socket to a page of an origin that is not allowed (AUT-037)', async () => {
     await start()
     const origin = 'https://elsewhere.example'
     const refused = await rig.connect({ origin }).catch((error: unknown) => error)

@@ -52,7 +52,7 @@ describe('ws-fanout orders', () => {
     )
   }
 
-  it('begins with the own active and matching orders as REST shows them, newest first', async () => {
+  it('begins with the own active and matching orders as REST shows them, newest first (STR-019)', async () => {
     rig = await startRig()
     const changes = historyOfTwo(60)
     await rig.publish(changes.slice(0, 292))
@@ -96,7 +96,7 @@ describe('ws-fanout orders', () => {
     })
   })
 
-  it('sends a new owner 0 as the sequence before the first', async () => {
+  it('sends a new owner 0 as the sequence before the first (STR-005)', async () => {
     rig = await startRig()
     const client = await connectAs()
     client.send({ ...scoped, since_seq: 0 })
@@ -133,7 +133,7 @@ describe('ws-fanout orders', () => {
     }
   })
 
-  it('says resume_too_old where the sequence before a change is not known any more', async () => {
+  it('says resume_too_old where the sequence before a change is not known any more (STR-036)', async () => {
     rig = await startRig({ ringChanges: 8, linkedChanges: 50 })
     const changes = historyOfTwo(40)
     await rig.publish(changes)
@@ -147,7 +147,7 @@ describe('ws-fanout orders', () => {
     expect(seqs(near)).to.deep.equal(seqsOf(changes, alice).filter((seq) => seq > 160))
   })
 
-  it('follows all listed markets unscoped, one snapshot each, empty ones too', async () => {
+  it('follows all listed markets unscoped, one snapshot each, empty ones too (STR-020)', async () => {
     const disabled = aFuture({ enabled: false })
     rig = await startRig({ markets: [aMarket(), aPerp(), disabled] })
     const changes = historyOfTwo(4)
@@ -203,7 +203,7 @@ describe('ws-fanout orders', () => {
     expect(updates(client)).to.have.length(sent)
   })
 
-  it('resumes all markets by an object, and by a number none', async () => {
+  it('resumes all markets by an object, and by a number none (STR-033)', async () => {
     rig = await startRig({ markets: [aMarket(), aPerp()] })
     const changes = historyOfTwo(10)
     const own = seqsOf(changes, alice)
@@ -238,7 +238,7 @@ describe('ws-fanout orders', () => {
     ])
   })
 
-  it('delivers a change once to a scoped and an unscoped subscription, as long as one is left', async () => {
+  it('delivers a change once to a scoped and an unscoped subscription, as long as one is left (STR-022)', async () => {
     rig = await startRig()
     const changes = historyOfTwo(30)
     const own = seqsOf(changes, alice)
@@ -296,7 +296,7 @@ describe('ws-fanout orders', () => {
     expect(of('trades')).to.have.length(30)
   })
 
-  it('answers snapshot_failed when a snapshot is too large, and sends nothing of it', async () => {
+  it('answers snapshot_failed when a snapshot is too large, and sends nothing of it (STR-059)', async () => {
     rig = await startRig({ limits: { ...SESSION_LIMITS, maxSnapshotBytes: 1_000 } })
     const changes = historyOfTwo(20)
     await rig.publish(changes.slice(0, 50))

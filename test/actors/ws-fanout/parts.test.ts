@@ -90,7 +90,7 @@ describe('change ring', () => {
 })
 
 describe('owner links', () => {
-  it('lead from each change to the same owner’s before it, as far back as they reach', () => {
+  it('lead from each change to the same owner’s before it, as far back as they reach (STR-036)', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(1, 3, 8, 64),

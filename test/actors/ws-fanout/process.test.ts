@@ -76,7 +76,7 @@ describe('ws-fanout process', function () {
     return client
   }
 
-  it('goes on byte for byte after it was killed, and stops cleanly when told', async () => {
+  it('goes on byte for byte after it was killed, and stops cleanly when told (STR-007)', async () => {
     const changes = busyHistory(100)
     await start()
     const live = await subscribe()

@@ -39,7 +39,7 @@ describe('ws-fanout slow clients', () => {
   let rig: FanOutRig
   afterEach(() => rig.end())
 
-  it('closes a client that does not read with slow_consumer and serves the others', async () => {
+  it('closes a client that does not read with slow_consumer and serves the others (STR-052)', async () => {
     rig = await startRig({
       limits: { ...SESSION_LIMITS, ...{ maxBacklogBytes: 2 ** 20, closeWithinMs: 1 }, ...PATIENT },
     })
@@ -93,7 +93,7 @@ describe('ws-fanout slow clients', () => {
     await eventually(() => rig.fanOut().clients() === 1)
   })
 
-  it('closes 1001 a client that answers no pings and keeps one that does', async () => {
+  it('closes 1001 a client that answers no pings and keeps one that does (STR-051)', async () => {
     rig = await startRig({ limits: { ...SESSION_LIMITS, pingEveryMs: 30, pongWithinMs: 1_000 } })
     const alive = await rig.connect()
     const dead = await rig.connect({ autoPong: false })

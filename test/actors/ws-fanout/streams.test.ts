@@ -59,7 +59,7 @@ describe('ws-fanout streams', () => {
     return client
   }
 
-  it('gives each of many subscribers in a burst a snapshot and then every change once', async () => {
+  it('gives each of many subscribers in a burst a snapshot and then every change once (STR-008, STR-016)', async () => {
     rig = await startRig()
     const changes = busyHistory(120)
     const clients: SocketClient[] = []
@@ -102,7 +102,7 @@ describe('ws-fanout streams', () => {
     expect(seqs).to.have.length(120)
   })
 
-  it('snapshots the book as REST shows it and at most 50 trades, newest first', async () => {
+  it('snapshots the book as REST shows it and at most 50 trades, newest first (STR-017, STR-018)', async () => {
     rig = await startRig()
     await rig.publish(busyHistory(60))
     const client = await rig.connect()
@@ -119,7 +119,7 @@ describe('ws-fanout streams', () => {
   })
 
   for (const channel of ['book', 'trades']) {
-    it(`resumes ${channel} from memory and from the stream with the bytes first sent`, async () => {
+    it(`resumes ${channel} from memory and from the stream with the bytes first sent (STR-007, STR-028)`, async () => {
       rig = await startRig()
       const changes = busyHistory(150)
       const live = await rig.connect()
@@ -144,7 +144,7 @@ describe('ws-fanout streams', () => {
     })
   }
 
-  it('loses nothing and repeats nothing when a long resume meets a burst', async () => {
+  it('loses nothing and repeats nothing when a long resume meets a burst (STR-035)', async () => {
     rig = await startRig({ ringChanges: 64 })
     const changes = busyHistory(400)
     await rig.publish(changes.slice(0, 1_000))
@@ -186,7 +186,7 @@ describe('ws-fanout streams', () => {
     )
   })
 
-  it('lets a client go on where it was after the fan-out restarted', async () => {
+  it('lets a client go on where it was after the fan-out restarted (STR-037)', async () => {
     rig = await startRig()
     const changes = busyHistory(30)
     const before = await rig.connect()
@@ -204,7 +204,7 @@ describe('ws-fanout streams', () => {
     )
   })
 
-  it('answers what it cannot resume with resume_too_old and a snapshot', async () => {
+  it('answers what it cannot resume with resume_too_old and a snapshot (STR-031)', async () => {
     rig = await startRig({ ringChanges: 8 })
     await rig.publish(busyHistory(20))
     await rig.bus.trim(feedStream(MARKET), 10)
@@ -232,7 +232,7 @@ describe('ws-fanout streams', () => {
     await client.next((frame) => frame.seq === 5)
   })
 
-  it('drops the subscription with stream_reset when the stream cannot be read', async () => {
+  it('drops the subscription with stream_reset when the stream cannot be read (STR-058)', async () => {
     rig = await startRig({ ringChanges: 8 })
     await rig.publish(busyHistory(20))
     const client = await rig.connect()

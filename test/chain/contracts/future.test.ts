@@ -174,7 +174,7 @@ describe('a dated future on a chain', function () {
     expect(future).to.include({ last_trade_time: Number(unknown.subId) - 3_600, paused: false })
   })
 
-  it('reads the pause and the index again where the rest is cached', async () => {
+  it('reads the pause and the index again where the rest is cached (PER-001)', async () => {
     const deps = { client, deployment: deployment(), cacheMs: 1_000_000, nowMs: () => 5_000 }
     const reader = createMarketReader(deps)
     const read = async () => {
@@ -208,7 +208,7 @@ describe('a dated future on a chain', function () {
     expect(paid.flatMap(({ tradedBy }) => tradedBy)).to.deep.equal([])
   })
 
-  it('shows the mark at which a mined match was booked, whatever the mark is now', async () => {
+  it('shows the mark at which a mined match was booked, whatever the mark is now (FUT-030)', async () => {
     const readMark = createMarkReader(client, [market])
     const call = await fillCall(world, fill({ takerFee: ONE }))
     const { transactionHash: hash, blockHash, blockNumber } = await perform(world, call)

@@ -84,7 +84,7 @@ describe('a perpetual on a chain', () => {
     })
   })
 
-  it('shows an account whose margin is that of the manager, to the last unit', async () => {
+  it('shows an account whose margin is that of the manager, to the last unit (PER-021)', async () => {
     const seen = await observe()
     expect(seen.account).to.deep.include({ inAuction: false, position: 0n, cash: 100_000n * E18 })
     expect(seen.account.collateral > 0n).to.equal(true)

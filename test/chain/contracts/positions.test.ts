@@ -115,7 +115,7 @@ describe('positions on a chain', () => {
     return body
   }
 
-  it('equal the contracts, number by number, through prices, funding, doubt and a depeg', async () => {
+  it('equal the contracts, number by number, through prices, funding, doubt and a depeg (PER-044)', async () => {
     for (const trader of [dealer, long, flat]) await compare(trader)
     await trade(world, { buyer: long, seller: dealer, size: MILLION, takerFee: '1.6' })
     await setPrices(world, { index: '0.0006', mark: '0.00063' })

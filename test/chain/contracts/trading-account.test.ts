@@ -122,7 +122,7 @@ describe('a trading account on a chain', function () {
 
   const makeStale = async () => warpTo(world, (await timeOf(world)) + 181)
 
-  it('spends its balances while it has neither position nor debt, in as many requests as before', async () => {
+  it('spends its balances while it has neither position nor debt, in as many requests as before (FUT-039)', async () => {
     const asked: string[] = []
     const request = client.request.bind(client) as (call: { method: string }) => Promise<unknown>
     const counting = {
@@ -166,7 +166,7 @@ describe('a trading account on a chain', function () {
     }
   })
 
-  it('spends with a position exactly what keeps its initial margin', async () => {
+  it('spends with a position exactly what keeps its initial margin (FUT-040)', async () => {
     await open(14n)
     const { quote, exposure } = await factsOf(holder)
     assert(exposure !== undefined, 'the position binds the account')
@@ -194,7 +194,7 @@ describe('a trading account on a chain', function () {
     expect(await findGuilty(decodeMatch(accepted.data), TOO_LOW)).to.equal(undefined)
   })
 
-  it('trades with accounts of the earlier spot manager, which trade with each other', async () => {
+  it('trades with accounts of the earlier spot manager, which trade with each other (FUT-042)', async () => {
     const [alice, bob] = earlier
     const amount = 1_000n * ONE
     await open()
@@ -205,7 +205,7 @@ describe('a trading account on a chain', function () {
     expect([base, exposure]).to.deep.equal([10n ** 9n * ONE, undefined])
   })
 
-  it('waits for a stale index only with a position, and then it is to blame', async () => {
+  it('waits for a stale index only with a position, and then it is to blame (FUT-041)', async () => {
     await open()
     await makeStale()
     const amount = 1_000n * ONE
@@ -241,7 +241,7 @@ describe('a trading account on a chain', function () {
     }
   })
 
-  it('is stopped by a pause of the futures manager, which no order is to blame for', async () => {
+  it('is stopped by a pause of the futures manager, which no order is to blame for (FUT-043)', async () => {
     const [alice, bob] = earlier
     const amount = 1_000n * ONE
     await act(world, world.at.deployer, 'manager', 'setAdjustmentsPaused', true)

@@ -51,12 +51,12 @@ describe('what a look at the chain means for a transaction', () => {
     expect(follow(doubted, aView())).to.deep.equal({ step: { kind: 'keep' }, doubt: NO_DOUBT })
   })
 
-  it('believes a receipt at once when its block stands', () => {
+  it('believes a receipt at once when its block stands (SET-011)', () => {
     const view = aView({ receipts: new Map([[4, receipt]]) })
     expect(follow(known(), view).step).to.deep.equal({ kind: 'mined', receipt })
   })
 
-  it('believes no receipt whose block does not stand', () => {
+  it('believes no receipt whose block does not stand (SET-011)', () => {
     const receipts = new Map([[4, receipt]])
     for (const blocks of [blockAt90(OTHER), blockAt90(undefined), new Map()]) {
       expect(followOften(known(), aView({ receipts, blocks }), 9)).to.not.include('mined')

@@ -97,7 +97,7 @@ describe('a lane on a node', () => {
   })
 
   for (const depth of [1, 12]) {
-    it(`has what a reorganisation of ${depth} blocks took mined again, as the same bytes`, async () => {
+    it(`has what a reorganisation of ${depth} blocks took mined again, as the same bytes (SET-013)`, async () => {
       await open()
       const hashes = [await lane.send('a'), await lane.send('b')].map((it) => it.attempts[0]?.hash)
       await eventually(async () => (await pooled()) === 2)

@@ -213,7 +213,7 @@ function expectToldOrReversed(lane: ScriptedLane, intentId: string, truth: strin
 }
 
 describe('a lane in a history where anything may go wrong', () => {
-  it('sends nothing that is not recorded, gives no intent two nonces, and tells the truth or takes it back', async () => {
+  it('sends nothing that is not recorded, gives no intent two nonces, and tells the truth or takes it back (OPE-033)', async () => {
     const property = fc.asyncProperty(arbitrarySchedule, async (schedule) => {
       const run = openRun()
       for (const what of schedule) await happen(run, run, what)

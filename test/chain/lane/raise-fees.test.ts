@@ -9,7 +9,7 @@ const caps = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => ({
 })
 
 describe('fees of a replacement', () => {
-  it('are an eighth higher, rounded up', () => {
+  it('are an eighth higher, rounded up (OPE-034)', () => {
     expect(raiseFees(caps(1_001n, 7n), caps(1_000n, 7n), 5n)).to.deep.equal(caps(1_127n, 8n))
   })
 
@@ -17,7 +17,7 @@ describe('fees of a replacement', () => {
     expect(raiseFees(caps(100n, 10n), caps(400n, 10n), 5n)).to.deep.equal(caps(400n, 12n))
   })
 
-  it('stop at five times the suggested', () => {
+  it('stop at five times the suggested (OPE-034)', () => {
     expect(raiseFees(caps(4_400n, 8n), caps(1_000n, 8n), 5n)).to.deep.equal(caps(4_950n, 9n))
     expect(raiseFees(caps(4_445n, 8n), caps(1_000n, 8n), 5n)).to.equal(undefined)
   })

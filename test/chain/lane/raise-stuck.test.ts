@@ -25,7 +25,7 @@ describe('what a lane pays', () => {
     }
   }
 
-  it('raises both fees of what blocks pass over for 12 seconds, recorded before it is sent', async () => {
+  it('raises both fees of what blocks pass over for 12 seconds, recorded before it is sent (OPE-034)', async () => {
     const { attempts } = lane.take('a')
     const held: boolean[] = []
     lane.onSend = ({ attempts: all }) => held.push(lane.journal.holds(all.at(-1)?.hash ?? '0x'))

@@ -40,7 +40,7 @@ describe('tracking transactions', () => {
     expect(stateOf('b')).to.deep.nested.include({ 'transaction.revert': 'scripted' })
   })
 
-  it('follows what is mined until a dozen blocks stand on it, and no longer', async () => {
+  it('follows what is mined until a dozen blocks stand on it, and no longer (SET-012)', async () => {
     lane.take('a')
     lane.mine()
     await lane.look()
@@ -162,7 +162,7 @@ describe('tracking transactions', () => {
     expect(stateOf('b')?.kind).to.equal('mined')
   })
 
-  it('sends what a reorganisation took as the same bytes, and tells nothing new', async () => {
+  it('sends what a reorganisation took as the same bytes, and tells nothing new (SET-013)', async () => {
     const { attempts } = lane.take('a')
     lane.mine()
     await lane.look()

@@ -237,7 +237,7 @@ describe('the lane of a key', () => {
     expect(journal.find('a')).to.equal(undefined)
   })
 
-  it('takes nothing that would use its reserve of gas money, beside what is open', async () => {
+  it('takes nothing that would use its reserve of gas money, beside what is open (OPE-036)', async () => {
     const opened = await open({ reserve: { transactions: 2n, gasEach: 5n } })
     const facts = { ...SCRIPTED_GAS, balance: 10n * SCRIPTED_GAS.maxFeePerGas + 7n }
     expect(opened.shortage(facts, 7n)).to.equal(undefined)
@@ -275,7 +275,7 @@ describe('the lane of a key', () => {
     expect(opened.chainSilentMs()).to.be.within(0, 40_000)
   })
 
-  it('has at most 512 transactions in flight', async () => {
+  it('has at most 512 transactions in flight (OPE-035)', async () => {
     const opened = await open()
     scripted.lies = () => ({ silent: true })
     for (let n = 0; n < 511; n += 1) opened.take(callFor(`${n}`))

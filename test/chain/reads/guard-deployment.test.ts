@@ -63,7 +63,7 @@ describe('the check that the chain is still the right one', () => {
     expect(((await outcome()) as Error).message).to.include('no contract at spotTradeModule')
   })
 
-  it('fails when the node moved to another chain, or the key lost its right', async () => {
+  it('fails when the node moved to another chain, or the key lost its right (OPE-032)', async () => {
     const { node, outcome } = aNode()
     await outcome()
     node.chainId = 1

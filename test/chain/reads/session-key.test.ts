@@ -48,7 +48,7 @@ describe('the end of a session key', () => {
     expect(await endOf()).to.equal(near + 100_000n)
   })
 
-  it('is 0 from the start of its deregistration, though the chain lets it sign for a cooldown more', async () => {
+  it('is 0 from the start of its deregistration, though the chain lets it sign for a cooldown more (AUT-020)', async () => {
     await deregister()
     expect(await endOf()).to.equal(0n)
   })

@@ -38,7 +38,7 @@ async function aFrame(
 const wireOf = ({ issuedAt, ...frame }: AuthFrame) => ({ ...frame, issued_at: issuedAt })
 
 describe('message-signed frames', () => {
-  it('say what is signed, to the letter', () => {
+  it('say what is signed, to the letter (AUT-024)', () => {
     const frame = { address: '0xAb', nonce: 'n', issuedAt: 1, expiry: 2 }
     const lines = 'Address: 0xAb\nNonce: n\nIssued At: 1\nExpiration Time: 2'
     expect(frameMessage('history', check.words, frame)).to.equal(
@@ -49,13 +49,13 @@ describe('message-signed frames', () => {
     )
   })
 
-  it('are hashed as personal_sign does, whatever the text', () => {
+  it('are hashed as personal_sign does, whatever the text (AUT-024)', () => {
     for (const text of ['', 'a', 'ä€😀', 'x'.repeat(1000)]) {
       expect(bytesToHex(personalDigest(text))).to.equal(hashMessage(text))
     }
   })
 
-  it('speak for the address they name, as sent or lower-cased in the text', async () => {
+  it('speak for the address they name, as sent or lower-cased in the text (AUT-026)', async () => {
     const owner = account.address.toLowerCase()
     const lowered = (frame: Omit<AuthFrame, 'signature'>) =>
       frameMessage('history', check.words, { ...frame, address: owner })
@@ -69,7 +69,7 @@ describe('message-signed frames', () => {
     }
   })
 
-  it('are refused outside their time', async () => {
+  it('are refused outside their time (AUT-028)', async () => {
     const times: [Partial<AuthFrame>, string][] = [
       [{ issuedAt: NOW + 61 }, 'issued_at is in the future'],
       [{ expiry: NOW }, 'the frame has expired'],
@@ -107,7 +107,7 @@ describe('message-signed frames', () => {
     }
   })
 
-  it('come as base64url of JSON, with or without padding', () => {
+  it('come as base64url of JSON, with or without padding (AUT-033)', () => {
     const frame = { address: '0x1', nonce: 'é?>' }
     const text = Buffer.from(JSON.stringify(frame)).toString('base64url')
     const padded = text.padEnd(Math.ceil(text.length / 4) * 4, '=')
@@ -145,7 +145,7 @@ describe('message-signed frames', () => {
     }
   })
 
-  it('are refused with a signature that the chain would not take', async () => {
+  it('are refused with a signature that the chain would not take (AUT-027)', async () => {
     const good = await aFrame()
     for (const signature of ['', '0x', 'zz', good.signature.slice(0, 128)]) {
       expect(verifyFrame({ ...good, signature }, check)).to.deep.equal({

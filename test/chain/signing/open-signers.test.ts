@@ -49,7 +49,7 @@ describe('keys of executor and submitters', () => {
       })
     }
     for (const mode of [0o640, 0o604, 0o660, 0o700, 0o644]) {
-      it(`is refused in mode ${mode.toString(8)}, in one sentence`, () => {
+      it(`is refused in mode ${mode.toString(8)}, in one sentence (OPE-038)`, () => {
         write(KEY, mode)
         expect(() => openKeyFile(path, CHAIN)).to.throw(
           CannotStart,

@@ -28,7 +28,7 @@ describe('the header of a signed frame', () => {
     expect(decodeFrameHeader(encoded('x'.repeat(1_535)))).to.equal(undefined)
   })
 
-  it('is refused, but well-formed, when the frame is incomplete, late, or of another purpose', async () => {
+  it('is refused, but well-formed, when the frame is incomplete, late, or of another purpose (AUT-025)', async () => {
     expect(read(encoded([]))).to.deep.equal({
       reason: 'the frame must be a JSON object',
       isMalformed: false,

@@ -25,7 +25,7 @@ describe('strict recovery', () => {
     expect(recovers(0x80n << 248n)).to.equal(false)
   })
 
-  it('takes v of 27 and 28, not the two that name an r beyond the order', () => {
+  it('takes v of 27 and 28, not the two that name an r beyond the order (AUT-003)', () => {
     for (const v of [27, 28]) expect(recovers(1n, v), String(v)).to.equal(true)
     for (let r = 1n; r < 20n; r += 1n) {
       for (const v of [0, 1, 26, 29, 30, 31, 255]) expect(recovers(1n, v, r)).to.equal(false)

@@ -41,7 +41,7 @@ describe('signature reads on a chain', () => {
     expect(await reads().readCode(plain)).to.deep.equal({ hasCode: true })
   })
 
-  it('believes only the whole magic word', async () => {
+  it('believes only the whole magic word (AUT-005)', async () => {
     expect(await verdictOf(answering(MAGIC))).to.equal(true)
     expect(await verdictOf(answering('1626ba7f'))).to.equal(false)
     expect(await verdictOf(answering(`${MAGIC}01`))).to.equal(false)
@@ -49,7 +49,7 @@ describe('signature reads on a chain', () => {
     expect(await verdictOf(onlyFourBytes)).to.equal(false)
   })
 
-  it('takes a revert, an endless loop and silence for a refusal', async () => {
+  it('takes a revert, an endless loop and silence for a refusal (AUT-006)', async () => {
     const revert: Hex = '0x60006000fd'
     const loop: Hex = '0x5b600056'
     const nothing: Hex = '0x00'

@@ -52,7 +52,7 @@ describe('what a node says of a signer', () => {
     expect(await readsOf(noAnswer()).reads.readCode(SIGNER)).to.equal(undefined)
   })
 
-  it('is one call in the place of the matching contract, of its sender, who pays', async () => {
+  it('is one call in the place of the matching contract, of its sender, who pays (AUT-007)', async () => {
     const { asked, accepted } = readsOf(YES)
     expect(await accepted()).to.equal(true)
     expect(asked).to.have.length(1)
@@ -87,7 +87,7 @@ describe('what a node says of a signer', () => {
     for (const { params } of asked as Asked[]) expect(Number(params[0].gas)).to.be.below(2 ** 24)
   })
 
-  it('is an acceptance only with the whole magic word behind that of the stub, in any case', async () => {
+  it('is an acceptance only with the whole magic word behind that of the stub, in any case (AUT-005)', async () => {
     expect(await readsOf(YES.toUpperCase().replace('X', 'x')).accepted()).to.equal(true)
     for (const word of ['0'.repeat(64), MAGIC.replace(/0$/, '1'), `${'0'.repeat(56)}1626ba7e`]) {
       expect(await readsOf(`0x${ASKED_WORD}${word}`).accepted(), word).to.equal(false)

@@ -42,7 +42,7 @@ describe('a word of typed data', () => {
 })
 
 describe('typed data of an action', () => {
-  it('hashes every action on every domain as viem does', () => {
+  it('hashes every action on every domain as viem does (AUT-001)', () => {
     const property = fc.property(domains, arbitraryAction, (domain, action) => {
       const expected = hashTypedData({
         domain: { ...MATCHING_DOMAIN, ...domain },
@@ -55,7 +55,7 @@ describe('typed data of an action', () => {
     fc.assert(property, { numRuns: runs(200) })
   })
 
-  it('hashes every cancel on every domain as viem does', () => {
+  it('hashes every cancel on every domain as viem does (CAN-011)', () => {
     const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
     const cancels = fc.record({
       owner: arbitraryAddress,
@@ -86,7 +86,7 @@ describe('typed data of an action', () => {
     fc.assert(property, { numRuns: runs(200) })
   })
 
-  it('computes the domain separator as viem does', () => {
+  it('computes the domain separator as viem does (AUT-002)', () => {
     const domain = { chainId: 8453, verifyingContract: `0x${'ab'.repeat(20)}` } as const
     expect(bytesToHex(domainSeparator(domain))).to.equal(
       viemSeparator({ domain: { ...MATCHING_DOMAIN, ...domain } }),

@@ -101,7 +101,7 @@ describe('signature verifier', () => {
   for (const [form, make] of Object.entries(twins(`0x${'11'.repeat(64)}1b`)).map(
     ([name]) => [name, (signature: Hex) => twins(signature)[name]] as const,
   )) {
-    it(`refuses ${form}, as the chain does`, async () => {
+    it(`refuses ${form}, as the chain does (AUT-003)`, async () => {
       const action = anAction()
       const twin = make(await signed(action)) ?? '0x'
       const verdict = await verifierOn({ code: false }).verify(action, twin)
@@ -122,7 +122,7 @@ describe('signature verifier', () => {
     })
   })
 
-  it('asks only the contract when there is code at the signer, even about a correct key', async () => {
+  it('asks only the contract when there is code at the signer, even about a correct key (AUT-004)', async () => {
     const action = anAction()
     const signature = await signed(action)
     const verdictOf = async (accepts: boolean): Promise<SignatureVerdict> =>
@@ -145,7 +145,7 @@ describe('signature verifier', () => {
     expect(verdict.kind === 'unknown' && verdict.cause).to.be.instanceOf(SignerUnreadable)
   })
 
-  it('takes a correct key at its word while code is unreadable, and nothing else', async () => {
+  it('takes a correct key at its word while code is unreadable, and nothing else (AUT-010)', async () => {
     const action = anAction()
     const { verify } = verifierOn({})
     expect(await verify(action, await signed(action))).to.deep.equal({

@@ -33,7 +33,7 @@ describe('means of an account that pays with balances', () => {
   const observe = (base: bigint, quote: bigint, blockNumber = 100n): void =>
     balanceMeans.observe(purse, seen(base, quote, blockNumber))
 
-  it('are enough for everything while nothing was observed', () => {
+  it('are enough for everything while nothing was observed (MAT-054)', () => {
     balanceMeans.reserve(purse, order('buy', 1n), 5n)
     balanceMeans.reserve(purse, order('sell', 1n), 5n)
     expect(balanceMeans.shortOfMatch(purse, order('buy', 1n), 10n, match)).to.equal(undefined)
@@ -59,13 +59,13 @@ describe('means of an account that pays with balances', () => {
     expect(balanceMeans.hasEnough(purse, order('sell', 1n), waits(11n))).to.equal(false)
   })
 
-  it('charge the fee to the order that takes, if it buys', () => {
+  it('charge the fee to the order that takes, if it buys (MON-016)', () => {
     expect(balanceMeans.costOf(order('buy', 10n), match)).to.equal(21n)
     expect(balanceMeans.costOf(order('buy', 10n, 'other'), match)).to.equal(20n)
     expect(balanceMeans.costOf(order('sell', 10n), match)).to.equal(10n)
   })
 
-  it('count what is reserved as still there for an order that is open, on its own side only', () => {
+  it('count what is reserved as still there for an order that is open, on its own side only (MAT-052)', () => {
     observe(10n, 20n)
     balanceMeans.reserve(purse, order('buy', 1n), 8n)
     balanceMeans.reserve(purse, order('sell', 1n), 3n)
@@ -80,7 +80,7 @@ describe('means of an account that pays with balances', () => {
     expect(available(purse)).to.deep.equal([10n, 20n])
   })
 
-  it('move by what settled after the observed block, and move back when the chain lost it', () => {
+  it('move by what settled after the observed block, and move back when the chain lost it (MAT-046)', () => {
     observe(100n, 100n)
     balanceMeans.settle(purse, order('buy', 0n), settledIn(100n))
     expect(available(purse)).to.deep.equal([100n, 100n])
@@ -145,7 +145,7 @@ describe('means of an account that pays with balances', () => {
       limitPrice: price,
     })
 
-    it('are what keeps initial margin, with what the fill brings in', () => {
+    it('are what keeps initial margin, with what the fill brings in (FUT-040)', () => {
       observeExposed()
       expect(balanceMeans.shortToOpen(purse, at('buy', 501n))).to.deep.equal(short(1_002n * E18))
       expect(balanceMeans.shortToOpen(purse, at('buy', 500n))).to.equal(undefined)
@@ -202,7 +202,7 @@ describe('means of an account that pays with balances', () => {
       expect(balanceMeans.hasEnough(purse, sale, hold)).to.equal(false)
     })
 
-    it('are nothing while the index is stale, unless nothing is at stake', () => {
+    it('are nothing while the index is stale, unless nothing is at stake (FUT-039)', () => {
       observeExposed({ index: priceE18(0n) })
       const hold = marginShort(2n * E18)
       expect(balanceMeans.shortToOpen(purse, at('buy', 1n))).to.deep.equal(hold)

@@ -33,7 +33,7 @@ describe('the amount that a fill turns over', () => {
     }
   })
 
-  it('of a future is its size, which is in USDC', () => {
+  it('of a future is its size, which is in USDC (MON-024)', () => {
     expect(quoteOf(aFuture())).to.equal(amount)
   })
 
@@ -52,7 +52,7 @@ describe('the fee of a taker', () => {
   const feeOf = (market: Market, price: PriceE18) =>
     contractOf(market).trading.takerFee({ ...market, takerFeeBps: 25 }, price, amountE18(4n * E18))
 
-  it('is a share of price times size, of a future of its size alone', () => {
+  it('is a share of price times size, of a future of its size alone (FUT-008)', () => {
     for (const market of [spot, aPerp(), delivered]) {
       expect(feeOf(market, priceE18(E18)), market.contractType).to.equal(E18 / 100n)
       expect(feeOf(market, priceE18(3n * E18)), market.contractType).to.equal((3n * E18) / 100n)
@@ -60,7 +60,7 @@ describe('the fee of a taker', () => {
     expect(feeOf(aFuture(), priceE18(1_500n * E18))).to.equal(E18 / 100n)
   })
 
-  it('is compared with its bound for each unit, of a future for each contract', () => {
+  it('is compared with its bound for each unit, of a future for each contract (FUT-009)', () => {
     const perUnit = (market: Market, amount: bigint) =>
       contractOf(market).trading.feePerUnit(quoteE18(E18 / 100n), amountE18(amount))
     for (const market of [spot, aPerp(), delivered]) {
@@ -71,7 +71,7 @@ describe('the fee of a taker', () => {
 })
 
 describe('an order that the chain refused', () => {
-  it('ends for the reason that the revert names, or for its refusal', () => {
+  it('ends for the reason that the revert names, or for its refusal (SET-020)', () => {
     for (const market of [spot, delivered]) {
       const { cancelReason } = contractOf(market).trading
       expect(cancelReason('WERC_CannotBeNegative')).to.equal('insufficient_balance')
@@ -119,7 +119,7 @@ describe('the entry of a market', () => {
     expect(created).to.include({ initial_margin_rate: '0.1', paused: false })
   })
 
-  it('says whether a perpetual trades: admitted, with a cap, neither paused nor disabled', () => {
+  it('says whether a perpetual trades: admitted, with a cap, neither paused nor disabled (PER-004)', () => {
     const perp = aPerp()
     const tradingOf = (facts: Parameters<typeof perpetualFacts>[0]) => {
       const seen = observed(hidePerpetual(perpetualFacts(facts)))

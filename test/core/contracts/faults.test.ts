@@ -56,7 +56,7 @@ describe('faults of the venue on margin markets', () => {
   const future = tradingOf({ contractType: 'future' })
 
   for (const [name, fault] of Object.entries(OF_FUTURES)) {
-    it(`${name} is one of the ${fault} on a future, and none on a perpetual`, () => {
+    it(`${name} is one of the ${fault} on a future, and none on a perpetual (SET-033)`, () => {
       expect(venueFaultOf(future, name)).to.equal(fault)
       expect(venueFaultOf(perpetual, name)).to.equal(undefined)
     })

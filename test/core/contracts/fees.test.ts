@@ -11,7 +11,7 @@ const isFloorOf = (n: bigint, value: bigint, divisor: bigint): boolean =>
   n * divisor <= value && value < (n + 1n) * divisor
 
 describe('notional and fees', () => {
-  it('round the notional down before the fee is taken of it, and the fee down again', () => {
+  it('round the notional down before the fee is taken of it, and the fee down again (MON-017)', () => {
     const half = amountE18(E18 / 2n)
     // 333.5 → 333, of which 30 basis points are 0.999; of 333.5 they would be 1.0005.
     expect(notionalFloor(priceE18(667n), half)).to.equal(333n)
@@ -23,7 +23,7 @@ describe('notional and fees', () => {
     expect(notionalFeeFloor(priceE18(1_334n), half, 30)).to.equal(2n)
   })
 
-  it('are exact to the last unit for any price, amount and rate', () => {
+  it('are exact to the last unit for any price, amount and rate (MON-017)', () => {
     fc.assert(
       fc.property(
         anyPrice,
@@ -39,7 +39,7 @@ describe('notional and fees', () => {
     )
   })
 
-  it('round the fee per unit down', () => {
+  it('round the fee per unit down (MON-018)', () => {
     expect(feePerUnitFloor(quoteE18(2n), amountE18(3n * E18))).to.equal(0n)
     expect(feePerUnitFloor(quoteE18(3n), amountE18(3n * E18))).to.equal(1n)
     expect(feePerUnitFloor(quoteE18(10n), amountE18(3n))).to.equal(3_333_333_333_333_333_333n)

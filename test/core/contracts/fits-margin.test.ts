@@ -45,7 +45,7 @@ const largest = (asked: Asked): bigint => {
 }
 
 describe('margin for a trade', () => {
-  it('is the equity less what the position then requires and what the trade loses', () => {
+  it('is the equity less what the position then requires and what the trade loses (PER-023)', () => {
     expect(largest({})).to.equal(10n)
     expect(largest({ position: 4n })).to.equal(6n)
     expect(largest({ result: -3n })).to.equal(7n)
@@ -54,12 +54,12 @@ describe('margin for a trade', () => {
     expect(fits(-11n)).to.equal(false)
   })
 
-  it('counts matches in flight on the same side as done, their losses included', () => {
+  it('counts matches in flight on the same side as done, their losses included (PER-025)', () => {
     expect(largest({ own: flight(3n, -2n) })).to.equal(5n)
     expect(largest({ position: 1n, own: flight(3n, 0n) })).to.equal(6n)
   })
 
-  it('counts the losses of the other side as far as what they release does not cover them', () => {
+  it('counts the losses of the other side as far as what they release does not cover them (PER-026)', () => {
     const position = 6n
     expect(largest({ position, opposite: flight(-4n, -3n) })).to.equal(4n)
     expect(largest({ position, opposite: flight(-4n, -4n) })).to.equal(4n)
@@ -68,7 +68,7 @@ describe('margin for a trade', () => {
     expect(largest({ opposite: flight(-4n, -3n) })).to.equal(7n)
   })
 
-  it('asks for cash as well where the account may not borrow and the trade loses', () => {
+  it('asks for cash as well where the account may not borrow and the trade loses (PER-024)', () => {
     const lost = { own: flight(0n, -1n), opposite: flight(0n, -1n) }
     const asked = { ...lost, equity: 100n, cash: 5n, mayBorrow: false }
     expect(fits(1n, { ...asked, result: -3n })).to.equal(true)
@@ -108,7 +108,7 @@ describe('margin for a trade', () => {
     expect(fits(2n, { ...asked, equity: 2n, isFree: true })).to.equal(true)
   })
 
-  it('is there for every reduction, and while the market has no prices', () => {
+  it('is there for every reduction, and while the market has no prices (PER-027)', () => {
     expect(fits(-6n, { position: 6n, equity: -100n })).to.equal(true)
     expect(fits(-7n, { position: 6n, equity: -100n })).to.equal(false)
     // What is in flight on the same side is no longer there to be reduced.

@@ -59,7 +59,7 @@ describe('the gate of a series', () => {
   const reasonAt = (facts: Partial<FutureFacts> | undefined, nowMs = START_MS, readAtMs = nowMs) =>
     trading.gate?.(facts && { ...observedFuture(facts), readAtMs }, nowMs)?.reason
 
-  it('is open while the series trades, and names the most lasting reason that closes it', () => {
+  it('is open while the series trades, and names the most lasting reason that closes it (FUT-022)', () => {
     const all = { paused: true, moduleAllowed: false, indexStale: true }
     expect(reasonAt({})).to.equal(undefined)
     expect(reasonAt(undefined)).to.equal('market_unread')
@@ -71,7 +71,7 @@ describe('the gate of a series', () => {
     expect(reasonAt({ indexStale: true })).to.equal('index_stale')
   })
 
-  it('closes when the facts are older than two seconds', () => {
+  it('closes when the facts are older than two seconds (FUT-021)', () => {
     expect(reasonAt({}, START_MS + BAND_AGE_MAX_MS, START_MS)).to.equal(undefined)
     expect(reasonAt({ paused: true }, START_MS + BAND_AGE_MAX_MS + 1, START_MS)).to.equal(
       'band_stale',
@@ -79,7 +79,7 @@ describe('the gate of a series', () => {
   })
 })
 
-describe('the admission of an order of a series refuses', () => {
+describe('the admission of an order of a series refuses (FUT-018, FUT-020)', () => {
   const rows: readonly (readonly [string, string | undefined, Asking])[] = [
     ['nothing that the chain could settle', undefined, {}],
     ['while paused, first of all', 'trading_paused', { facts: { paused: true, indexStale: true } }],
@@ -138,7 +138,7 @@ describe('the admission of an order of a series refuses', () => {
     })
   }
 
-  it('what cannot be read, with a text that says so', () => {
+  it('what cannot be read, with a text that says so (FUT-019)', () => {
     const order = anOrder({ limitPrice: price(1_500), desiredAmount: usdc(1) })
     const asked = { market: MARKET, order, account: undefined, observed: undefined }
     expect(trading.admission?.[0]?.(asked)).to.include({ status: 500, code: 'band_unreadable' })
@@ -162,7 +162,7 @@ describe('the admission of an order of a series refuses', () => {
     expect(codeOf({ account: owing, observed: unpriced })).to.equal('margin_unreadable')
   })
 
-  it('with what is wrong, and the band in its detail', () => {
+  it('with what is wrong, and the band in its detail (FUT-013)', () => {
     const order = anOrder({ limitPrice: price(2_000), desiredAmount: usdc(1) })
     const detail = {
       ...{ index_price: '1500', band_width: '0.1' },

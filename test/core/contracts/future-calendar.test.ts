@@ -22,7 +22,7 @@ const listed = (...times: readonly string[]) => [
 ]
 
 describe('the calendar of month ends', () => {
-  it('names the next two, at 14:00 UTC', () => {
+  it('names the next two, at 14:00 UTC (FUT-002)', () => {
     expect(expiriesFrom('month-end', sec('2026-11-26T00:00:00Z'))).to.deep.equal([
       1_796_047_200,
       sec('2026-12-31T14:00:00Z'),

@@ -20,7 +20,7 @@ function accepts(bearer: Partial<FillBearer>, size: bigint, price = INDEX, fee =
 }
 
 describe('margin of the futures manager', () => {
-  it('counts cNGN that is owned with the factor, rounded down, and that is owed by it, rounded up', () => {
+  it('counts cNGN that is owned with the factor, rounded down, and that is owed by it, rounded up (FUT-024)', () => {
     expect(cngnValue(e18('1500'), INDEX, TERMS.factor)).to.equal(e18('0.9'))
     expect(cngnValue(e18('-1350'), INDEX, TERMS.factor)).to.equal(-E18)
     expect(cngnValue(1n, INDEX, TERMS.factor)).to.equal(0n)
@@ -81,7 +81,7 @@ describe('a fill that the futures manager accepts', () => {
     expect(accepts({ position: E18, otherSize: E18, usdc: 1n }, -E18, INDEX, 1n)).to.equal(false)
   })
 
-  it('is one that reduces at the mark or better without a fee, however weak the account is', () => {
+  it('is one that reduces at the mark or better without a fee, however weak the account is (FUT-027)', () => {
     const half = E18 / 2n
     expect(accepts({ position: E18 }, -half)).to.equal(true)
     expect(accepts({ position: -E18 }, half)).to.equal(true)

@@ -43,7 +43,7 @@ describe('the margin model of dated futures', () => {
     )
   })
 
-  it('requires a tenth of the size on either side, rounded up', () => {
+  it('requires a tenth of the size on either side, rounded up (FUT-023)', () => {
     const required = (size: bigint) => futureModel.requirement(facts, size)
     expect([required(e18('1000')), required(e18('-1000'))]).to.deep.equal([e18('100'), e18('100')])
     expect([required(1n), required(-11n), required(0n)]).to.deep.equal([1n, 2n, 0n])

@@ -24,7 +24,7 @@ const lefts = fc.integer({ min: -DAY, max: 40 * DAY })
 
 describe('the fill band', () => {
   for (const { leftSec, index, width, low, high } of BAND_ROWS) {
-    it(`${leftSec} seconds before expiry at ${index} is ${low} to ${high}`, () => {
+    it(`${leftSec} seconds before expiry at ${index} is ${low} to ${high} (FUT-011, FUT-012)`, () => {
       const band = fillBand(priceE18(wei(index)), EXPIRY, EXPIRY - leftSec)
       expect(band).to.deep.equal({ widthE18: wei(width), low: wei(low), high: wei(high) })
     })
@@ -44,7 +44,7 @@ describe('the fill band', () => {
 
 describe('the mark', () => {
   for (const { name, sinceSec, leftSec = 0, index, next, refusal } of MARK_ROWS) {
-    it(`${refusal === undefined ? 'moves' : 'does not move'} ${name}`, () => {
+    it(`${refusal === undefined ? 'moves' : 'does not move'} ${name} (FUT-033)`, () => {
       const last = { price: INDEX, atSec: EXPIRY - 20 * DAY }
       const atSec = sinceSec === undefined ? EXPIRY - leftSec : last.atSec + sinceSec
       const moved = { price: priceE18(wei(next)), atSec }
@@ -82,7 +82,7 @@ describe('the fixing', () => {
     )
 
   for (const { name, samples, average, fallback } of FIXING_ROWS) {
-    it(`of ${name} is ${fallback === undefined ? average : 'incomplete'}`, () => {
+    it(`of ${name} is ${fallback === undefined ? average : 'incomplete'} (FUT-034, FUT-035)`, () => {
       const fixing = samples.reduce<Fixing>((before, [leftSec, text]) => {
         const sample = { price: priceE18(wei(text)), atSec: EXPIRY - leftSec }
         return withSample(before, EXPIRY, sample) ?? before

@@ -4,7 +4,7 @@ import { dateCodeOf, seriesProblem } from '../../../core/contracts/future.js'
 describe('the name of a series', () => {
   const sec = (...date: Parameters<typeof Date.UTC>): bigint => BigInt(Date.UTC(...date) / 1_000)
 
-  it('spells the UTC date of its expiry', () => {
+  it('spells the UTC date of its expiry (FUT-001)', () => {
     expect(dateCodeOf(1_796_047_200n)).to.equal('30NOV26')
     for (const [at, code] of [
       [sec(2027, 0, 1), '01JAN27'],

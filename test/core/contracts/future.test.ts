@@ -19,7 +19,7 @@ const usdc = (whole: number) => amountE18(BigInt(whole) * E18)
 const MARKET = aFuture({ subId: BigInt(futureFacts().expirySec) })
 
 describe('the record of dated futures', () => {
-  it('charges 25 bps of the size in USDC at any price, and compares it per contract', () => {
+  it('charges 25 bps of the size in USDC at any price, and compares it per contract (FUT-008, FUT-009)', () => {
     for (const at of [1, 1_500, 9_999]) {
       const fee = trading.takerFee(MARKET, price(at), usdc(2_000))
       expect(fee).to.equal(5n * E18)
@@ -38,12 +38,12 @@ describe('the record of dated futures', () => {
     expect(futureModel.resultOf(market, leg)).to.equal(-5n)
   })
 
-  it('cancels for the reason that the chain named, or for its refusal', () => {
+  it('cancels for the reason that the chain named, or for its refusal (SET-020)', () => {
     expect(trading.cancelReason('SRM_PortfolioBelowMargin')).to.equal('insufficient_margin')
     expect(trading.cancelReason('TM_FillLimitCrossed')).to.equal('settlement_refused')
   })
 
-  it('states variation margin of a fill, positive for the side that receives it', () => {
+  it('states variation margin of a fill, positive for the side that receives it (FUT-029)', () => {
     const fill = { price: price(1_495), amount: usdc(2_000), markPrice: price(1_500) }
     expect(present.fill?.({ ...fill, side: 'buy' })).to.deep.equal({
       ...{ mark_price: '1500', vm_cngn: '10000' },
@@ -54,14 +54,14 @@ describe('the record of dated futures', () => {
     expect(present.fill?.({ ...least, side: 'buy' })?.vm_cngn).to.equal('-0.000000000000000001')
   })
 
-  it('closes the market on a band older than two seconds', () => {
+  it('closes the market on a band older than two seconds (FUT-021)', () => {
     expect(trading.gate?.(observedFuture(), START_MS + BAND_AGE_MAX_MS)).to.equal(undefined)
     const late = START_MS + BAND_AGE_MAX_MS + 1
     expect(trading.gate?.(observedFuture(), late)).to.deep.equal({ reason: 'band_stale' })
     expect(trading.gate?.(undefined, START_MS)).to.deep.equal({ reason: 'market_unread' })
   })
 
-  it('judges fills with the band of a minute later', () => {
+  it('judges fills with the band of a minute later (FUT-015)', () => {
     expect(trading.fillRange?.(undefined, START_MS)).to.equal(undefined)
     const week = { expirySec: START_MS / 1000 + 7 * 86_400 + 60 }
     const range = trading.fillRange?.(observedFuture(week), START_MS)
@@ -131,7 +131,7 @@ describe('margin of dated futures', () => {
     )
   })
 
-  it('never overstates what a trade leaves', () => {
+  it('never overstates what a trade leaves (FUT-025)', () => {
     const drawn = fc.record({
       ...{ cngn: amounts, size: positions },
       ...{ mark: prices, fill: prices, index: prices },

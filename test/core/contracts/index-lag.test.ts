@@ -31,14 +31,14 @@ const refusalOf = (lag: Parameters<typeof refuseIndexLag>[0], of = index) => {
 }
 
 describe("the lag of a perpetual's index", () => {
-  it('is truncated toward zero, with its sign', () => {
+  it('is truncated toward zero, with its sign (PER-016)', () => {
     expect(lagBps(at('0.0006060599'), index)).to.equal(100n)
     expect(lagBps(at('0.0005939401'), index)).to.equal(-100n)
     expect(lagBps(at('0.00060006'), index)).to.equal(1n)
     expect(lagBps(at('0.000600059'), index)).to.equal(0n)
   })
 
-  it('refuses beyond the bound on both sides, and not at it', () => {
+  it('refuses beyond the bound on both sides, and not at it (PER-017, PER-018)', () => {
     for (const text of ['0.0006060599', '0.0005939401', '0.0006']) {
       expect(refusalOf(at(text)), text).to.equal(undefined)
     }
@@ -50,7 +50,7 @@ describe("the lag of a perpetual's index", () => {
     expect(refusalOf(at('0.00059394'))).to.include({ lag_bps: -101 })
   })
 
-  it('refuses without a fresh sample', () => {
+  it('refuses without a fresh sample (PER-017)', () => {
     const none = {
       code: 'index_lag',
       message: 'no new orders are taken: there is no fresh sample of the index',

@@ -211,7 +211,7 @@ describe('whether an order may go on', () => {
   }
   const MARGIN = { reason: 'insufficient_margin' } as const
 
-  it('is not while its account is being liquidated', () => {
+  it('is not while its account is being liquidated (PER-030)', () => {
     const purse = purseOf({ position: 0n, cash: 100n, isFrozen: true })
     const frozen: Hold = { reason: 'under_liquidation' }
     expect(means.shortToOpen(purse, BUY)).to.deep.equal(frozen)
@@ -244,7 +244,7 @@ describe('whether an order may go on', () => {
     expect(means.hasEnough(noMarket, BUY, { ...MARGIN, needed: 5n })).to.equal(true)
   })
 
-  it('is for reductions alone while the chain cannot value its account', () => {
+  it('is for reductions alone while the chain cannot value its account (PER-042)', () => {
     const purse = purseOf({ position: 4n, cash: 1_000n, isValued: false })
     expect(means.shortToOpen(purse, anOrder('sell', 4n))).to.equal(undefined)
     expect(means.shortToOpen(purse, SELL)).to.deep.equal({ ...MARGIN, needed: 5n })

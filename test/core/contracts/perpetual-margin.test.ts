@@ -106,7 +106,7 @@ describe('margin of a perpetual', () => {
     )
   })
 
-  it('revalues a position as the chain does, or up to three units lower', () => {
+  it('revalues a position as the chain does, or up to three units lower (PER-022)', () => {
     fc.assert(
       fc.property(anySize, anyPrice, anyPrice, anyPrice, (position, last, seen, now) => {
         const profit = (mark: bigint) => ((mark - last) * position) / E18
@@ -118,7 +118,7 @@ describe('margin of a perpetual', () => {
     )
   })
 
-  it('accepts a trade where the manager does', () => {
+  it('accepts a trade where the manager does (PER-023)', () => {
     const facts = at('0.0006')
     const valued = { unsettled: e18('-50'), mark: facts.mark, elsewhere: 0n }
     const short = perpetualAccount({ position: long.position, cash: long.cash, valued })
@@ -213,7 +213,7 @@ describe('margin of a perpetual', () => {
     expect(unsettledAt(holding, 2n * E18)).to.equal(7n + 2n - 1n)
   })
 
-  it('has a liquidation price where maintenance margin is used up', () => {
+  it('has a liquidation price where maintenance margin is used up (PER-043)', () => {
     const facts = at('0.00065')
     const surplus = marginOf(facts, long, 'maintenance')
     const price = liquidationPrice(facts, { position: long.position, surplus })

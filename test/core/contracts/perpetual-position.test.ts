@@ -56,7 +56,7 @@ describe('positions of a perpetual', () => {
     })
   })
 
-  it('show a short at 1x, and no liquidation price of a long at 1x', () => {
+  it('show a short at 1x, and no liquidation price of a long at 1x (PER-043)', () => {
     const short = { ...long, position: e18('-1000000'), cash: e18('650') }
     const surplus = e18('607.75')
     const { position } = show(at('0.00065'), { ...short, maintenanceSurplus: surplus })
@@ -68,7 +68,7 @@ describe('positions of a perpetual', () => {
     expect(show(at('0.00065'), safe).position).not.to.have.property('liquidation_price_ui')
   })
 
-  it('take the profit and both surpluses from the chain, negative ones too', () => {
+  it('take the profit and both surpluses from the chain, negative ones too (PER-044)', () => {
     const { position, account } = show(at('0.0006'), {
       ...{ position: e18('1000000'), cash: e18('100'), collateral: 0n, unsettled: e18('-50') },
       ...{ initialSurplus: e18('-10'), maintenanceSurplus: e18('11') },
@@ -78,7 +78,7 @@ describe('positions of a perpetual', () => {
     expect(account).to.deep.include({ ...surpluses, cash: '100' })
   })
 
-  it('value collateral at the index, and its margin with the factor alone', () => {
+  it('value collateral at the index, and its margin with the factor alone (PER-046)', () => {
     const facts = at('0.00063', { collateral, index: priceE18(e18('0.0006')) })
     const posted = { ...long, collateral: e18('1000000') }
     expect(show(facts, posted).account.collateral).to.deep.equal([
@@ -99,7 +99,7 @@ describe('positions of a perpetual', () => {
     expect(show(at('0.00065'), { ...long, position: 0n })).to.have.all.keys('account')
   })
 
-  it('show sizes and cash while prices are stale, and empty text for what needs one', () => {
+  it('show sizes and cash while prices are stale, and empty text for what needs one (PER-047)', () => {
     const stale = perpetualFacts({
       mark: priceE18(0n),
       index: priceE18(0n),
@@ -118,7 +118,7 @@ describe('positions of a perpetual', () => {
     expect(account.collateral[0]).to.include({ balance: '5', value_usd: '', margin_value_usd: '' })
   })
 
-  it('show the entry while the venue’s fills add up to the chain’s position', () => {
+  it('show the entry while the venue’s fills add up to the chain’s position (PER-045)', () => {
     const cost = e18('1000000') * e18('0.0006')
     const entered = show(at('0.00065'), long, { size: e18('1000000'), cost }).position
     expect(entered).to.include({ entry_price: '0.0006', pnl_since_entry: '50' })

@@ -27,7 +27,7 @@ describe('the gate of a perpetual', () => {
   const reasonAt = (facts?: Partial<PerpetualFacts>, nowMs = NOW_MS) =>
     trading.gate?.(facts && observed(facts), nowMs)?.reason
 
-  it('is open while the market trades, and names what closes it', () => {
+  it('is open while the market trades, and names what closes it (PER-040)', () => {
     expect(reasonAt({})).to.equal(undefined)
     expect(reasonAt(undefined)).to.equal('market_unread')
     expect(reasonAt({ paused: true, moduleAllowed: false })).to.equal('trading_paused')
@@ -37,7 +37,7 @@ describe('the gate of a perpetual', () => {
     expect(reasonAt({ pricesStale: true })).to.equal('prices_stale')
   })
 
-  it('closes when the head, or the read, is older than ten seconds', () => {
+  it('closes when the head, or the read, is older than ten seconds (PER-041)', () => {
     expect(reasonAt({}, NOW_MS + 10_000)).to.equal(undefined)
     expect(reasonAt({}, NOW_MS + 10_001)).to.equal('chain_stale')
     const slow = { ...observed(), blockTimeSec: NOW_MS / 1000 + 60 }
@@ -75,24 +75,24 @@ describe('admission to a perpetual', () => {
     return undefined
   }
 
-  it('takes an order whose margin carries all of it at its limit, its fee included', () => {
+  it('takes an order whose margin carries all of it at its limit, its fee included (PER-012)', () => {
     expect(refusalOf({ account: { cash: e18('10.25') } })).to.equal(undefined)
     expect(refusalOf({ account: { cash: e18('10.249999') } })).to.equal('400 insufficient_margin')
     const filled = { initialFilled: amountE18(e18('90')) }
     expect(refusalOf({ order: filled, account: { cash: e18('1.025') } })).to.equal(undefined)
   })
 
-  it('refuses while the market is paused, whatever else is wrong', () => {
+  it('refuses while the market is paused, whatever else is wrong (PER-010)', () => {
     expect(refusalOf({ market: { paused: true }, account: 'unread' })).to.equal(
       '400 trading_paused',
     )
   })
 
-  it('takes orders that rest while the market does not trade', () => {
+  it('takes orders that rest while the market does not trade (PER-015)', () => {
     expect(refusalOf({ market: { disabled: true } })).to.equal(undefined)
   })
 
-  it('answers 500 when it cannot know', () => {
+  it('answers 500 when it cannot know (PER-011)', () => {
     expect(refusalOf({ market: 'unread' })).to.equal('500 market_unreadable')
     expect(refusalOf({ account: 'unread' })).to.equal('500 margin_unreadable')
     expect(refusalOf({ account: 'unvalued' })).to.equal('500 margin_unreadable')
@@ -102,7 +102,7 @@ describe('admission to a perpetual', () => {
     )
   })
 
-  it('takes a pure reduction at any margin, and reduce-only orders of the other side alone', () => {
+  it('takes a pure reduction at any margin, and reduce-only orders of the other side alone (PER-014)', () => {
     const short = { position: e18('-100'), cash: e18('-1') }
     expect(refusalOf({ account: short })).to.equal(undefined)
     expect(refusalOf({ account: short, market: { pricesStale: true } })).to.equal(undefined)
@@ -129,7 +129,7 @@ describe('the entry of a perpetual', () => {
   const perpOf = (facts: Partial<PerpetualFacts>) =>
     contractOf(market).present.marketEntry(market, observed(facts)).perp
 
-  it('shows what the chain shows, field by field', () => {
+  it('shows what the chain shows, field by field (PER-003, PER-006, PER-007)', () => {
     const shown = perpOf({
       mark: priceE18(e18('0.00065')),
       index: priceE18(e18('0.000649999999999')),
@@ -184,7 +184,7 @@ describe('the entry of a perpetual', () => {
     })
   })
 
-  it('says when prices are stale, and has no leverage without a rate', () => {
+  it('says when prices are stale, and has no leverage without a rate (PER-005, PER-006)', () => {
     const zero = priceE18(0n)
     expect(perpOf({ mark: zero, index: zero, pricesStale: true, initialRate: 0n })).to.deep.include(
       {

@@ -71,7 +71,7 @@ describe('a match that takes both positions into account', () => {
     expect(pair({ position: -4n }, {})).to.equal(10n)
   })
 
-  it('leaves out a reduce-only order that has nothing to reduce, for good or for now', () => {
+  it('leaves out a reduce-only order that has nothing to reduce, for good or for now (PER-038)', () => {
     const over = { cancelReason: 'reduce_only_no_position' }
     expect(pair({ reduceOnly: true }, {})).to.deep.equal({ aside: 'buyer', ...over })
     expect(pair({}, { position: -3n, reduceOnly: true })).to.deep.equal({
@@ -87,7 +87,7 @@ describe('a match that takes both positions into account', () => {
     })
   })
 
-  it('keeps all positions within the cap, to the last unit', () => {
+  it('keeps all positions within the cap, to the last unit (PER-032)', () => {
     const room = (units: bigint) => ({ total: 100n, cap: 100n + units })
     const held = { aside: 'buyer', hold: { reason: 'open_interest_cap', needed: 10n } }
     expect(pair({}, {}, room(20n))).to.equal(10n)
@@ -108,7 +108,7 @@ describe('a match that takes both positions into account', () => {
     expect(pair({ position: -20n, flight: 10n }, {}, NO_ROOM)).to.equal(10n)
   })
 
-  it('is not stopped by a cap that positions are beyond, when it shrinks them', () => {
+  it('is not stopped by a cap that positions are beyond, when it shrinks them (PER-033)', () => {
     const beyond = { total: 200n, cap: 100n }
     expect(pair({ position: -10n }, { position: 10n }, beyond)).to.equal(10n)
     expect(pair({ position: -10n }, {}, beyond)).to.equal(10n)
@@ -117,7 +117,7 @@ describe('a match that takes both positions into account', () => {
 })
 
 describe('a reduce-only order', () => {
-  it('is refused where it would not reduce, or where nothing is known', () => {
+  it('is refused where it would not reduce, or where nothing is known (PER-034, PER-035)', () => {
     const codeOf = (side: Side, position: bigint | undefined, reduceOnly = true) =>
       refuseReduceOnly({ side, ...(reduceOnly && { reduceOnly: true }) }, position)?.code
     expect(codeOf('buy', -1n)).to.equal(undefined)
@@ -129,7 +129,7 @@ describe('a reduce-only order', () => {
     expect(codeOf('buy', 1n, false)).to.equal(undefined)
   })
 
-  it('ends once nothing is left to reduce, and nothing may come back', () => {
+  it('ends once nothing is left to reduce, and nothing may come back (PER-037)', () => {
     const reduceOnly = true
     const over = 'reduce_only_no_position'
     expect(endOfReduceOnly(anOrder('buy', { position: 0n, reduceOnly }))).to.equal(over)

@@ -24,7 +24,7 @@ const intent = (side: 'buy' | 'sell', price: string, size: string) => ({
 })
 
 describe('translation of an intent', () => {
-  it('inverts side and price on the spot market and multiplies size by price', () => {
+  it('inverts side and price on the spot market and multiplies size by price (ORD-055)', () => {
     const terms = intentToEngine('inverted', intent('buy', '1600', '100'), grid)
     expect(terms).to.deep.equal({
       side: 'sell',
@@ -35,7 +35,7 @@ describe('translation of an intent', () => {
     })
   })
 
-  it('rounds the reciprocal half up and takes both neighbours', () => {
+  it('rounds the reciprocal half up and takes both neighbours (ORD-056)', () => {
     const third = intentToEngine('inverted', intent('sell', '3', '1'), grid)
     expect(third.price).to.equal(333_333_333_333_333_333n)
     expect(isNeighbour(third, 333_333_333_333_333_333n)).to.equal(true)
@@ -46,7 +46,7 @@ describe('translation of an intent', () => {
     expect(sixth.price).to.equal(166_666_666_666_666_667n)
   })
 
-  it('rounds the amount down to the step', () => {
+  it('rounds the amount down to the step (ORD-058)', () => {
     const terms = intentToEngine('inverted', intent('buy', '1538.461538', '0.000001'), grid)
     expect(terms.amount).to.equal(at('0.001538'))
   })
@@ -74,7 +74,7 @@ describe('translation of an intent', () => {
     ])
   })
 
-  it('changes nothing on an identity market', () => {
+  it('changes nothing on an identity market (ORD-059)', () => {
     const terms = intentToEngine('identity', intent('buy', '0.00065', '1.5'), grid)
     expect(terms).to.include({ side: 'buy', price: at('0.00065'), amount: at('1.5') })
   })
@@ -117,7 +117,7 @@ describe('spot_contract', () => {
     amount: amountE18(at('1000')),
   } as const
 
-  it('presents the engine order in trader terms', () => {
+  it('presents the engine order in trader terms (ORD-062)', () => {
     expect(spotContract(grid, order)).to.deep.equal({
       spec: 'cngn_usdc_spot_v1',
       ui_intent: { side: 'sell', price: '1538.4615384615', size: '0.65' },

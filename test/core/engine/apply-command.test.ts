@@ -82,7 +82,7 @@ describe('apply-command', () => {
   const play = (acts: readonly MarketAct[]) => {
     playBoth(acts)
   }
-  it('agrees with a deliberately naive market on random days', () => {
+  it('agrees with a deliberately naive market on random days (MAT-010)', () => {
     fc.assert(fc.property(marketActs(60), play), { numRuns: runs(400) })
   })
 
@@ -113,7 +113,7 @@ describe('apply-command', () => {
     expect(state.lastSourceNo.get('test')).to.equal(7)
   })
 
-  it('takes the greatest time it has seen as market time', () => {
+  it('takes the greatest time it has seen as market time (OPE-012)', () => {
     const { state, apply, advance } = testMatcher()
     apply({ kind: 'Tick' })
     advance(-5_000)

@@ -31,7 +31,7 @@ describe('commands that change a market', () => {
   let market: TestMatcher
   beforeEach(() => (market = testMatcher(25)))
 
-  it('set the fee of the matches after it, and state the terms', () => {
+  it('set the fee of the matches after it, and state the terms (MON-019, OPE-002)', () => {
     order(market, { orderId: 'ask', side: 'sell' })
     order(market, { orderId: 'before', side: 'buy', desiredAmount: amountE18(4n * E18) })
     const { changes, answer, terms } = market.apply(setFee(30))
@@ -66,7 +66,7 @@ describe('commands that change a market', () => {
     expect(market.changes.at(-1)).to.include({ cancelReason: 'fee_bound_too_low' })
   })
 
-  it('leave orders where they are under a coarser tick', () => {
+  it('leave orders where they are under a coarser tick (OPE-005, STR-014)', () => {
     order(market, { orderId: 'ask', side: 'sell', limitPrice: priceE18((125n * E18) / 100n) })
     market.apply({ kind: 'MarketRulesSet', rules: { tickSize: priceE18(E18) }, ...BY })
     expect(market.state.orders.get('ask')?.shownOpen).to.equal(10n * E18)
@@ -89,7 +89,7 @@ describe('commands that change a market', () => {
     ])
   })
 
-  it('disable: cancel a bounded number of orders in a step, whatever is placed or enabled meanwhile', () => {
+  it('disable: cancel a bounded number of orders in a step, whatever is placed or enabled meanwhile (OPE-007)', () => {
     const count = 2 * CANCELLED_MAX_PER_STEP + 1
     for (let n = 0; n < count; n++) order(market, { orderId: `o${n}`, side: 'sell' })
     const disabled = market.apply({ kind: 'MarketDisabled', ...BY })
@@ -125,7 +125,7 @@ describe('commands that change a market', () => {
 })
 
 describe('the opening of a market', () => {
-  it('states its terms, and is refused of another market or once there was an order', () => {
+  it('states its terms, and is refused of another market or once there was an order (OPE-001)', () => {
     const { state, apply } = testMatcher()
     const { identity, rules } = state
     const opening = { ...{ identity, rules }, enabled: true }

@@ -48,7 +48,7 @@ const at = (sourceNo: number, command: Command): LoggedCommand => ({
 })
 
 describe('apply-message', () => {
-  it('gives the same blocks for the same log, and one contiguous run of seq', () => {
+  it('gives the same blocks for the same log, and one contiguous run of seq (MAT-010, STR-001)', () => {
     fc.assert(
       fc.property(ruledActs(80), fc.integer({ min: 1, max: 7 }), (acts, perMessage) => {
         const log = recordLog(acts, perMessage)
@@ -134,7 +134,7 @@ describe('apply-message', () => {
     })
   })
 
-  it('a sweep stops at the limit, hidden, and goes on by ContinueOrder', () => {
+  it('a sweep stops at the limit, hidden, and goes on by ContinueOrder (MAT-011)', () => {
     const { apply, state } = testMatcher()
     for (let index = 0; index < SWEEP_MAX_MATCHES + 3; index++) {
       const order = matcherOrder({ orderId: `s${index}`, side: 'sell', subaccountId: 2n })

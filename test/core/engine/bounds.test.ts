@@ -42,7 +42,7 @@ function market(contractType: ContractType = 'spot') {
 }
 
 describe('the bounds of a market', () => {
-  it('carry out so many deadlines in a step, and ask for the next step at once', () => {
+  it('carry out so many deadlines in a step, and ask for the next step at once (MAT-039)', () => {
     const { state, apply, advance, place } = market()
     const goodUntilSec = START_MS / 1_000 + 60
     for (let n = 0; n <= DEADLINES_MAX_PER_STEP; n += 1) {
@@ -89,7 +89,7 @@ describe('the bounds of a market', () => {
     expect(ended).to.include({ orderId: 'often', cancelReason: 'signature_revoked' })
   })
 
-  it('store an order beyond the live ones as cancelled, and take one in the place of another', () => {
+  it('store an order beyond the live ones as cancelled, and take one in the place of another (MAT-012)', () => {
     const { state, place } = market()
     const units = (whole: bigint) => amountE18(whole * E18)
     const bid = { side: 'buy', subaccountId: 2n, desiredAmount: units(20n) } as const
@@ -119,7 +119,7 @@ describe('the bounds of a market', () => {
     })
   })
 
-  it('refuse leases beyond the bound, but renew those that there are', () => {
+  it('refuse leases beyond the bound, but renew those that there are (CAN-032)', () => {
     const { state, apply } = market()
     const set = (leaseId: string) =>
       apply({ kind: 'SetLease', owner: OWNER, leaseId, seconds: 30, opens: true }).answer
@@ -135,7 +135,7 @@ describe('the bounds of a market', () => {
     expect(set('last')).to.deep.equal(given)
   })
 
-  it('remember so many refused orders, and forget the oldest', () => {
+  it('remember so many refused orders, and forget the oldest (CAN-044)', () => {
     const { state, apply, place } = market()
     place({ orderId: 'ask', side: 'sell', subaccountId: 2n })
     const refuse = (orderId: string) => place({ orderId, side: 'buy', postOnly: 'reject' }).answer

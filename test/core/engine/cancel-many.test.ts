@@ -29,7 +29,7 @@ const longId = (n: number): string => `${'\u{4e00}'.repeat(120)}${n}`
 const cancelAll = { kind: 'CancelAll', owner: OWNER, reason: 'unspecified' } as const
 
 describe('cancels of many orders', () => {
-  it('cancels a thousand in one block that fits a message', () => {
+  it('cancels a thousand in one block that fits a message (CAN-024)', () => {
     const matcher = testMatcher()
     placeMany(matcher, 1_000)
     const logged = { source: 'test', sourceNo: 5_000, atMs: START_MS, command: cancelAll }
@@ -52,7 +52,7 @@ describe('cancels of many orders', () => {
     expect(matcher.apply({ kind: 'Tick' }).changes).to.have.length(1)
   })
 
-  it('leaves to the next steps what does not fit, and matches none of it meanwhile', () => {
+  it('leaves to the next steps what does not fit, and matches none of it meanwhile (CAN-024)', () => {
     const matcher = testMatcher()
     placeMany(matcher, 2_000, longId)
     const { answer, changes, moreIsDue } = matcher.apply(cancelAll)

@@ -48,7 +48,7 @@ describe('the clock of a market', () => {
     expect(market.state.standing).to.deep.equal(OPEN)
   })
 
-  it('stands still from the first command that is an hour ahead, until the clock was found right again', () => {
+  it('stands still from the first command that is an hour ahead, until the clock was found right again (OPE-014)', () => {
     const market = compared()
     market.advance(HOUR_MS)
     expect(tick(market)).to.deep.equal([])
@@ -66,7 +66,7 @@ describe('the clock of a market', () => {
     expect([...back.changes.map(({ kind }) => kind), ...tick(market)]).to.include('OrderMatched')
   })
 
-  it('expires at the right moment what lived through the hold', () => {
+  it('expires at the right moment what lived through the hold (OPE-015)', () => {
     const market = compared()
     compare(market, HOUR_MS)
     market.advance(LIVES_SEC * 1_000)
@@ -87,7 +87,7 @@ describe('the clock of a market', () => {
   })
 
   for (const side of [1, -1]) {
-    it(`may be ${side * 60} s off, and not a millisecond more`, () => {
+    it(`may be ${side * 60} s off, and not a millisecond more (OPE-014)`, () => {
       const market = compared()
       compare(market, side * CLOCK_OFF_MAX_MS)
       expect(market.state.standing).to.deep.equal(OPEN)
@@ -111,7 +111,7 @@ describe('the clock of a market', () => {
     expect(market.state.standing).to.deep.equal(OPEN)
   })
 
-  it('ends no lease while it is off', () => {
+  it('ends no lease while it is off (CAN-034)', () => {
     const market = compared()
     market.apply({ kind: 'SetLease', owner, seconds: 60, opens: true })
     market.advance(HOUR_MS)
@@ -119,7 +119,7 @@ describe('the clock of a market', () => {
     expect(market.state.leases.byKey.size).to.equal(1)
   })
 
-  it('gives a lease that was set while it stood still its whole time from where it goes on', () => {
+  it('gives a lease that was set while it stood still its whole time from where it goes on (CAN-034)', () => {
     const market = compared()
     renewed(market, true)
     for (let seconds = 10; seconds <= 40; seconds += 10) {

@@ -34,7 +34,7 @@ describe('attacks of signers that are code', () => {
     expect(market.lost()).to.equal(GAS * BigInt(mined))
   })
 
-  it('owners and signers that cost nothing lose sixty matches an hour together, eight at once', () => {
+  it('owners and signers that cost nothing lose sixty matches an hour together, eight at once (COD-005)', () => {
     const market = codeMarket()
     const { place, pending, fail, tick, state } = market
     place(plain(2), 'buy', { size: 10_000 })
@@ -60,7 +60,7 @@ describe('attacks of signers that are code', () => {
     expect(state.orders.get(orderId)?.pending).to.equal(10n ** 18n)
   })
 
-  it('trades with itself, and dust, buy no place, however many settle', () => {
+  it('trades with itself, and dust, buy no place, however many settle (COD-003)', () => {
     const market = codeMarket()
     const { place, pending, settle, windowOf } = market
     for (let no = 0; no < 200; no += 1) {
@@ -115,7 +115,7 @@ describe('attacks of signers that are code', () => {
     expect(most <= GAS, `${most} of ${GAS}`).to.equal(true)
   })
 
-  it('a key that turns code while its orders rest has one match in flight from then on', () => {
+  it('a key that turns code while its orders rest has one match in flight from then on (COD-019)', () => {
     const market = codeMarket()
     const { place, pending, apply, holdOf } = market
     const asks = Array.from({ length: 10 }, () => place(plain(1), 'sell').orderId)

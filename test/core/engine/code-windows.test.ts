@@ -30,7 +30,7 @@ const of = { signer: address(1), owner: address(2) }
 const other = { signer: address(1), owner: address(3) }
 
 describe('a window', () => {
-  it('has a place for each four gas costs that it has paid for, and one more', () => {
+  it('has a place for each four gas costs that it has paid for, and one more (COD-002)', () => {
     const windows = noCodeWindows()
     expect(sizeOf(windows, of)).to.equal(1)
     credit(windows, of, quoteE18(E18), START_MS)
@@ -46,7 +46,7 @@ describe('a window', () => {
     expect(sizeOf(windows, of)).to.equal(WINDOW_SIZE_MAX)
   })
 
-  it('is closed for 10 s, times four with each failure, at most a day, and forgets after two days', () => {
+  it('is closed for 10 s, times four with each failure, at most a day, and forgets after two days (COD-009, COD-010)', () => {
     const windows = noCodeWindows()
     const waits: number[] = []
     let nowMs = START_MS
@@ -65,7 +65,7 @@ describe('a window', () => {
     expect(windows.failed.size).to.equal(0)
   })
 
-  it('is closed for all owners of a signer by its signature alone', () => {
+  it('is closed for all owners of a signer by its signature alone (COD-011)', () => {
     const windows = noCodeWindows()
     close(windows, of, { nowMs: START_MS, ofSignature: false, isProven: true })
     expect(closedUntilMs(windows, other)).to.equal(0)
@@ -108,7 +108,7 @@ describe('a window', () => {
     }
   })
 
-  it('goes out of a full table only without failures, and a table full of failures holds newcomers', () => {
+  it('goes out of a full table only without failures, and a table full of failures holds newcomers (COD-016)', () => {
     const windows = noCodeWindows()
     const pair = (no: number) => ({ signer: address(no), owner: address(no) })
     close(windows, of, { nowMs: START_MS, ofSignature: false, isProven: true })
@@ -139,7 +139,7 @@ describe('a window', () => {
     expect(hasRecord(windows, pair(5))).to.equal(true)
   })
 
-  it('of which nothing is known shares 600 points an hour of market time', () => {
+  it('of which nothing is known shares 600 points an hour of market time (COD-005)', () => {
     const windows = noCodeWindows()
     addPoints(windows, START_MS, 590)
     expect(hasBudget(windows, START_MS)).to.equal(true)
@@ -162,7 +162,7 @@ function grow(market: CodeMarket, trader: ReturnType<typeof code>, size: number)
 }
 
 describe('orders that code has signed', () => {
-  it('have one match in flight, then as many as they have paid for', () => {
+  it('have one match in flight, then as many as they have paid for (COD-001)', () => {
     const market = codeMarket()
     const { place, pending, holdOf, settle, windowOf } = market
     const asks = [1, 2, 3].map(() => place(code(1), 'sell').orderId)
@@ -180,7 +180,7 @@ describe('orders that code has signed', () => {
     expect(windowOf(code(1)).size).to.equal(2)
   })
 
-  it('take with IOC one match after the other, and whole with FOK no more than there is room for', () => {
+  it('take with IOC one match after the other, and whole with FOK no more than there is room for (COD-008)', () => {
     const market = codeMarket()
     const { place, pending, settle, holdOf, state } = market
     for (let no = 0; no < 3; no += 1) place(plain(2), 'sell')
@@ -217,7 +217,7 @@ describe('orders that code has signed', () => {
     expect(changes[0]).to.include({ status: 'cancelled', cancelReason: 'signer_waits' })
   })
 
-  it('of owners that are not trusted yet are twenty at most, and eight of all are in flight', () => {
+  it('of owners that are not trusted yet are twenty at most, and eight of all are in flight (COD-004, COD-006)', () => {
     const market = codeMarket()
     const { place, pending } = market
     for (let no = 0; no < UNGROWN_ORDERS_MAX; no += 1) place(code(1), 'sell')
@@ -231,7 +231,7 @@ describe('orders that code has signed', () => {
     expect(pending()).to.have.length(TRIALS_MAX)
   })
 
-  it('leave the book while they are closed, fifty at once and the others when they are met', () => {
+  it('leave the book while they are closed, fifty at once and the others when they are met (COD-015)', () => {
     const market = codeMarket()
     const { place, pending, fail, state, holdOf } = market
     grow(market, code(1), 2)
@@ -274,7 +274,7 @@ describe('orders that code has signed', () => {
     expect(market.changes.at(-1)).to.include({ hold: 'signer_waits' })
   })
 
-  it('never end without proof, and stay open where the other signer may have been code as well', () => {
+  it('never end without proof, and stay open where the other signer may have been code as well (COD-013)', () => {
     const market = codeMarket()
     const { place, pending, fail, state } = market
     const kept = place(code(1), 'sell', { size: 9 }).orderId
@@ -292,7 +292,7 @@ describe('orders that code has signed', () => {
     expect(state.orders.get(kept)).to.include({ gone: undefined, hold: undefined })
   })
 
-  it('end with the third failure that is proven, not with the third of any kind', () => {
+  it('end with the third failure that is proven, not with the third of any kind (COD-012)', () => {
     const market = codeMarket()
     const { place, pending, fail, state, tick } = market
     const kept = place(code(1), 'sell', { size: 9 }).orderId
@@ -309,7 +309,7 @@ describe('orders that code has signed', () => {
     expect([state.orders.has(kept), state.orders.has(other)]).to.deep.equal([false, false])
   })
 
-  it('lose no trust where the other side, or the venue, is to blame', () => {
+  it('lose no trust where the other side, or the venue, is to blame (COD-014)', () => {
     const market = codeMarket()
     const { place, pending, fail, state } = market
     for (const [no, failure] of [
@@ -336,7 +336,7 @@ describe('orders that code has signed', () => {
     expect([state.windows.failed.size, state.windows.taken.size]).to.deep.equal([0, 0])
   })
 
-  it('look again a hundred times a second in all, however many there are that have not paid', () => {
+  it('look again a hundred times a second in all, however many there are that have not paid (COD-007)', () => {
     const market = codeMarket()
     const { place, state } = market
     for (let no = 0; no < 400; no += 1) place(code(100 + no), 'sell', { price: 2 })

@@ -48,7 +48,7 @@ function market(version = ENGINE_VERSION) {
 
 describe('a command that the step cannot derive', () => {
   for (const [why, command] of Object.entries(UNDERIVABLE)) {
-    it(`is refused and changes nothing else: ${why}`, () => {
+    it(`is refused and changes nothing else: ${why} (OPE-022)`, () => {
       const matcher = market()
       const before = takeSnapshot(matcher.state)
       const { changes, answer, refused, terms } = matcher.apply(command)
@@ -72,7 +72,7 @@ describe('a command that the step cannot derive', () => {
       expect([...view.live.keys()]).to.deep.equal(['o1', 'o2'])
     })
 
-    it(`is as before in a log of an earlier version: ${why}`, () => {
+    it(`is as before in a log of an earlier version: ${why} (OPE-023)`, () => {
       const matcher = market(REFUSES_UNDERIVABLE - 1)
       let changes: readonly { readonly kind: string }[] = []
       try {

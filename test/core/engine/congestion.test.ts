@@ -51,7 +51,7 @@ function congestedMarket() {
 }
 
 describe('a market with too many pending matches', () => {
-  it('lets crossing orders wait on without a change in the feed, and go on with the next result', () => {
+  it('lets crossing orders wait on without a change in the feed, and go on with the next result (MAT-013)', () => {
     const { state, apply, check, advance } = congestedMarket()
     for (const orderId of ['w1', 'w2', 'w3']) {
       const [placed, ...more] = apply(place(orderId, 'buy', 5n)).changes

@@ -9,7 +9,7 @@ import { testMatcher } from '../../support/matching.js'
 import { takeSnapshot } from '../../support/snapshots.js'
 
 describe('the engine version of a log', () => {
-  it('begins with 1, changes nothing by itself and never goes back', () => {
+  it('begins with 1, changes nothing by itself and never goes back (OPE-023)', () => {
     expect(emptyMatcherState(openingOf(aMarket())).engineVersion).to.equal(1)
     const market = testMatcher(25)
     // A later build reads a state that this one's step would not make.

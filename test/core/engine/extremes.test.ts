@@ -134,7 +134,7 @@ const bytes = (message: string): Uint8Array => Buffer.from(message)
 describe('orders at the extremes of every field', () => {
   const markets = { spot: aMarket(), perpetual: aPerp(), future: aFuture() }
   for (const [kind, market] of Object.entries(markets)) {
-    it(`of a ${kind} are in its log, its feed and after a restart what they were`, async () => {
+    it(`of a ${kind} are in its log, its feed and after a restart what they were (MON-013)`, async () => {
       const good = await signedOrderBody({ market })
       let placed = 0
       fc.assert(

@@ -23,7 +23,7 @@ const expiresWhileMatching: FundedAct[] = [
 ]
 
 describe('feed of the matcher', () => {
-  it("folds the matcher's changes to the matcher's own book, in its own order, never crossed", () => {
+  it("folds the matcher's changes to the matcher's own book, in its own order, never crossed (MAT-008, STR-004)", () => {
     fc.assert(
       fc.property(fundedActs(80), (acts) => {
         const matcher = testMatcher()

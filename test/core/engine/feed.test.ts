@@ -58,7 +58,7 @@ describe('feed', () => {
     )
   })
 
-  it('gives the same levels whether a client adds up size_delta or applies order_open', () => {
+  it('gives the same levels whether a client adds up size_delta or applies order_open (STR-010)', () => {
     fc.assert(
       fc.property(histories, fc.nat(), (changes, cut) => {
         const start = changes.length === 0 ? 0 : cut % changes.length
@@ -74,7 +74,7 @@ describe('feed', () => {
     )
   })
 
-  it('never shows a crossed book, not even between two changes', () => {
+  it('never shows a crossed book, not even between two changes (MAT-009)', () => {
     fc.assert(
       fc.property(histories, (changes) => {
         const view = emptyView(spotMarket)
@@ -153,7 +153,7 @@ describe('feed', () => {
     expect(idsOf(owner)).to.deep.equal([])
   })
 
-  it('marks a reversed trade; the newest that counts is then an earlier one, or none', () => {
+  it('marks a reversed trade; the newest that counts is then an earlier one, or none (SET-044)', () => {
     const changes = historyOf([
       { kind: 'place', side: 'sell', price: 10, size: 1 },
       { kind: 'place', side: 'buy', price: 10, size: 1 },
@@ -199,7 +199,7 @@ describe('update frames', () => {
     { kind: 'settle' },
   ]) as [Change, Change, Change, Change, Change]
 
-  it('says what a change did to the book', () => {
+  it('says what a change did to the book (MAT-008, STR-002, STR-011)', () => {
     expect(bookUpdate(spotMarket, ask)).to.deep.equal({
       type: 'update',
       channel: 'book',
@@ -222,7 +222,19 @@ describe('update frames', () => {
     expect(bookUpdate(spotMarket, takerFill)).to.include({ seq: 5, prev_seq: 4 })
   })
 
-  it("has a trades frame for the taker's leg only", () => {
+  it('return to the book what a failed settlement leaves open (STR-012)', () => {
+    const changes = historyOf([
+      { kind: 'place', side: 'sell', price: 612, size: 5 },
+      { kind: 'place', side: 'buy', price: 700, size: 2 },
+      { kind: 'fail' },
+    ])
+    const returned = changes.find(({ kind, side }) => kind === 'MatchReverted' && side === 'sell')
+    if (returned === undefined) throw new Error('no change returns the maker')
+    const { data } = bookUpdate(spotMarket, returned)
+    expect(data).to.include({ order_id: 'order-1', size_delta: '2', order_open: '5' })
+  })
+
+  it("has a trades frame for the taker's leg only (STR-002, STR-015)", () => {
     for (const change of [ask, hit, bid, makerFill])
       expect(tradesUpdate(spotMarket, change, 0)).to.equal(undefined)
     expect(tradesUpdate(spotMarket, takerFill, 0)).to.deep.equal({

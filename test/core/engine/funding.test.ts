@@ -119,7 +119,7 @@ function note(ledger: Ledger, isKept: (id: bigint) => boolean, command: Command)
 }
 
 describe('funding', () => {
-  it('proposes no match that its accounts cannot pay for, whatever is seen and settles', () => {
+  it('proposes no match that its accounts cannot pay for, whatever is seen and settles (MAT-045)', () => {
     const property = fc.property(fundedActs(80), (acts) => void play(acts))
     fc.assert(property, { numRuns: runs(500) })
   })
@@ -201,7 +201,7 @@ describe('funding', () => {
     expect(placed).to.include({ kind: 'OrderPlaced', hold: 'insufficient_balance', open: 0n })
   })
 
-  it('remembers a bounded number of accounts without orders', () => {
+  it('remembers a bounded number of accounts without orders (OPE-028)', () => {
     const state = openedState({ takerFeeBps: 0 })
     let sourceNo = 0
     const apply = (command: Command) => {

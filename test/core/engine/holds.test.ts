@@ -25,7 +25,7 @@ const kinds = (market: TestMatcher): string[] =>
   market.apply({ kind: 'Tick' }).changes.map(({ kind, orderId }) => `${kind} ${orderId}`)
 
 describe('holds of a whole market', () => {
-  it('matches nothing while there is one, and what crosses when the last has ended', () => {
+  it('matches nothing while there is one, and what crosses when the last has ended (MAT-043)', () => {
     const market = testMatcher()
     const step = beginStep(market.state)
     holdMarket(step, 'operator', { reason: 'maintenance' })

@@ -5,7 +5,7 @@ import { E18, priceE18 } from '../../../core/money.js'
 import { matcherOrder, testMatcher } from '../../support/matching.js'
 
 describe('the mark of a fill', () => {
-  it('stands on both legs, and on those of its reversal', () => {
+  it('stands on both legs, and on those of its reversal (FUT-030)', () => {
     const markPrice = priceE18(1_500n * E18)
     const matcher = testMatcher()
     const changes: Change[] = []

@@ -92,7 +92,7 @@ describe('own fills', () => {
     expect([...market.fills.pendingOf(taker.owner)]).to.deep.equal([])
   })
 
-  it('tells a failure with the terms of the match, then a late fill, then its reversal', () => {
+  it('tells a failure with the terms of the match, then a late fill, then its reversal (STR-041)', () => {
     const market = aMarketOf()
     market.place(maker)
     market.apply(maker, { kind: 'OrderMatched', match })
@@ -134,7 +134,7 @@ describe('own fills', () => {
     expect(market.place({ ...taker, orderId: 'fourth' })).to.deep.equal([])
   })
 
-  it('knows every match of an order that is placed after it met several', () => {
+  it('knows every match of an order that is placed after it met several (SET-001)', () => {
     const market = aMarketOf()
     const other = { ...maker, orderId: 'other' }
     for (const each of [maker, other]) market.place(each)

@@ -21,7 +21,7 @@ const observed = (gap: Partial<ObservedGap>, more = false): Command => ({
 })
 
 describe('a market that is restored with a gap', () => {
-  it('goes on behind the jump, cancels what was open with what the chain has filled, and matches nothing', () => {
+  it('goes on behind the jump, cancels what was open with what the chain has filled, and matches nothing (OPE-025)', () => {
     const market = testMatcher()
     market.apply(place({ orderId: 'quiet', side: 'sell' }))
     market.apply(place({ orderId: 'partly', side: 'sell' }))

@@ -54,7 +54,7 @@ function advance(market: TestMatcher, ms: number): void {
 }
 
 describe('two signers whose match failed without proof', () => {
-  it('wait for half a minute, doubling to an hour, and begin anew after two quiet hours', () => {
+  it('wait for half a minute, doubling to an hour, and begin anew after two quiet hours (SET-026, SET-027)', () => {
     const market = twoOrders()
     const waits: number[] = []
     for (let times = 0; times < 9; times += 1) {
@@ -84,7 +84,7 @@ describe('two signers whose match failed without proof', () => {
     expect(barred?.live.orderId, 'the one whose signer is code').to.equal('ask')
   })
 
-  it('are as many as the table holds: the pair that failed longest ago goes first', () => {
+  it('are as many as the table holds: the pair that failed longest ago goes first (SET-028)', () => {
     const market = twoOrders()
     const { state } = market
     const kept = failedPairsOf(
@@ -126,12 +126,12 @@ describe('an order before many of a signer that it may not match now', () => {
     return { market, place }
   }
 
-  it('meets what stands behind as many as it passes over', () => {
+  it('meets what stands behind as many as it passes over (SET-031)', () => {
     const { place } = crowded(PASSED_OVER_MAX)
     expect(place('buy', 2, 11n)).to.include({ pending: 10n ** 19n })
   })
 
-  it('meets nothing behind more, and is hidden; one that does not wait ends', () => {
+  it('meets nothing behind more, and is hidden; one that does not wait ends (SET-031)', () => {
     const { place } = crowded(PASSED_OVER_MAX + 1)
     expect(place('buy', 2, 11n)).to.have.nested.include({
       pending: 0n,

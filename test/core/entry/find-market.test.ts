@@ -14,7 +14,7 @@ const listed = ['USDC-cNGN-30NOV26', 'cNGN-PERP', 'cNGN-USDC']
 const unknown = (message: string) => ({ message, markets: listed })
 
 describe('findMarket', () => {
-  it('finds a symbol, a pair in any case, a pair without sub_id, and both when they agree', () => {
+  it('finds a symbol, a pair in any case, a pair without sub_id, and both when they agree (REA-001, REA-002)', () => {
     for (const naming of [
       { symbol: 'cNGN-USDC' },
       { assetAddress: upper, subId: '0' },
@@ -30,7 +30,7 @@ describe('findMarket', () => {
     )
   })
 
-  it('follows an alias until the cut-off and says that it is deprecated', () => {
+  it('follows an alias until the cut-off and says that it is deprecated (REA-004)', () => {
     const naming = { symbol: 'USDCcNGN-SPOT' }
     expect(findMarket(markets, naming, before)).to.deep.equal({ market: spot, deprecated: true })
     const both = { symbol: 'USDCcNGN-PERP', assetAddress: perp.assetAddress }
@@ -68,7 +68,7 @@ describe('findMarket', () => {
     [{ symbol: 'x'.repeat(500) }, `${'x'.repeat(80)}…`],
   ] as const
   for (const [naming, named] of missing) {
-    it(`names nothing: ${named}`, () => {
+    it(`names nothing: ${named} (REA-002)`, () => {
       expect(findMarket(markets, naming, before)).to.deep.nested.include({
         'refusal.status': 400,
         'refusal.extra': unknown(`no such market: ${named}`),

@@ -22,7 +22,7 @@ function read<T extends object>(checked: Checked<T>): T {
 }
 
 describe('readCancel', () => {
-  it('reads owner and nonce, and fills in the reason', () => {
+  it('reads owner and nonce, and fills in the reason (CAN-001, CAN-006)', () => {
     expect(readCancel({ owner_address: owner, nonce: '007', other: 1 })).to.deep.equal({
       owner: owner.toLowerCase(),
       nonce: 7n,
@@ -79,7 +79,7 @@ describe('readCancelAll', () => {
     ],
   ]
   for (const [name, fields, terms, scope] of bodies) {
-    it(`reads a cancel of ${name}, and what a signature names`, () => {
+    it(`reads a cancel of ${name}, and what a signature names (CAN-015)`, () => {
       const body = { ...goodCancelAll, ...fields }
       const expected = { owner: goodCancelAll.owner_address, terms, scope }
       expect(readCancelAll(body, place)).to.deep.equal(expected)
@@ -105,7 +105,7 @@ describe('readCancelAll', () => {
 })
 
 describe('readCancelOrders', () => {
-  it('reads up to 200 ids in their order, and what a signature names', () => {
+  it('reads up to 200 ids in their order, and what a signature names (CAN-016)', () => {
     const body = { ...goodCancelList, order_ids: ['b', 'a"'], reason: 'requote' }
     expect(readCancelOrders(body)).to.deep.equal({
       owner: goodCancelList.owner_address,
@@ -119,7 +119,7 @@ describe('readCancelOrders', () => {
 })
 
 describe('readCancelAllAfter', () => {
-  it('reads 0 and 10 to 86,400 seconds, and what a signature names', () => {
+  it('reads 0 and 10 to 86,400 seconds, and what a signature names (CAN-026)', () => {
     for (const seconds of [0, 10, 86_400]) {
       const body = { ...goodCancelAllAfter, seconds }
       const expected = { owner: goodCancelAllAfter.owner_address, terms: { seconds } }
@@ -144,7 +144,7 @@ describe('the time of a proof of a cancel of many orders', () => {
     ['after its expiry', 1_060_001, 'cancel_proof_expired'],
   ]
   for (const [name, nowMs, code] of times) {
-    it(`${code === undefined ? 'counts' : 'does not count'} ${name}`, () =>
+    it(`${code === undefined ? 'counts' : 'does not count'} ${name} (CAN-018)`, () =>
       expect(proofTimeFault(proof, nowMs)?.code).to.equal(code))
   }
 })

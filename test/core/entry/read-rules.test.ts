@@ -12,7 +12,7 @@ describe('rules as an operator states them', () => {
     return 'problem' in read ? read.problem : 'none'
   }
 
-  it('are read by the names and texts of the market file', () => {
+  it('are read by the names and texts of the market file (OPE-002)', () => {
     expect(readRules(spot, { taker_fee_bps: '30', tick_size: '0.5', min_size: '1' })).to.deep.equal(
       {
         rules: { takerFeeBps: 30, tickSize: E18 / 2n, minSize: E18 },
@@ -48,12 +48,12 @@ describe('rules as an operator states them', () => {
     [{ open_order_limit: '100001' }, 'open_order_limit must be a whole number from 0 to 100000'],
     [{ amount_step: '1' }, 'amount_step is no rule of this market'],
   ] as [Record<string, string>, string][]) {
-    it(`are refused: ${JSON.stringify(fields)}`, () => {
+    it(`are refused: ${JSON.stringify(fields)} (MON-015)`, () => {
       expect(problemOf(fields)).to.include(problem)
     })
   }
 
-  it('are refused when an amount on the step could not be signed', () => {
+  it('are refused when an amount on the step could not be signed (ORD-050)', () => {
     const future = openedState({ amountScale: 10n ** 15n })
     expect(problemOf({ min_size: '0.0001' }, future)).to.equal('none')
     expect(problemOf({ min_size: '0.0000000000000001' }, future)).to.include(
@@ -81,7 +81,7 @@ describe('rules as an operator states them', () => {
     expect(problemOf({ amount_step: '1' }, older)).to.equal('none')
   })
 
-  it('are refused on a future when the chain would refuse an amount on the step', () => {
+  it('are refused on a future when the chain would refuse an amount on the step (FUT-007, ORD-050)', () => {
     const future = openedState(aFuture())
     expect(problemOf({ min_size: '5', amount_step: '5' }, future)).to.equal('none')
     for (const name of ['min_size', 'amount_step']) {

@@ -23,7 +23,7 @@ const anyZeros = fc.string({ unit: fc.constant('0'), maxLength: 3 })
 const anyCase = fc.array(fc.boolean(), { minLength: 1, maxLength: 8 })
 
 describe('the signed action of an order', () => {
-  it('is given back from the order’s terms exactly as it was sent', async () => {
+  it('is given back from the order’s terms exactly as it was sent (ORD-044)', async () => {
     const signed = await Promise.all(
       markets.flatMap((market) =>
         (['buy', 'sell'] as const).map(async (side) => {
@@ -77,7 +77,7 @@ describe('the signed action of an order', () => {
     expect('order' in spelledOut && spelledOut.order.ownTexts).to.deep.equal({ nonce: '01' })
   })
 
-  it('has an amount in units of the market, which gives the size back', () => {
+  it('has an amount in units of the market, which gives the size back (ORD-041)', () => {
     const size = amountE18(3n * E18)
     for (const [market, amount] of [
       [markets[0]!, 3n * E18],
@@ -88,7 +88,7 @@ describe('the signed action of an order', () => {
     }
   })
 
-  it('has the signed limit of an order that was booked at another price', async () => {
+  it('has the signed limit of an order that was booked at another price (MAT-032)', async () => {
     const market = aMarket()
     const body = await signedOrderBody({ market })
     const valid = validateOrder(body, { markets: [market], nowMs: NOW_MS })

@@ -92,12 +92,12 @@ describe('trade data', () => {
     ],
   ]
   for (const [name, data, message] of refused) {
-    it(`refuses ${name}`, () => {
+    it(`refuses ${name} (ORD-037)`, () => {
       expect(decodeTradeData(data)).to.have.nested.property('refusal.message', message)
     })
   }
 
-  it('decodes random seven words exactly when the chain decoder does', () => {
+  it('decodes random seven words exactly when the chain decoder does (ORD-038)', () => {
     const word = fc.oneof(uint256, fc.bigInt(0n, 3n), fc.bigInt(0n, 2n ** 160n))
     fc.assert(
       fc.property(fc.array(word, { minLength: 7, maxLength: 7 }), (values) => {

@@ -27,7 +27,7 @@ describe('validateOrder on any market', () => {
 })
 
 describe('validateOrder on a market with the finest steps', () => {
-  it('takes an order whose price times amount is the greatest int256', async () => {
+  it('takes an order whose price times amount is the greatest int256 (MON-012)', async () => {
     const market = aMarket({ minSize: amountE18(1n) })
     const amount = 2n ** 85n - 1n
     const [price, rest] = [INT256_MAX / amount, INT256_MAX % amount]
@@ -46,7 +46,7 @@ describe('validateOrder on a market with a minimum notional', () => {
     return 'refusal' in result ? result.refusal.code : 'accepted'
   }
 
-  it('refuses what is worth less at its limit, less what was filled before', async () => {
+  it('refuses what is worth less at its limit, less what was filled before (ORD-049)', async () => {
     const exact = await signedOrderBody({ amount: '100000' })
     expect(codeOf(exact)).to.equal('accepted')
     expect(codeOf(await signedOrderBody({ amount: '99999.999999' }))).to.equal(
@@ -78,7 +78,7 @@ describe('validateOrder on futures', () => {
     })
   })
 
-  it('ends an order at the last trade time, unless it expires before', async () => {
+  it('ends an order at the last trade time, unless it expires before (FUT-004)', async () => {
     const market = aFuture()
     const lastTradeSec = 1_796_047_200 - 3_600
     const nowMs = (lastTradeSec - 100) * 1000
@@ -93,7 +93,7 @@ describe('validateOrder on futures', () => {
     }
   })
 
-  it('takes neither spec nor intent', async () => {
+  it('takes neither spec nor intent (ORD-053)', async () => {
     const body = await signedOrderBody({ market: aFuture(), price: '1530', amount: '3' })
     const sent = { ...body, order_entry_spec: 'cngn_usdc_spot_v1' }
     const result = validateOrder(sent, { markets: tableMarkets, nowMs: NOW_MS })

@@ -98,7 +98,7 @@ describe('validateOrder accepts', () => {
     expect(accepted(sideless).uiIntent).to.deep.equal(intent)
   })
 
-  it('an intent whose signed price is the other neighbour of the exact reciprocal', async () => {
+  it('an intent whose signed price is the other neighbour of the exact reciprocal (ORD-057)', async () => {
     const body = await signedIntentBody({ side: 'buy', price: '3', size: '100' })
     const other = withWords(body, { limitPrice: 333_333_333_333_333_334n })
     expect(accepted(other).limitPrice).to.equal(333_333_333_333_333_334n)
@@ -126,7 +126,7 @@ describe('validateOrder accepts', () => {
     expect(offStep.code).to.equal('invalid_amount_step')
   })
 
-  it('an action that comes as text, hex in any case, a missing sub_id, unknown and empty fields', async () => {
+  it('an action that comes as text, hex in any case, a missing sub_id, unknown and empty fields (ORD-010, ORD-012)', async () => {
     const body = await signedOrderBody()
     const order = accepted({
       ...without(body, 'sub_id'),
@@ -141,24 +141,24 @@ describe('validateOrder accepts', () => {
     expect(actionJsonOf(aMarket(), order)).to.deep.equal(body.action_json)
   })
 
-  it('a signature of up to 4096 bytes', async () => {
+  it('a signature of up to 4096 bytes (AUT-008)', async () => {
     const body = { ...(await signedOrderBody()), signature: `0x${'ab'.repeat(4_096)}` }
     expect(accepted(body).signature).to.equal(body.signature)
   })
 
-  it('what was filled before, up to all of it', async () => {
+  it('what was filled before, up to all of it (ORD-013)', async () => {
     const body = await signedOrderBody()
     expect(accepted({ ...body, filled_amount: '153000' }).initialFilled).to.equal(153_000n * E18)
     expect(accepted({ ...body, filled_amount: '0.5' }).initialFilled).to.equal(E18 / 2n)
   })
 
-  it('order ids with any printable text', async () => {
+  it('order ids with any printable text (ORD-016)', async () => {
     for (const orderId of ["'; DROP TABLE orders;--", 'a.*.>', 'x'.repeat(128), 'нoмep 😀']) {
       expect(accepted(await signedOrderBody({ orderId })).orderId).to.equal(orderId)
     }
   })
 
-  it('lets the earlier of the two expiries govern', async () => {
+  it('lets the earlier of the two expiries govern (ORD-043)', async () => {
     const body = await signedOrderBody({ expirySec: nowSec + 100 })
     expect(accepted({ ...body, expiry: nowSec + 50 }).goodUntilSec).to.equal(nowSec + 50)
     const later = accepted({ ...body, expiry: nowSec + 500 })
@@ -167,7 +167,7 @@ describe('validateOrder accepts', () => {
     expect(accepted(endless).goodUntilSec).to.equal(nowSec + 100)
   })
 
-  it('a fee bound below the schedule, with a warning', async () => {
+  it('a fee bound below the schedule, with a warning (ORD-067)', async () => {
     const expirySec = nowSec + 3_600
     const enough = accepted(await signedOrderBody({ worstFee: 1_625_000_000_000n, expirySec }))
     expect(enough).not.to.have.property('warnings')
@@ -175,7 +175,7 @@ describe('validateOrder accepts', () => {
     expect(short.warnings).to.deep.equal(['worst_fee_below_taker_schedule'])
   })
 
-  it('every well-formed order on the grid', async () => {
+  it('every well-formed order on the grid (ORD-045, ORD-046)', async () => {
     const body = await signedOrderBody()
     const price = fc.bigInt(1n, 10n ** 24n)
     const amount = fc.bigInt(1n, 10n ** 18n).map((steps) => steps * 10n ** 12n)
@@ -258,7 +258,7 @@ describe('readSubmittedOrder', () => {
     })
   })
 
-  it('knows the same signed order again, whatever has expired or been reworded since', async () => {
+  it('knows the same signed order again, whatever has expired or been reworded since (ORD-022)', async () => {
     const body = await signedOrderBody()
     const signedText = (sent: unknown) => {
       const read = readSubmittedOrder(sent)
@@ -285,7 +285,7 @@ describe('readSubmittedOrder', () => {
     expect(signedText({ ...body, action_json: 'nothing' })).to.equal(undefined)
   })
 
-  it('refuses what lacks a required field, with the same answer as the full check', async () => {
+  it('refuses what lacks a required field, with the same answer as the full check (ORD-028)', async () => {
     const body = without(await signedOrderBody({ privateKey: testPrivateKey }), 'nonce')
     expect(readSubmittedOrder(body)).to.deep.equal({ refusal: refused(body) })
   })
@@ -295,7 +295,7 @@ describe('controls of an order', () => {
   const expiry = nowSec + 3_600
   const orderOf = (fields: object): Order => accepted({ ...goodOrder, expiry, ...fields })
 
-  it('keeps the controls on the order, and only where they are not as usual', () => {
+  it('keeps the controls on the order, and only where they are not as usual (ORD-063, ORD-065)', () => {
     expect(orderOf({ time_in_force: 'IOC' })).to.have.property('timeInForce', 'IOC')
     expect(orderOf({ post_only: 'slide' })).to.have.property('postOnly', 'slide')
     const own = orderOf({ stp: 'cancel_both', stp_scope: 'owner', post_only: 'reject' })
@@ -314,7 +314,7 @@ describe('controls of an order', () => {
     expect(usual).not.to.have.any.keys(...names, 'warnings')
   })
 
-  it('warns of fields that look like trading instructions and are none', () => {
+  it('warns of fields that look like trading instructions and are none (ORD-009)', () => {
     const warned = orderOf({
       tif: 'IOC',
       type: 'market',
@@ -332,7 +332,7 @@ describe('controls of an order', () => {
     expect(orderOf({ type: 'LIMIT' })).not.to.have.property('warnings')
   })
 
-  it('takes an expiry as it was sent, and warns of one more than ten years ahead', () => {
+  it('takes an expiry as it was sent, and warns of one more than ten years ahead (MON-010, ORD-068)', () => {
     const tenYears = nowSec + 315_576_000
     const soonMs = NOW_MS + 60_000
     const units: [expiry: number, unit?: string][] = [
@@ -356,7 +356,7 @@ describe('controls of an order', () => {
     expect(refused({ ...goodOrder, expiry: 2 ** 53 }).code).to.equal('invalid_expiry')
   })
 
-  it('takes any uint256 as the signed expiry, and ends the order with the earlier of both', () => {
+  it('takes any uint256 as the signed expiry, and ends the order with the earlier of both (MAT-033, MON-011)', () => {
     const never = 2n ** 256n - 1n
     const expiry = Number.MAX_SAFE_INTEGER
     const order = accepted({ ...withAction(goodOrder, { expiry: String(never) }), expiry })

@@ -52,7 +52,7 @@ describe('the shape of a deposit', () => {
     expect(deposit({ ...aDepositBody(), permit: null })).not.to.have.property('permit')
   })
 
-  it('allows exactly the minimum, exactly an hour, and any manager on a top-up', () => {
+  it('allows exactly the minimum, exactly an hour, and any manager on a top-up (TRA-005, TRA-025, TRA-027)', () => {
     const words = { amount: 10_000_000n, managerForNewAccount: places.unrelated }
     const topUp = aDepositBody(words, { subaccount_id: '4', expiry: expiryIn(3_600) })
     expect(deposit(topUp)).to.deep.include({ amount: 10_000_000n })

@@ -72,7 +72,7 @@ const anyActs = fc.array(
 )
 
 describe('reversals in candles', () => {
-  it('leave what the standing trades make of each interval and of the last day', () => {
+  it('leave what the standing trades make of each interval and of the last day (SET-044)', () => {
     fc.assert(
       fc.property(anyActs, (acts) => {
         const series = emptySeries()

@@ -130,7 +130,7 @@ describe('candle series', () => {
     expect(series.trades[0]?.tradeId).to.equal(SLACK + 1)
   })
 
-  it('closes nothing where nothing was traded', () => {
+  it('closes nothing where nothing was traded (REA-019)', () => {
     const series = emptySeries()
     closeCandles(series, START_MS)
     expect(series).to.deep.equal(emptySeries())

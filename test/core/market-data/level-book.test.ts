@@ -118,7 +118,7 @@ describe('level book', () => {
     expect(() => moveLevel(levelBookOf([]), change)).to.throw(/has -1 open/)
   })
 
-  it('covers the best ten of each side by its checksum, bids first', () => {
+  it('covers the best ten of each side by its checksum, bids first (STR-045)', () => {
     const level = (price: bigint): PriceLevel => ({
       price: priceE18(price * E18),
       open: amountE18(E18 / 2n),

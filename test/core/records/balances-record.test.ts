@@ -56,7 +56,7 @@ const tokensOf = ({ tokens }: AccountBalances) =>
   ])
 
 describe('balances record', () => {
-  it('reserves base for sells, quote for buys, and the fee of a buying taker', () => {
+  it('reserves base for sells, quote for buys, and the fee of a buying taker (MON-026)', () => {
     const market = aMarket()
     const shown = show({
       market,
@@ -111,7 +111,7 @@ describe('balances record', () => {
     expect(shown).to.deep.include({ tokens: [], margin: [] })
   })
 
-  it('never has less than nothing available, and shows a debt', () => {
+  it('never has less than nothing available, and shows a debt (MON-027)', () => {
     const market = aMarket()
     const shown = show({
       market,
@@ -124,7 +124,7 @@ describe('balances record', () => {
     expect(whole.tokens[0]?.ui_total).to.equal('-2.000003')
   })
 
-  it('says when the chain was read too long ago', () => {
+  it('says when the chain was read too long ago (STR-043)', () => {
     const factsAfter = (ageMs: number) =>
       show({ market: aMarket(), readAtMs: NOW_MS - ageMs }).facts
     expect([factsAfter(15_000), factsAfter(15_001)]).to.deep.equal(['current', 'stale'])

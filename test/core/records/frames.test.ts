@@ -27,7 +27,7 @@ describe('update frames', () => {
   })
   const onMarket = { type: 'update', market: 'cNGN-USDC', seq: 9, ts: AT }
 
-  it('of orders follow the owner’s last, of the book the last change, of trades the last trade', () => {
+  it('of orders follow the owner’s last, of the book the last change, of trades the last trade (STR-005)', () => {
     expect(ordersUpdate(market, taken, 4)).to.deep.include({
       ...{ ...onMarket, channel: 'orders', prev_seq: 4 },
     })
@@ -43,7 +43,7 @@ describe('update frames', () => {
     })
   })
 
-  it('count prices in ticks of the market', () => {
+  it('count prices in ticks of the market (STR-014)', () => {
     const coarse = aMarket({ tickSize: priceE18(e18('0.00005')) })
     expect(bookUpdate(coarse, taken).data.price_ticks).to.equal('13')
     expect(ordersUpdate(coarse, taken, 0).data.price_ticks).to.equal('13')

@@ -111,7 +111,7 @@ describe('candle state', () => {
     ...{ firstAtMs: 1_760_000_100_000, lastAtMs: 1_760_000_101_000 },
   }
 
-  it('is the candle, and whether its time is over', () => {
+  it('is the candle, and whether its time is over (STR-047)', () => {
     for (const closed of [true, false]) {
       expect(candleState({ ...candle, closed })).to.deep.equal({
         bucket_start: '2025-10-09T08:55:00.000Z',
@@ -128,7 +128,7 @@ describe('status state', () => {
     expect(statusState(open, undefined)).to.deep.equal({ trading_status: 'open', enabled: true })
   })
 
-  it('says why and since when it does not', () => {
+  it('says why and since when it does not (STR-048)', () => {
     const standing = { status: 'paused', reason: 'maintenance' } as const
     expect(statusState({ standing, enabled: false }, 1_760_000_000_123)).to.deep.equal({
       ...{ trading_status: 'paused', trading_status_reason: 'maintenance' },

@@ -6,7 +6,7 @@ import { aFuture, aMarket } from '../../support/builders.js'
 const market = aMarket()
 
 describe('market entry', () => {
-  it('presents the spot market with every field of its kind and no other', () => {
+  it('presents the spot market with every field of its kind and no other (REA-009)', () => {
     expect(marketEntry(market, { lastTradeSec: 1_760_000_000 })).to.deep.equal({
       market: 'cNGN-USDC',
       contract_type: 'spot',
@@ -46,7 +46,7 @@ describe('market entry', () => {
     })
   })
 
-  it('leaves out the last trade before the first fill', () => {
+  it('leaves out the last trade before the first fill (REA-008)', () => {
     expect(marketEntry(market)).not.to.have.property('last_trade_timestamp')
   })
 
@@ -78,7 +78,7 @@ describe('market entry', () => {
     expect(tradingStatus(market)).to.deep.equal({ trading_status: 'open' })
   })
 
-  it('lists enabled markets by identifier in byte order', () => {
+  it('lists enabled markets by identifier in byte order (REA-007)', () => {
     const named = (name: string, enabled = true) => ({ ...market, market: name, enabled })
     const markets = [named('cNGN-X'), named('USDC-A'), named('a', false), named('cNGN-B')]
     const entries = marketEntries(markets, () => ({ lastTradeSec: 5 }))

@@ -32,7 +32,7 @@ describe('records of a perpetual', () => {
     return record
   }
 
-  it('are an order in engine terms and in trader terms, which are the same', () => {
+  it('are an order in engine terms and in trader terms, which are the same (PER-048)', () => {
     const record = shown(orderRecordJson(market, order, progressOf(order)))
     expect(record).to.deep.include({
       ...ofMarket,

@@ -111,7 +111,7 @@ describe('order record', () => {
     })
   })
 
-  it('shows what was settled, what is pending and what remains apart from each other', () => {
+  it('shows what was settled, what is pending and what remains apart from each other (ORD-075, ORD-076, ORD-077)', () => {
     const progress = progressOf(order, {
       filled: amountE18(3_000n * 10n ** 18n),
       pending: amountE18(50_000n * 10n ** 18n),
@@ -125,7 +125,7 @@ describe('order record', () => {
     })
   })
 
-  it('echoes a sent intent and the warnings', () => {
+  it('echoes a sent intent and the warnings (ORD-061)', () => {
     const uiIntent = { side: 'sell', price: '1538.460', size: '99.45' } as const
     const warnings = ['worst_fee_below_taker_schedule']
     const sent = anOrder({ uiIntent, warnings })
@@ -134,7 +134,7 @@ describe('order record', () => {
     expect(record.warnings).to.deep.equal(warnings)
   })
 
-  it('echoes no more of a sent intent than stands', () => {
+  it('echoes no more of a sent intent than stands (ORD-061)', () => {
     const uiIntent = { side: 'sell', price: '1538.460', size: '99.45' } as const
     const half = amountE18(76_500n * 10n ** 18n)
     const reduced = { desiredAmount: half, signedDesiredAmount: order.desiredAmount }
@@ -150,7 +150,7 @@ describe('order record', () => {
     }
   })
 
-  it('states time in force, post-only and the signed limit where they are not as usual', () => {
+  it('states time in force, post-only and the signed limit where they are not as usual (MAT-032)', () => {
     const progress = progressOf(order)
     const booked = { postOnly: 'slide', signedLimitPrice: priceE18(10n ** 18n) } as const
     expect(orderRecord(market, { ...order, ...booked }, progress)).to.include({
@@ -165,7 +165,7 @@ describe('order record', () => {
     })
   })
 
-  it('states its lease, the amount that was signed and what it replaces', () => {
+  it('states its lease, the amount that was signed and what it replaces (CAN-037)', () => {
     const replacing = {
       ...{ leaseId: 'lease "1"', replaces: 'order "0"' },
       signedDesiredAmount: amountE18(160_000n * 10n ** 18n),
@@ -195,7 +195,7 @@ describe('order record', () => {
     expect(orderRecord(aFuture(), order, progressOf(order))).not.to.have.property('spot_contract')
   })
 
-  it('says when it changed last and why it is held, and its reason once', () => {
+  it('says when it changed last and why it is held, and its reason once (ORD-080)', () => {
     const createdAtMs = 1_760_000_000_123
     const changed = { createdAtMs, updatedAtMs: createdAtMs + 1_000 }
     const held = progressOf(order, { ...changed, heldReason: 'insufficient_balance' })
@@ -209,7 +209,7 @@ describe('order record', () => {
     expect(parsed(orderLookupJson(market, order, ended))).to.include({ cancel_reason: 'own wish' })
   })
 
-  it('is looked up flat and once more as order, with an empty reason when there is none', () => {
+  it('is looked up flat and once more as order, with an empty reason when there is none (ORD-078)', () => {
     const record = orderRecord(market, order, progressOf(order))
     expect(parsed(orderLookupJson(market, order, progressOf(order)))).to.deep.equal({
       ...record,
@@ -234,13 +234,13 @@ describe('book record', () => {
   ]
   const ids = (records: readonly { order_id: string }[]) => records.map((each) => each.order_id)
 
-  it('sorts bids high to low, asks low to high, then by time', () => {
+  it('sorts bids high to low, asks low to high, then by time (REA-011)', () => {
     const book = shownBook(market, orders, {})
     expect(ids(book.bids)).to.deep.equal(['bid-high-early', 'bid-high-late', 'bid-low'])
     expect(ids(book.asks)).to.deep.equal(['ask-low-early', 'ask-low-late', 'ask-high'])
   })
 
-  it('trims each side to the depth and presents the market', () => {
+  it('trims each side to the depth and presents the market (REA-012)', () => {
     const book = shownBook(market, orders, { depth: 1, lastTradeSec: 5 })
     expect(ids(book.bids)).to.deep.equal(['bid-high-early'])
     expect(ids(book.asks)).to.deep.equal(['ask-low-early'])

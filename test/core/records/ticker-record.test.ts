@@ -9,7 +9,7 @@ const market = aMarket()
 const price = (text: string) => priceE18(parseDecimal(text, 18) ?? 0n)
 
 describe('ticker record', () => {
-  it('prices USDC in cNGN, the bid rounded down and the ask up', () => {
+  it('prices USDC in cNGN, the bid rounded down and the ask up (REA-022)', () => {
     // 1 / 0.0007 = 1428.57142857142…; 1 / 0.0006 = 1666.6666…; 1 / 0.00065 = 1538.461538461538…
     const stats = {
       first: price('0.0006'),
@@ -34,7 +34,7 @@ describe('ticker record', () => {
     })
   })
 
-  it('leaves empty what is not known', () => {
+  it('leaves empty what is not known (REA-023)', () => {
     expect(tickerRecord(market, {})).to.deep.equal({
       ticker_id: 'cNGN-USDC',
       base_currency: 'USDC',

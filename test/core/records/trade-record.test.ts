@@ -8,7 +8,7 @@ const market = aMarket()
 describe('trade records', () => {
   const trade = { fill: aFill(), seq: 3, atMs: 1_760_000_000_123 }
 
-  it('states the engine values and the taker in trader terms', () => {
+  it('states the engine values and the taker in trader terms (REA-016)', () => {
     expect(tradeRecord(market, trade)).to.deep.equal({
       trade_id: 768,
       market: 'cNGN-USDC',
@@ -32,7 +32,7 @@ describe('trade records', () => {
     })
   })
 
-  it('marks a trade that the chain has lost', () => {
+  it('marks a trade that the chain has lost (SET-043)', () => {
     const reversed = tradeRecord(market, { ...trade, reversed: true })
     expect(reversed).to.deep.equal({ ...tradeRecord(market, trade), reversed: true })
   })

@@ -72,7 +72,7 @@ describe('records of deposits and withdrawals', () => {
 })
 
 describe('receipts of deposits and withdrawals', () => {
-  it('show what a confirmed deposit did', () => {
+  it('show what a confirmed deposit did (TRA-035)', () => {
     expect(transferReceipt(aTransfer({ permitTxHash: PERMIT_TX_HASH }))).to.deep.equal({
       action_hash: ACTION_HASH,
       status: 'confirmed',

@@ -205,7 +205,7 @@ describe('applying blocks to the read model', () => {
     ])
   })
 
-  it('OrderFilled of a future counts size as exchanged, cNGN as volume, and keeps the mark', () => {
+  it('OrderFilled of a future counts size as exchanged, cNGN as volume, and keeps the mark (FUT-010)', () => {
     const market = 'USDC-cNGN-30NOV26'
     const futures = openHistory([{ market, ordinal: 2 }], 'future')
     const marked = {

@@ -48,13 +48,13 @@ function leftOf(batches: readonly (readonly StreamedBlock[])[]): string[] {
 }
 
 describe('orders that leave the read model', () => {
-  it('have been cancelled without a fill for thirty days, to the millisecond', () => {
+  it('have been cancelled without a fill for thirty days, to the millisecond (REA-030)', () => {
     const cancelled = [place(), wait(5), cancel(1)]
     expect(left([...cancelled, wait(30 * DAY_SEC - 1), place()])).to.deep.equal(['o1', 'o2'])
     expect(left([...cancelled, wait(30 * DAY_SEC), place()])).to.deep.equal(['o2'])
   })
 
-  it('have expired without a fill, counted from then and not from their creation', () => {
+  it('have expired without a fill, counted from then and not from their creation (REA-030)', () => {
     const expired = [place({ livesSec: 10 * DAY_SEC }), wait(10 * DAY_SEC)]
     expect(left([...expired, wait(30 * DAY_SEC - 1), place()])).to.deep.equal(['o1', 'o2'])
     expect(left([...expired, wait(30 * DAY_SEC), place()])).to.deep.equal(['o2'])
@@ -76,7 +76,7 @@ describe('orders that leave the read model', () => {
     }
   })
 
-  it('are never those that traded, still live, or were filled', () => {
+  it('are never those that traded, still live, or were filled (REA-031)', () => {
     const traded: MarketAct[] = [
       place({ size: 5 }),
       place({ buy: false, size: 2, trader: 2 }),

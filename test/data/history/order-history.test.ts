@@ -102,7 +102,7 @@ describe("an owner's history", () => {
       history.remove()
     })
 
-    it('loses and repeats nothing while rows are added between pages', () => {
+    it('loses and repeats nothing while rows are added between pages (REA-027)', () => {
       const half = Math.floor(blocks.length / 2)
       const old = streamed(blocks).slice(0, half)
       const added = streamed(blocks).slice(half)
@@ -130,7 +130,7 @@ describe("an owner's history", () => {
     })
   })
 
-  it('tells of a fill the side, price, amount and fee of the order’s own leg', () => {
+  it('tells of a fill the side, price, amount and fee of the order’s own leg (MON-020)', () => {
     const history = openHistory([SPOT])
     const reads = openReadModel(history.path)
     try {

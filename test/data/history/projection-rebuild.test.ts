@@ -71,7 +71,7 @@ function progressAfter(change: Change, before?: OrderProgress): OrderProgress {
 }
 
 describe('the projection of a random market', () => {
-  it('is the same row for row however the blocks were grouped and the markets interleaved', () => {
+  it('is the same row for row however the blocks were grouped and the markets interleaved (OPE-011)', () => {
     fc.assert(
       fc.property(anyFeeds, fc.integer({ min: 1, max: 9 }), (feeds, size) => {
         const live = openHistory(MARKETS)

@@ -73,7 +73,7 @@ describe('trailing 24 hours', () => {
     }
   }
 
-  it('equal a plain sum over the trades, wherever the window begins', () => {
+  it('equal a plain sum over the trades, wherever the window begins (REA-015)', () => {
     fc.assert(
       fc.property(
         anyTrades,
@@ -94,7 +94,7 @@ describe('trailing 24 hours', () => {
     )
   })
 
-  it('are absent when nothing traded', () => {
+  it('are absent when nothing traded (REA-015)', () => {
     expect(stats(START_MS)).to.equal(undefined)
     fill([{ atMs: START_MS, price: priceE18(1n), amount: amountE18(1n) }])
     expect(stats(START_MS + DAY_MS)).to.equal(undefined)

@@ -40,7 +40,7 @@ describe('the bound of connections', () => {
     }
   }
 
-  it('refuses one connection of an address too many, and counts those that have closed no more', async () => {
+  it('refuses one connection of an address too many, and counts those that have closed no more (OPE-029)', async () => {
     const server = aServer({ maxConnectionsPerAddress: 2 })
     const first = server.connectFrom('203.0.113.1')
     server.connectFrom('::ffff:203.0.113.1')
@@ -58,7 +58,7 @@ describe('the bound of connections', () => {
     server.end()
   })
 
-  it('refuses connections above the bound of all, those of this machine too', async () => {
+  it('refuses connections above the bound of all, those of this machine too (OPE-029)', async () => {
     const server = createHttpServer((_request, response) => void response.end('served'), {
       maxConnections: 2,
     })
