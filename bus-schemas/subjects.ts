@@ -44,6 +44,8 @@ export type LeadingProcess = (typeof LEADING_PROCESSES)[number]
 export const leadStream = (process: LeadingProcess): string => `LEAD_${process}`
 export const isLeadStream = (stream: string): boolean => stream.startsWith('LEAD_')
 export const leadSubject = (process: LeadingProcess): string => `lead.${process}`
+/** The name of a market's matchers as an actor. */
+export const matcherOf = (market: string): string => `matcher.${market}`
 /** Who leads an actor answers here, at once: another copy of its process then waits, or ends. */
 export const askLead = (actor: string): string => `ask.lead.${actor}`
 /** Where answers and acknowledgements for a user of the bus arrive; only that user may listen there. */
@@ -91,8 +93,6 @@ export const operatorNonces = 'operator_nonces'
 export const claimsStream = (bucket: string): string => `KV_${bucket}`
 export const claimsSubject = (bucket: string): string => claimSubject(bucket, '>')
 export const claimSubject = (bucket: string, key: string): string => `$KV.${bucket}.${key}`
-/** The leader of a market answers here, at once: another matcher asks before it takes the market. */
-export const askLeader = (market: string): string => `ask.leader.${market}`
 /** A matcher whose build lacks the engine version in question answers here; the leader then waits. */
 export const askEngine = (market: string): string => `ask.engine.${market}`
 /** An operator's question to a market, answered by the matcher that leads it. */

@@ -3,15 +3,15 @@ import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
 import { isNextSeq, type Block } from '../../core/engine/change.js'
+import { untilSilent } from '../../runtime/actor/leadership.js'
 import type { BusMessage } from '../../runtime/bus/bus.js'
+import { matcherActor } from './actor.js'
 import type { FeedEnd, FeedStart, Restored } from './checkpoints.js'
 import type { MatcherSettings } from './config.js'
 import { openStreamReader, type CommandLog, type LoggedMessage, type StreamReader } from './log.js'
 
 /** How long a standby waits for a message of the log or of the feed before it looks at the leader again. */
 const WAIT_MS = 100
-/** How often a standby counts the leader's silence. */
-const LOOK_EVERY_MS = 250
 
 /** The phase after restoring: every block since the checkpoint is compared with the feed. Nothing is published. */
 export interface Comparing {
@@ -28,7 +28,7 @@ export interface StandingBy {
   readonly kind: 'standing by'
   readonly log: CommandLog
   readonly feed: FeedCursor
-  readonly watch: LeaderWatch
+  readonly silence: Silence
   stop(): Promise<void>
 }
 
@@ -71,29 +71,21 @@ export async function startStandingBy(
   restored: Restored,
   log: CommandLog,
 ): Promise<StandingBy> {
-  const watch = watchLeader(settings)
-  const feed = await openFeedCursor(settings, restored, {
-    waitFor: () => WAIT_MS,
-    onMessage: watch.heard,
-  })
+  const silence = createSilence(settings)
+  const feed = await openFeedCursor(settings, restored, { waitFor: () => WAIT_MS })
   const stop = async (): Promise<void> => {
-    watch.stop()
+    silence.stop()
     await feed.stop()
   }
-  return { kind: 'standing by', log, feed, watch, stop }
+  return { kind: 'standing by', log, feed, silence, stop }
 }
 
 /** Resolves when the leader is silent and everything that it published is compared. May be called again after that. */
-export async function standBy({ log, feed, watch }: StandingBy): Promise<Compared> {
-  let heard: LoggedMessage | undefined
+export async function standBy({ log, feed, silence }: StandingBy): Promise<Compared> {
   for (;;) {
     const message = await log.nextWithin(WAIT_MS)
-    if (message !== heard && message?.leaderTerm !== undefined) watch.heard()
-    heard = message
     if (message !== undefined && (await isInFeed(feed, message))) log.finish()
-    if (watch.isSilent() && (await feed.skipLeaders()) && watch.isSilent()) {
-      return comparedAt(log, feed)
-    }
+    if (silence.hasLasted() && (await feed.skipLeaders())) return comparedAt(log, feed)
   }
 }
 
@@ -114,32 +106,35 @@ async function isInFeed(feed: FeedCursor, message: LoggedMessage): Promise<boole
   return true
 }
 
-/** Counts how long nothing was heard of the leader. Pauses of this process and a lost connection do not count. */
-interface LeaderWatch {
-  readonly heard: () => void
-  isSilent(): boolean
+/** The leader's silence, which a standby waits for while it compares. */
+interface Silence {
+  hasLasted(): boolean
+  /** Waits for another one: the last was not taken in time. */
+  await(): void
   stop(): void
 }
 
-function watchLeader({ bus, silenceMs }: MatcherSettings): LeaderWatch {
-  let silentLooks = 0
-  const timer = setInterval(() => {
-    silentLooks = bus.isConnected() ? silentLooks + 1 : 0
-  }, LOOK_EVERY_MS)
-  return {
-    heard: () => {
-      silentLooks = 0
-    },
-    isSilent: () => silentLooks * LOOK_EVERY_MS >= silenceMs,
-    stop: () => clearInterval(timer),
+/** The first one is waited for at once. */
+function createSilence(settings: MatcherSettings): Silence {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let hasLasted = false
+  const wait = (): void => {
+    hasLasted = false
+    untilSilent(matcherActor(settings), { mustLast: true, signal }).then(
+      () => (hasLasted = true),
+      (error: unknown) => {
+        if (!signal.aborted) settings.onFatal(error)
+      },
+    )
   }
+  wait()
+  return { hasLasted: () => hasLasted, await: wait, stop: () => stopping.abort() }
 }
 
 interface FeedCursorOptions {
   /** How many milliseconds to wait for the message after this one; 0 when it is not to be read. */
   readonly waitFor: (messageSeq: number) => number
-  /** Called for each message that the cursor moved over. */
-  readonly onMessage?: () => void
 }
 
 async function openFeedCursor(
@@ -247,7 +242,6 @@ class FeedCursor {
   #moveOver({ seq, data }: BusMessage, changeSeq: number): void {
     this.#reader.take()
     this.#end = { messageSeq: seq, changeSeq, data }
-    this.#options.onMessage?.()
   }
 }
 

@@ -4,7 +4,12 @@ import type { TakeNotices } from '../../bus-schemas/commands.js'
 import { encodeMarketAnswer } from '../../bus-schemas/markets.js'
 import { encodeOrderAnswer } from '../../bus-schemas/orders.js'
 import { marketVersions } from '../../bus-schemas/stream-versions.js'
-import { askLeader, feedStream, feedSubject, MATCHER_SOURCE } from '../../bus-schemas/subjects.js'
+import {
+  feedStream,
+  feedSubject,
+  MATCHER_SOURCE,
+  OPERATOR_SOURCE,
+} from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
 import type {
   CommandAnswer,
@@ -23,38 +28,16 @@ import {
 } from '../../core/entry/order-refusals.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import type { DecidedBy } from '../../core/entry/repeated-order.js'
+import { Fenced, takeTerm } from '../../runtime/actor/leadership.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
-import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
+import type { Bus } from '../../runtime/bus/bus.js'
 import { pass } from '../../runtime/process/stations.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { FeedEnd } from './checkpoints.js'
+import { matcherActor } from './actor.js'
 import { standBy, type Compared, type StandingBy } from './compare.js'
 import type { MatcherSettings } from './config.js'
 import type { CommandLog, LoggedMessage } from './log.js'
-
-/** How long a leader may be silent, in its ticks or when it is asked, until it counts as gone. */
-export const LEADER_SILENCE_MS = 3_000
-
-/**
- * Another matcher runs this market, or its feed is not the one that this matcher wrote. This matcher is not the writer
- * any more and must stop.
- */
-export class Fenced extends Error {
-  override readonly name = 'Fenced'
-}
-
-/** Throws Fenced when the market is led; a leader that does not answer for LEADER_SILENCE_MS counts as gone. */
-export async function assertUnled({ bus, market }: MatcherSettings): Promise<void> {
-  let leader: Uint8Array
-  try {
-    leader = await bus.ask(askLeader(market.market), new Uint8Array(), LEADER_SILENCE_MS)
-  } catch (error) {
-    if (error instanceof NoAnswer) return
-    throw error
-  }
-  const name = Buffer.from(leader).toString('utf8')
-  throw new Fenced(`matcher ${name} runs ${market.market} already; STANDBY=1 would follow it`)
-}
 
 /**
  * The phase of a matcher that has taken the market. It alone publishes to the feed and answers callers. What was logged
@@ -72,39 +55,40 @@ export interface Leading {
 
 /**
  * Takes the market: a block without changes is put right behind everything that was compared, which fences out the
- * earlier writer. Throws Fenced when the feed has gone on meanwhile, because then another matcher leads.
+ * earlier writer. Throws Fenced when another matcher leads, or the feed has gone on meanwhile.
  */
 export async function lead(
   settings: MatcherSettings,
-  { log, feed: end, term }: Compared,
+  { log, feed: end, term: before }: Compared,
 ): Promise<Leading> {
-  const { bus, facts, leaderId } = settings
+  const { bus, facts, leaderId, elapsedMs, onFatal } = settings
   const { market } = settings.market
-  const leader: Leader = { term: nextTerm(term, log), id: leaderId }
-  const { commandSeq } = log
-  const opening = { market, ...log.place, changes: [], leader }
-  // A matcher that starts meanwhile gets an answer and does not try to take the market as well. The queue has a name of
-  // its own: of several matchers a former leader that is paused must not be the one that gets the question.
-  const answering = await bus.answer(askLeader(market), leader.id, (_, replyTo) => {
-    bus.reply(replyTo, Buffer.from(`${leader.id} of term ${leader.term}`))
+  const leader: Leader = { term: nextTerm(before, log), id: leaderId }
+  const { commandSeq, place } = log
+  const opening = { market, ...place, firstSeq: end.changeSeq + 1, changes: [], leader }
+  const message = encodeBlock(opening)
+  await recordVersions(bus, marketVersions(settings.market), facts.versionRaised)
+  const liveFrom = Math.max(commandSeq, await log.endSeq())
+  const provedAtMs = elapsedMs()
+  let written = (): number | undefined => undefined
+  const taken = await takeTerm(matcherActor(settings), {
+    ...{ term: leader.term, lastSeq: end.messageSeq, message, onFenced: onFatal },
+    ownEnd: () => written(),
+    onSent: () => crash('matcher.after_publish_before_ack'),
   })
-  try {
-    await recordVersions(bus, marketVersions(settings.market), facts.versionRaised)
-    const liveFrom = Math.max(commandSeq, await log.endSeq())
-    const feed = createFeedWriter(settings, end)
-    await feed.append({ ...opening, firstSeq: end.changeSeq + 1 }, 'take-over')
-    facts.leads(leader, { command_seq: commandSeq, feed_seq: end.changeSeq })
-    const stop = (): Promise<void> => answering.stop()
-    return { kind: 'leading', settings, leader, log, feed, liveFrom, stop }
-  } catch (error) {
-    await answering.stop()
-    throw error
-  }
+  const begun = { messageSeq: taken.firstSeq, changeSeq: end.changeSeq, data: message }
+  const feed = createFeedWriter(settings, begun, provedAtMs)
+  written = () => feed.end.messageSeq
+  facts.leads(leader, { command_seq: commandSeq, feed_seq: end.changeSeq })
+  const stop = (): Promise<void> => taken.stop()
+  return { kind: 'leading', settings, leader, log, feed, liveFrom, stop }
 }
 
-/** Above every term of the feed and of the log. */
-const nextTerm = (term: number, { state }: CommandLog): number =>
-  Math.max(term, termOf(state.lastSourceNo.get(MATCHER_SOURCE) ?? 0)) + 1
+/** Above every term of the feed and of the log. An operator's commands have numbers of the same terms. */
+function nextTerm(before: number, { state: { lastSourceNo } }: CommandLog): number {
+  const logged = [MATCHER_SOURCE, OPERATOR_SOURCE].map((source) => lastSourceNo.get(source) ?? 0)
+  return Math.max(before, ...logged.map(termOf)) + 1
+}
 
 /** Stands by until the leader is gone and leads then; while another matcher is faster, it keeps standing by. */
 export async function takeOver(
@@ -118,7 +102,7 @@ export async function takeOver(
       return await lead(settings, compared)
     } catch (error) {
       if (!(error instanceof Fenced)) throw error
-      standingBy.watch.heard()
+      standingBy.silence.await()
     }
   }
 }
@@ -139,13 +123,8 @@ export async function publishNext(
   onStep: (step: BlockOfCommands) => void,
   notices?: TakeNotices,
 ): Promise<LoggedMessage> {
-  const { log, leader, settings } = leading
+  const { log } = leading
   const message = await log.next(notices)
-  const { leaderTerm = 0 } = message
-  if (leaderTerm > leader.term) {
-    const { market } = settings.market
-    throw new Fenced(`another matcher has led ${market} since term ${leaderTerm}`)
-  }
   for (; message.step !== undefined; message.advance()) {
     await publishStep(leading, message.step)
     onStep(message.step)
@@ -269,14 +248,15 @@ export interface FeedWriter {
   trouble(): string | undefined
 }
 
+/** `provenAtMs`: when this matcher was last known to be the only writer, in monotonic milliseconds. */
 function createFeedWriter(
   { bus, market: { market }, facts, elapsedMs, silenceMs }: MatcherSettings,
   start: FeedEnd,
+  provenAtMs: number,
 ): FeedWriter {
   let end = start
   let trouble: string | undefined
-  /** When this matcher was last known to be the only writer. */
-  let provedAtMs = -Infinity
+  let provedAtMs = provenAtMs
   return {
     get end() {
       return end

@@ -1,10 +1,10 @@
 import { commandMessages, type TakeNotices } from '../../bus-schemas/commands.js'
-import { commandsStream, MATCHER_SOURCE } from '../../bus-schemas/subjects.js'
+import { commandsStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
 import { applyMessage, type BlockOfCommands } from '../../core/engine/apply-message.js'
 import type { Block } from '../../core/engine/change.js'
-import { termOf, type LoggedCommand } from '../../core/engine/command.js'
+import type { LoggedCommand } from '../../core/engine/command.js'
 import type { MatcherState } from '../../core/engine/state.js'
 import type { Bus, BusMessage } from '../../runtime/bus/bus.js'
 
@@ -90,8 +90,6 @@ export async function openStreamReader(options: StreamReaderOptions): Promise<St
 export interface LoggedMessage {
   readonly seq: number
   readonly commands: readonly LoggedCommand[]
-  /** The greatest term of a leader's own commands in it; undefined when there are none. */
-  readonly leaderTerm: number | undefined
   /** Commands that are applied to the state, with the block of their changes; undefined when the message is through. */
   readonly step: BlockOfCommands | undefined
   /** How many of its commands stand before that step. */
@@ -199,7 +197,6 @@ function openMessage(
   return {
     seq,
     commands,
-    leaderTerm: leaderTermOf(commands),
     get step() {
       return step
     },
@@ -211,13 +208,4 @@ function openMessage(
       step = nextStep()
     },
   }
-}
-
-function leaderTermOf(commands: readonly LoggedCommand[]): number | undefined {
-  let greatest: number | undefined
-  for (const { source, sourceNo } of commands) {
-    if (source !== MATCHER_SOURCE) continue
-    greatest = Math.max(greatest ?? 0, termOf(sourceNo))
-  }
-  return greatest
 }

@@ -3,9 +3,11 @@ import { crash } from '../../core/crash-point.js'
 import { INTAKE_SOURCE } from '../../core/engine/command.js'
 import type { MarketHold } from '../../core/contracts/contract.js'
 import type { HoldCause } from '../../core/engine/holds.js'
+import { assertUnled, Fenced } from '../../runtime/actor/leadership.js'
 import { declareCheckpoints } from '../../runtime/bus/checkpoint-store.js'
 import { openMarketLog } from '../../runtime/bus/market-log.js'
 import type { Standing } from '../../runtime/process/process.js'
+import { matcherActor } from './actor.js'
 import { restore } from './checkpoints.js'
 import {
   compare,
@@ -16,7 +18,7 @@ import {
 } from './compare.js'
 import { withDefaults, type MatcherOptions, type MatcherSettings } from './config.js'
 import { objectToNewer } from './engine-version.js'
-import { assertUnled, catchUp, Fenced, lead, takeOver, type Leading } from './lead.js'
+import { catchUp, lead, takeOver, type Leading } from './lead.js'
 import { goLive, type Live } from './live.js'
 import { openCommandLog } from './log.js'
 import type { UnansweredStanding } from './settle.js'
@@ -53,7 +55,7 @@ export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
   const settings = withDefaults({ ...given, onFatal })
   const { bus, market, standby } = settings
   await declareStreams(settings)
-  if (!standby) await assertUnled(settings)
+  if (!standby) await assertUnled(matcherActor(settings))
   const restored = await restore(settings)
   const { state, commandSeq } = restored
   const log = await openCommandLog({

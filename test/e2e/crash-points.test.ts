@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEventLogs } from 'viem'
 import { commandMessages } from '../../bus-schemas/commands.js'
-import { askLeader, commandsStream } from '../../bus-schemas/subjects.js'
+import { askLead, commandsStream, matcherOf } from '../../bus-schemas/subjects.js'
 import { futureTradeModuleAbi, tradeModuleAbi } from '../../chain/abi/contracts.js'
 import type { OrderBody } from '../../client/index.js'
 import type { Address, Hex } from '../../core/action.js'
@@ -101,7 +101,7 @@ function onBothDisks(...rows: readonly Row[]): Row[] {
 async function pauseUntilReplaced(venue: PocketVenue): Promise<void> {
   venue.signal('matcher', 'SIGSTOP')
   await venue.start('twin')
-  await eventually(() => venue.bus.ask(askLeader(SPOT), new Uint8Array(), 500))
+  await eventually(() => venue.bus.ask(askLead(matcherOf(SPOT)), new Uint8Array(), 500))
   venue.signal('matcher', 'SIGCONT')
 }
 

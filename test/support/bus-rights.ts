@@ -98,7 +98,6 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   claimSubject: [subjects.socketNonces, subjects.cancelProofs, subjects.operatorNonces].map(
     (bucket) => subjects.claimSubject(bucket, 'k'),
   ),
-  askLeader: [subjects.askLeader(M)],
   askEngine: [subjects.askEngine(M)],
   askLead: ['order-intake', 'chain-reader', 'matcher.M', 'executor'].map(subjects.askLead),
   askMarket: [subjects.askMarket(M)],
@@ -116,7 +115,7 @@ const NO_SUBJECT: ReadonlySet<string> = new Set([
   ...['checkpointsStream', 'journalStream', 'inboxPrefix', 'transfersStream', 'transfersSubjects'],
   ...['transfersOf', 'socketNonces', 'cancelProofs', 'operatorNonces', 'claimsStream'],
   ...['claimsSubject', 'CHAIN_READER_SOURCE', 'MATCHER_SOURCE', 'OPERATOR_SOURCE'],
-  ...['OPENER_SOURCE', 'mayWrite', 'LEADING_PROCESSES', 'leadStream', 'isLeadStream'],
+  ...['OPENER_SOURCE', 'mayWrite', 'LEADING_PROCESSES', 'leadStream', 'isLeadStream', 'matcherOf'],
 ])
 
 /** Exports of subjects.ts of which nothing is tried. */

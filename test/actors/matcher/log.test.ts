@@ -6,7 +6,7 @@ import {
   type StreamReader,
 } from '../../../actors/matcher/log.js'
 import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
-import { createNumbering, type Command, type LoggedCommand } from '../../../core/engine/command.js'
+import { type Command, type LoggedCommand } from '../../../core/engine/command.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { bytes, rejectionOf, textOf } from '../../runtime/bus/probes.js'
 import { openedState } from '../../support/builders.js'
@@ -179,20 +179,5 @@ describe('the command log of a matcher', () => {
       [2, 3],
     ])
     expect(message.commands).to.have.length(4)
-  })
-
-  it('knows the greatest term of a leader’s own commands in a message', async () => {
-    const [third, fifth] = [createNumbering(3), createNumbering(5)]
-    const tick = (no: number) => logged({ kind: 'Tick' }, 'matcher', no)
-    await append(place('a'), tick(fifth.next()), tick(third.next()))
-    await append(place('b'))
-    const terms: (number | undefined)[] = []
-    for (let n = 0; n < 2; n += 1) {
-      const message = await log.next()
-      terms.push(message.leaderTerm)
-      while (message.step !== undefined) message.advance()
-      log.finish()
-    }
-    expect(terms).to.deep.equal([5, undefined])
   })
 })

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import type { AskExecutor, ExecutorAnswer } from '../../../actors/matcher/ask-executor.js'
-import { Fenced } from '../../../actors/matcher/lead.js'
 import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import {
@@ -13,6 +12,7 @@ import { decodeOrderAnswer, type OrderAnswer } from '../../../bus-schemas/orders
 import { commandsSubject, feedStream, feedSubject } from '../../../bus-schemas/subjects.js'
 import type { Change } from '../../../core/engine/change.js'
 import type { Command } from '../../../core/engine/command.js'
+import { Fenced } from '../../../runtime/actor/leadership.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { createLog } from '../../../runtime/process/log.js'
 import { aFill, aMarket } from '../../support/builders.js'
@@ -287,7 +287,7 @@ describe('matcher', () => {
       (thrown: unknown) => thrown,
     )
     expect(error).to.be.instanceOf(Fenced)
-    expect(String(error)).to.include(`runs ${name} already`)
+    expect(String(error)).to.include(`leads matcher.${name} already`)
     await append(bus, [place({ orderId: 'x', side: 'buy' })])
     await eventually(async () => expect(await feedOf(bus)).to.have.length(1))
     expect(first.fatal).to.deep.equal([])

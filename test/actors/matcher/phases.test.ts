@@ -3,7 +3,7 @@ import type { MatcherOptions } from '../../../actors/matcher/config.js'
 import { startMatcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
-import { askLeader, commandsSubject, feedStream } from '../../../bus-schemas/subjects.js'
+import { askLead, commandsSubject, feedStream, matcherOf } from '../../../bus-schemas/subjects.js'
 import { INTAKE_SOURCE } from '../../../core/engine/command.js'
 import { BusUnavailable, NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -111,7 +111,7 @@ describe('the phases of a matcher', () => {
     await standby.stop()
     expect(fatal).to.deep.equal([])
     expect((await bus.streamState(feedStream(market))).lastSeq).to.equal(lastSeq)
-    const leader = bus.ask(askLeader(market), new Uint8Array(), 50)
+    const leader = bus.ask(askLead(matcherOf(market)), new Uint8Array(), 50)
     expect(await rejectionOf(leader)).to.be.instanceOf(NoAnswer)
   })
 

@@ -111,7 +111,7 @@ describe('matchers as processes on a real bus', function () {
     await untilReady()
     const second = run()
     expect(await second.exited).to.equal(1)
-    expect(second.log()).to.include(`runs ${market} already; STANDBY=1 would follow it`)
+    expect(second.log()).to.include(`leads matcher.${market} already; STANDBY=1 would follow it`)
     await place(3)
     await untilShown(3)
     expect(await terms()).to.deep.equal([1])

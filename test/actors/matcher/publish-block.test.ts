@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { Fenced, publishBlock } from '../../../actors/matcher/lead.js'
+import { publishBlock } from '../../../actors/matcher/lead.js'
+import { Fenced } from '../../../runtime/actor/leadership.js'
 import { feedStream, feedSubject } from '../../../bus-schemas/subjects.js'
 import { AppendRefused, WrongLastSequence, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { marketVersions } from '../../../bus-schemas/stream-versions.js'
-import { askLeader, feedStream } from '../../../bus-schemas/subjects.js'
+import { askLead, feedStream, matcherOf } from '../../../bus-schemas/subjects.js'
 import { NoAnswer } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { NewerStream } from '../../../runtime/bus/stream-versions.js'
@@ -37,7 +37,7 @@ describe('the versions of a market’s streams', () => {
     )
     expect(await rejectionOf(older)).to.be.instanceOf(NewerStream)
     expect((await bus.streamState(feed)).lastSeq).to.equal(lastSeq)
-    const leader = bus.ask(askLeader(stageMarket.market), new Uint8Array(), 50)
+    const leader = bus.ask(askLead(matcherOf(stageMarket.market)), new Uint8Array(), 50)
     expect(await rejectionOf(leader)).to.be.instanceOf(NoAnswer)
   })
 })
