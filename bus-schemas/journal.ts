@@ -18,8 +18,9 @@ import {
   whole,
   type Codec,
 } from '../core/wire/codec.js'
-import { list, mapped, struct, union } from '../core/wire/compound.js'
+import { list, mapped, optional, struct, union } from '../core/wire/compound.js'
 import { message, since, WIRE_VERSION } from './envelope.js'
+import { transferForm } from './transfers.js'
 
 /** Bytes in base64: two thirds of what hex takes. */
 const bytes: Codec<Hex> = mapped<Hex, string>(
@@ -51,7 +52,7 @@ const result = struct<MiningResult>({ ...inclusionFields, outcomes: list(outcome
 
 const ofTransaction = { from: address, evmNonce: whole } as const
 
-const entry = union<JournalEntry>({
+const entriesOfTransactions = {
   refused: { intentId: text, fingerprint: hash, revert: text, atMs: whole },
   signed: { ...ofTransaction, intents: list(intent), attempt, atMs: whole },
   attempt: { ...ofTransaction, attempt, atMs: whole },
@@ -60,7 +61,25 @@ const entry = union<JournalEntry>({
   displaced: { ...ofTransaction, by: inclusion, atMs: whole },
   foreign: { ...ofTransaction, by: inclusion },
   reopened: { from: address, evmNonces: list(whole, 1) },
-})
+} as const
+
+type OfClaim = Extract<JournalEntry, { readonly kind: 'claimed' | 'declined' }>
+
+const messageOf = <Entry extends JournalEntry>(entry: Codec<Entry>) =>
+  struct<JournalMessage & { readonly entries: readonly Entry[] }>({
+    ...{ term: position, writer: text, entries: list(entry) },
+  })
+
+/** Without claims of transfers. */
+const form4 = messageOf(union<Exclude<JournalEntry, OfClaim>>(entriesOfTransactions))
+
+const form5 = messageOf(
+  union<JournalEntry>({
+    ...entriesOfTransactions,
+    claimed: { record: transferForm, request: text },
+    declined: { actionHash: hash, error: text, revert: optional(text), atMs: whole },
+  }),
+)
 
 /** One message of a journal's stream. */
 export const {
@@ -69,8 +88,5 @@ export const {
   decode: decodeJournal,
 } = message(
   'journal',
-  since(
-    WIRE_VERSION,
-    struct<JournalMessage>({ term: position, writer: text, entries: list(entry) }),
-  ),
+  since(WIRE_VERSION, form4).next(form5, (older) => older),
 )

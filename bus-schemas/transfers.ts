@@ -48,7 +48,8 @@ export const { encode: encodeTransferLookup, decode: decodeTransferLookup } = me
   since(WIRE_VERSION, struct<TransferLookup>({ request_id: text, action_hash: hash })),
 )
 
-const record = struct<TransferRecord>({
+/** A deposit or withdrawal as messages and stored texts have it. */
+export const transferForm = struct<TransferRecord>({
   kind: oneOf<TransferKind>({ deposit: true, withdrawal: true }),
   actionHash: hash,
   status: oneOf<TransferStatus>({
@@ -76,14 +77,14 @@ const record = struct<TransferRecord>({
 })
 
 /** A deposit or withdrawal as its submitter stores it; equal records are equal texts. */
-export const transferText = storedText('stored transfer', since(WIRE_VERSION, record))
+export const transferText = storedText('stored transfer', since(WIRE_VERSION, transferForm))
 
 /** One message of the stream of transfers: the record after a step. */
 export const {
   version: TRANSFER_PROGRESS_VERSION,
   encode: encodeTransferProgress,
   decode: decodeTransferProgress,
-} = message('transfer progress', since(WIRE_VERSION, record))
+} = message('transfer progress', since(WIRE_VERSION, transferForm))
 
 /** What comes back for either question: the record as it stands, or why there is none. */
 export type TransferAnswer =
@@ -95,7 +96,7 @@ export const { encode: encodeTransferAnswer, decode: decodeTransferAnswer } = me
   since(
     WIRE_VERSION,
     union<TransferAnswer>({
-      record: { record },
+      record: { record: transferForm },
       refused: {
         refusal: struct<TransferRefusal>({
           code: text,

@@ -42,6 +42,7 @@ export const CRASH_POINTS = [
   'journal.after_append_before_ack',
   'journal.after_ack_before_fold',
   'journal.in_fold',
+  'transfer.after_append_before_record',
   'transfer.after_claim',
   'transfer.after_simulate',
   'transfer.after_permit_sent',

@@ -1,4 +1,5 @@
 import type { Address, Hex } from './action.js'
+import type { TransferRecord } from './transfer.js'
 
 /** One signed form of a transaction, with its gas limit and its highest fee in wei. */
 export interface Attempt {
@@ -63,14 +64,6 @@ export interface UnsettledTransaction {
   readonly mined?: Inclusion
 }
 
-/** An intent with the first signed form of its transaction. */
-export interface SignedIntent {
-  readonly intentId: string
-  readonly raw: Hex
-  /** Unix milliseconds. */
-  readonly signedAtMs: number
-}
-
 /** A journaled outcome, possibly reported before, that is no longer true. Immutable. */
 export interface Reversal {
   /** Counts from 1, in the order of discovery. */
@@ -124,15 +117,43 @@ export interface TransactionJournal {
   unsettledIntents(): string[]
   /** The senders with such transactions. */
   unsettledSenders(): Address[]
-  /**
-   * Every intent whose id begins with the prefix and for which a transaction was signed, by the time of that; an intent
-   * once for each of its transactions. Nothing may be recorded between two of them.
-   */
-  signedIntents(prefix: string): Iterable<SignedIntent>
+  /** When the transaction that stands for the intent was first signed, unix milliseconds. */
+  signedAtMs(intentId: string): number | undefined
   /** Makes mined transactions open again, also final ones, after the chain lost them. */
   reopen(from: Address, evmNonces: readonly number[]): void
   /** At most `limit` reversals with a higher number, the oldest first. */
   reversalsAfter(no: number, limit: number): Reversal[]
+}
+
+/** Why a claim was given up before anything was sent for it. */
+export interface Decline {
+  readonly error: string
+  /** The revert that refused it in the simulation. */
+  readonly revert?: string | undefined
+}
+
+/** A transfer that a submitter has taken, with what came of it beside its transactions. */
+export interface JournaledClaim {
+  /** As it was claimed, with status `pending`. */
+  readonly record: TransferRecord
+  /** The request's body with its valid signature. */
+  readonly request: string
+  /** Present where it was given up; the same action may be claimed again. */
+  readonly declined?: Decline
+  /** Of the newest entry about it. Counts the entries about claims from 1. */
+  readonly no: number
+}
+
+/** The claims in the journal of a submitter. What is recorded lasts once `durable` of the journal says so. */
+export interface ClaimJournal {
+  /** Takes the action, which has no claim that was not declined. */
+  recordClaim(record: TransferRecord, request: string): void
+  /** Gives the action up: nothing was sent for it, or a foreign transaction has displaced that for good. */
+  recordDecline(actionHash: Hex, decline: Decline): void
+  /** Those with a newer entry than that number, ascending. Nothing may be recorded between two of them. */
+  claimsAfter(no: number): Iterable<JournaledClaim>
+  /** The number of the newest entry about a claim; 0 for none. */
+  newestClaimNo(): number
 }
 
 /** A key that is kept elsewhere gave no good signature in time: nothing was signed, and nothing may be sent. */
@@ -176,6 +197,9 @@ export type JournalEntry =
   /** A nonce of the key that the chain has used while this journal was lost; what a restore finds. */
   | ({ readonly kind: 'foreign'; readonly by: Inclusion } & OfTransaction)
   | { readonly kind: 'reopened'; readonly from: Address; readonly evmNonces: readonly number[] }
+  /** A submitter has taken a transfer, after its checks and limits and before it signs anything for it. */
+  | { readonly kind: 'claimed'; readonly record: TransferRecord; readonly request: string }
+  | ({ readonly kind: 'declined'; readonly actionHash: Hex } & Decline & AtTime)
 
 /**
  * What a writer appends to its journal's stream at once. Each append is fenced by the one before, so that only the newest

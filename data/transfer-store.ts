@@ -36,22 +36,19 @@ export interface TransferStep {
  */
 export interface TransferStore {
   find(actionHash: Hex): StoredTransfer | undefined
+  /** Whether the action has no record or a rejected one, and its owner no other transfer in progress. */
+  mayClaim(record: TransferRecord): boolean
   /**
-   * Claims the action and its owner's single place for a record that is new or was rejected; false when the action has
-   * another record or the owner has another transfer in progress.
+   * Adds the record of a claim, or replaces a rejected one of the action. It takes its owner's place only when that is free.
+   * `submittedAtMs` as of a step.
    */
-  claim(record: TransferRecord, request: string): boolean
+  add(record: TransferRecord, request: string, submittedAtMs?: number): void
   /** Writes the record, and enqueues the step when the record changed. The action must be claimed. */
   update(record: TransferRecord, details?: StepDetails): void
-  /**
-   * Adds a record that was not claimed here. It takes its owner's place only when that is free. `submittedAtMs` as of a
-   * step.
-   */
-  restore(record: TransferRecord, request: string, submittedAtMs?: number): void
-  /** The term of the journal up to which the records follow from it; 0 for a new file. */
-  journalTerm(): number
-  /** Makes changes in one transaction, after which the records follow from the journal up to that term. */
-  followJournal(term: number, changes: () => void): void
+  /** Up to where in the journal the records follow from it; zeros for a new file. */
+  journalPlace(): JournalPlace
+  /** Makes changes in one transaction, after which the records follow from the journal up to that place. */
+  followJournal(place: JournalPlace, changes: () => void): void
   /** Whether a transfer of the owner other than this one is in progress. */
   othersInProgress(owner: Address, except: Hex): boolean
   /** Submission times, later than a given one, of the owner's other transfers; ascending. */
@@ -61,6 +58,13 @@ export interface TransferStore {
   /** Steps whose publication is not confirmed, oldest first. */
   outbox(limit: number): TransferStep[]
   markPublished(no: number): void
+}
+
+export interface JournalPlace {
+  /** Of the journal's writer. */
+  readonly term: number
+  /** The newest entry about a claim. */
+  readonly claimNo: number
 }
 
 interface Row {
@@ -78,9 +82,9 @@ export function createTransferStore(db: Database): TransferStore {
   const drop = db.prepare<[number]>('DELETE FROM outbox WHERE no <= ?')
   return {
     ...reads,
-    claim: prepareClaim(db, enqueue),
+    ...prepareAdd(db, enqueue),
     update: prepareUpdate(db, enqueue),
-    ...prepareRestore(db, enqueue),
+    ...prepareFollow(db),
     markPublished: (no) => void drop.run(no),
   }
 }
@@ -136,56 +140,58 @@ function prepareReads(db: Database): Reads {
   }
 }
 
-function prepareClaim(db: Database, enqueue: Enqueue): TransferStore['claim'] {
-  // Both the action's row and the owner's place must be free; the row of a rejected action is replaced.
-  const take = db.prepare<[Buffer, Buffer, string, string]>(
-    `INSERT INTO transfers (action_hash, owner, status, in_progress, record, request)
-     VALUES (?, ?, 'pending', 1, ?, ?)
-     ON CONFLICT (action_hash) DO UPDATE SET status = excluded.status, in_progress = 1,
-       record = excluded.record, request = excluded.request, block_hash = NULL
-     WHERE status = 'rejected'`,
-  )
+function prepareAdd(db: Database, enqueue: Enqueue): Pick<TransferStore, 'mayClaim' | 'add'> {
   const busy = db.prepare<[Buffer, Buffer]>(
     'SELECT 1 FROM transfers WHERE owner = ? AND in_progress = 1 AND action_hash <> ?',
   )
-  const claim = db.transaction((record: TransferRecord, request: string): boolean => {
-    assert(record.status === 'pending', 'a claim begins as pending')
-    const [hash, owner] = [blobOf(record.actionHash), blobOf(record.owner)] as const
-    if (busy.get(owner, hash) !== undefined) return false
-    const text = textOf(record)
-    if (take.run(hash, owner, text, request).changes === 0) return false
-    enqueue.run(hash, text)
-    return true
-  })
-  return (record, request) => claim.immediate(record, request)
-}
-
-function prepareRestore(
-  db: Database,
-  enqueue: Enqueue,
-): Pick<TransferStore, 'restore' | 'journalTerm' | 'followJournal'> {
-  const add = db.prepare<[Record<string, Buffer | string | number | null>]>(
+  const standing = db.prepare<[Buffer]>(
+    `SELECT 1 FROM transfers WHERE action_hash = ? AND status <> 'rejected'`,
+  )
+  const write = db.prepare<[Record<string, Buffer | string | number | null>]>(
     `INSERT INTO transfers (action_hash, owner, status, in_progress, record, request, submitted_at_ms)
      VALUES (@hash, @owner, @status,
        @status IN ('pending', 'submitted')
          AND NOT EXISTS (SELECT 1 FROM transfers WHERE owner = @owner AND in_progress = 1),
-       @record, @request, @submittedAtMs)`,
+       @record, @request, @submittedAtMs)
+     ON CONFLICT (action_hash) DO UPDATE SET status = excluded.status,
+       in_progress = excluded.in_progress, record = excluded.record, request = excluded.request,
+       submitted_at_ms = coalesce(submitted_at_ms, excluded.submitted_at_ms), block_hash = NULL
+     WHERE status = 'rejected'`,
   )
-  const read = db.prepare<[], bigint>('SELECT term FROM journal_term').pluck()
-  const write = db.prepare<[number]>('UPDATE journal_term SET term = ?')
-  const follow = db.transaction((term: number, changes: () => void) => {
-    changes()
-    write.run(term)
-  })
-  return {
-    restore(record, request, submittedAtMs) {
-      const [hash, owner, text] = [blobOf(record.actionHash), blobOf(record.owner), textOf(record)]
-      const { status } = record
-      add.run({ hash, owner, status, record: text, request, submittedAtMs: submittedAtMs ?? null })
+  const add = db.transaction(
+    (record: TransferRecord, request: string, submittedAtMs: number | null) => {
+      const { actionHash, status } = record
+      const [hash, owner, text] = [blobOf(actionHash), blobOf(record.owner), textOf(record)]
+      const row = { hash, owner, status, record: text, request, submittedAtMs }
+      assert(write.run(row).changes === 1, `${actionHash} has a record`)
       enqueue.run(hash, text)
     },
-    journalTerm: () => exactNumber(read.get() ?? 0n),
-    followJournal: (term, changes) => void follow.immediate(term, changes),
+  )
+  return {
+    mayClaim({ actionHash, owner }) {
+      const hash = blobOf(actionHash)
+      return standing.get(hash) === undefined && busy.get(blobOf(owner), hash) === undefined
+    },
+    add: (record, request, submittedAtMs) =>
+      void add.immediate(record, request, submittedAtMs ?? null),
+  }
+}
+
+function prepareFollow(db: Database): Pick<TransferStore, 'journalPlace' | 'followJournal'> {
+  const read = db.prepare<[], { term: bigint; claim_no: bigint }>(
+    'SELECT term, claim_no FROM journal_term',
+  )
+  const write = db.prepare<[number, number]>('UPDATE journal_term SET term = ?, claim_no = ?')
+  const follow = db.transaction(({ term, claimNo }: JournalPlace, changes: () => void) => {
+    changes()
+    write.run(term, claimNo)
+  })
+  return {
+    journalPlace() {
+      const { term, claim_no } = read.get() ?? { term: 0n, claim_no: 0n }
+      return { term: exactNumber(term), claimNo: exactNumber(claim_no) }
+    },
+    followJournal: (place, changes) => void follow.immediate(place, changes),
   }
 }
 

@@ -60,11 +60,9 @@ export async function carryOut<Transfer extends SignedTransfer>(
     if (!(error instanceof ChainUnreachable)) throw error
     return refused(chainUnreadable(rules.kind))
   })
-  if (outcome.kind === 'refused') {
-    const { message, revert } = outcome.refusal
-    records.change(actionHash, { status: 'rejected', error: message, revert })
-  }
-  return outcome
+  if (outcome.kind !== 'refused') return outcome
+  const { message: error, revert } = outcome.refusal
+  return (await records.decline(actionHash, { error, revert })) ? outcome : INTERRUPTED
 }
 
 async function attempt<Transfer extends SignedTransfer>(
@@ -238,7 +236,7 @@ export function createJobs<Transfer extends SignedTransfer>(
       const transfer = 'refusal' in body ? body : rules.validate(body, nowMs())
       if ('refusal' in transfer) {
         // The action has expired and nothing was sent for it.
-        records.change(actionHash, { status: 'rejected', error: transfer.refusal.message })
+        records.decline(actionHash, { error: transfer.refusal.message }).catch(onFatal)
       } else {
         void begin(actionHash, transfer)
       }

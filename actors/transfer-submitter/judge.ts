@@ -10,6 +10,7 @@ import {
   transferInProgress,
   transferRefusals,
   transfersPaused,
+  transfersUnavailable,
   type TransferRefusal,
 } from '../../core/entry/transfer-refusals.js'
 import { readTransferBody, type TransferBody } from '../../core/entry/validate-transfer.js'
@@ -137,8 +138,14 @@ async function judgeSigned<Transfer extends SignedTransfer>(
     ...{ kind, actionHash, status: 'pending', owner, nonce, asset, amount },
     ...{ subaccountIdRequested: subaccountId, createdAtMs: atMs, updatedAtMs: atMs },
   }
-  if (!records.claim(record, request.body)) return refused(transferInProgress(kind))
-  return { kind: 'claimed', record, transfer }
+  const claimed = await records.claim(record, request.body)
+  if (claimed === 'taken') return refused(transferInProgress(kind))
+  if (claimed === 'unavailable') return refused(transfersUnavailable(kind))
+  if (!request.isLate()) return { kind: 'claimed', record, transfer }
+  // The caller was told meanwhile that nothing was claimed.
+  const refusal = transfersUnavailable(kind)
+  await records.decline(actionHash, { error: refusal.message })
+  return refused(refusal)
 }
 
 async function askChain<Transfer extends SignedTransfer>(

@@ -47,13 +47,7 @@ import {
   type FollowDeps,
 } from './follow.js'
 import { createJudge, createLimits } from './judge.js'
-import {
-  createRecordBook,
-  createStepPublisher,
-  readPendingSteps,
-  STEPS_KEPT_MS,
-  trimSteps,
-} from './records.js'
+import { createRecordBook, createStepPublisher, STEPS_KEPT_MS, trimSteps } from './records.js'
 import { restoreRecords } from './restore-records.js'
 import { openChain, type SignedTransfer, type SubmitterChain, type TransferRules } from './rules.js'
 import { answerAsks, createSubmitter, type Answering } from './submitter.js'
@@ -169,11 +163,7 @@ async function start<Transfer extends SignedTransfer>(
   })
   const rules = options.createRules(chain)
   const store = createTransferStore(database)
-  const changed = await restoreRecords({
-    ...{ rules, published, store, nowMs },
-    readPending: () => readPendingSteps(bus, options.kind),
-    onSkipped: (intent_id, why) => log.warn({ intent_id, why }, 'no record for what was signed'),
-  })
+  const changed = restoreRecords({ rules, published, store, nowMs })
   const { chainId, matching, subAccounts } = deployment
   // Transfers call matching directly, so the contract that carries batches of matches is not checked here.
   const contracts = { matching, subAccounts, ...rules.contracts }
@@ -286,15 +276,15 @@ function createParts<Transfer extends SignedTransfer>(
     ...{ bus, store, onFatal },
     onTrouble: (cause) => log.warn({ err: cause }, 'step not published, trying again'),
   })
+  const transactions = createTransactions({ published, lane, stopping })
   const records = createRecordBook({
-    store,
-    nowMs,
+    ...{ store, nowMs, claims: published.claims, trouble: published.trouble },
+    published: () => transactions.published(),
     onStep: ({ actionHash, owner, status, txHash, revert, error }) => {
       log.info({ action_hash: actionHash, owner, status, tx_hash: txHash, revert, error }, kind)
       publisher.wake()
     },
   })
-  const transactions = createTransactions({ published, lane, stopping })
   const { address, readGas } = lane
   const { reserveWei, hourBudgetWei } = options
   const { reservedWei, inFlightWei } = transactions

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { transfersStream, transferSubject } from '../../bus-schemas/subjects.js'
-import { decodeTransferProgress, encodeTransferProgress } from '../../bus-schemas/transfers.js'
-import type { Hex } from '../../core/action.js'
+import { encodeTransferProgress } from '../../bus-schemas/transfers.js'
+import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
-import type { TransferKind, TransferRecord } from '../../core/transfer.js'
+import { crash } from '../../core/crash-point.js'
+import type { ClaimJournal, Decline } from '../../core/transaction-journal.js'
+import type { TransferRecord } from '../../core/transfer.js'
 import type {
   StepDetails,
   StoredTransfer,
@@ -30,8 +32,17 @@ export interface RecordBook {
   find(actionHash: Hex): TransferRecord | undefined
   /** The block of the receipt from which the record was settled. */
   blockHashOf(actionHash: Hex): Hex | undefined
-  /** As `TransferStore.claim`. */
-  claim(record: TransferRecord, request: string): boolean
+  /**
+   * Claims the action and its owner's single place: resolves once the journal lasts with the claim and the record is there.
+   * `taken`: the action has a record, or the owner another transfer in progress. `unavailable`: the bus does not take the
+   * journal, or the process stops.
+   */
+  claim(record: TransferRecord, request: string): Promise<'claimed' | 'taken' | 'unavailable'>
+  /**
+   * Rejects a claimed record, once the journal lasts with that; false when the process stops before. What is told of it
+   * has to wait for that: a process that continues from the journal would carry the transfer out.
+   */
+  decline(actionHash: Hex, decline: Decline): Promise<boolean>
   /** Changes a claimed record and returns it. */
   change(actionHash: Hex, change: RecordChange, details?: StepDetails): TransferRecord
   /** The record once it is confirmed, reverted or rejected, or its current state after `withinMs`. */
@@ -42,6 +53,11 @@ export interface RecordBook {
 
 export interface RecordBookDeps {
   readonly store: TransferStore
+  readonly claims: Pick<ClaimJournal, 'recordClaim' | 'recordDecline'>
+  /** Resolves with true once the journal lasts with all that was recorded, and with false when the process stops before. */
+  readonly published: () => Promise<boolean>
+  /** Why the journal cannot be appended to now. */
+  readonly trouble: () => string | undefined
   /** Unix milliseconds. */
   readonly nowMs: () => number
   /** Called with every step once it is on disk. */
@@ -51,40 +67,72 @@ export interface RecordBookDeps {
 export const isSettled = ({ status }: TransferRecord): boolean =>
   status === 'confirmed' || status === 'reverted' || status === 'rejected'
 
-export function createRecordBook({ store, nowMs, onStep }: RecordBookDeps): RecordBook {
-  /** Bounded by the requests that are open. */
-  const waiting = new Map<Hex, Set<() => void>>()
-
+export function createRecordBook(deps: RecordBookDeps): RecordBook {
+  const { store, claims, published, trouble, nowMs, onStep } = deps
+  /** Owners with a claim that the journal may lack. Bounded by the requests that are open. */
+  const claiming = new Set<Address>()
   function found(actionHash: Hex): StoredTransfer {
     const stored = store.find(actionHash)
     assert(stored !== undefined, `${actionHash} was never claimed`)
     return stored
   }
 
+  const callers = createCallers((actionHash) => found(actionHash).record)
+
   function stepped(record: TransferRecord): void {
     onStep(record)
-    if (isSettled(record)) for (const wake of [...(waiting.get(record.actionHash) ?? [])]) wake()
+    if (isSettled(record)) callers.wake(record.actionHash)
+  }
+
+  const change: RecordBook['change'] = (actionHash, changes, details = {}) => {
+    const { record: before, blockHash } = found(actionHash)
+    const changed = withoutAbsent({ ...before, ...changes })
+    if (sameFields(before, changed) && details.blockHash === blockHash) return before
+    const record = { ...changed, updatedAtMs: Math.max(nowMs(), before.updatedAtMs) }
+    store.update(record, details)
+    stepped(record)
+    return record
   }
 
   return {
     find: (actionHash) => store.find(actionHash)?.record,
     blockHashOf: (actionHash) => store.find(actionHash)?.blockHash,
-    claim(record, request) {
-      if (!store.claim(record, request)) return false
-      stepped(record)
+    async claim(record, request) {
+      const { owner } = record
+      if (claiming.has(owner) || !store.mayClaim(record)) return 'taken'
+      if (trouble() !== undefined) return 'unavailable'
+      claiming.add(owner)
+      try {
+        claims.recordClaim(record, request)
+        if (!(await published())) return 'unavailable'
+        crash('transfer.after_append_before_record')
+        store.add(record, request)
+        stepped(record)
+        return 'claimed'
+      } finally {
+        claiming.delete(owner)
+      }
+    },
+    async decline(actionHash, { error, revert }) {
+      claims.recordDecline(actionHash, { error, revert })
+      if (!(await published())) return false
+      change(actionHash, { status: 'rejected', error, revert })
       return true
     },
-    change(actionHash, change, details = {}) {
-      const { record: before, blockHash } = found(actionHash)
-      const changed = withoutAbsent({ ...before, ...change })
-      if (sameFields(before, changed) && details.blockHash === blockHash) return before
-      const record = { ...changed, updatedAtMs: Math.max(nowMs(), before.updatedAtMs) }
-      store.update(record, details)
-      stepped(record)
-      return record
-    },
+    change,
+    settled: callers.settled,
+    wakeAll: callers.wakeAll,
+  }
+}
+
+/** Callers that wait until a record settles. Bounded by the requests that are open. */
+function createCallers(
+  recordOf: (actionHash: Hex) => TransferRecord,
+): Pick<RecordBook, 'settled' | 'wakeAll'> & { readonly wake: (actionHash: Hex) => void } {
+  const waiting = new Map<Hex, Set<() => void>>()
+  return {
     settled(actionHash, withinMs) {
-      const { record } = found(actionHash)
+      const record = recordOf(actionHash)
       if (isSettled(record)) return Promise.resolve(record)
       return new Promise((resolve) => {
         const wakes = waiting.get(actionHash) ?? new Set()
@@ -92,11 +140,14 @@ export function createRecordBook({ store, nowMs, onStep }: RecordBookDeps): Reco
           clearTimeout(timer)
           wakes.delete(wake)
           if (wakes.size === 0) waiting.delete(actionHash)
-          resolve(found(actionHash).record)
+          resolve(recordOf(actionHash))
         }
         const timer = setTimeout(wake, withinMs)
         waiting.set(actionHash, wakes.add(wake))
       })
+    },
+    wake(actionHash) {
+      for (const wake of [...(waiting.get(actionHash) ?? [])]) wake()
     },
     wakeAll() {
       for (const wakes of [...waiting.values()]) for (const wake of [...wakes]) wake()
@@ -192,29 +243,6 @@ async function publish(
     await delay(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined)
     if (stopping.aborted) return
   }
-}
-
-/**
- * The records of the kind whose last step on the bus is `pending`, by their actions: claims of submitters on any disk, at
- * most STEPS_KEPT_MS old. Rejects with BusUnavailable.
- */
-export async function readPendingSteps(
-  bus: Pick<Bus, 'streamState' | 'read'>,
-  kind: TransferKind,
-): Promise<readonly TransferRecord[]> {
-  const pending = new Map<Hex, TransferRecord>()
-  const { firstSeq, lastSeq } = await bus.streamState(transfersStream)
-  for (let next = firstSeq; next <= lastSeq;) {
-    const steps = await bus.read(transfersStream, next, STEPS_PER_READ)
-    for (const { data } of steps) {
-      const record = decodeTransferProgress(data)
-      if (record.kind !== kind) continue
-      if (record.status === 'pending') pending.set(record.actionHash, record)
-      else pending.delete(record.actionHash)
-    }
-    next = (steps.at(-1)?.seq ?? lastSeq) + 1
-  }
-  return [...pending.values()]
 }
 
 /** How long steps stay on the bus; the records themselves are kept for ever. */

@@ -17,7 +17,7 @@ export class Deposed extends Error {
 const MESSAGE_SIZE = 512 * 1024
 const MAX_ENTRIES_OF_MESSAGE = 512
 /**
- * With so many entries that the bus does not take nothing new is signed or refused. Outcomes of what was signed are recorded
+ * With so many entries that the bus does not take nothing new is signed, refused or claimed. Outcomes of what was signed are recorded
  * on: the transactions that a lane follows bound them.
  */
 const MAX_WAITING = 4_096
@@ -86,7 +86,7 @@ export function createEntryLog(options: EntryLogOptions): EntryLog {
 
   return {
     record(entry) {
-      const isNew = entry.kind === 'signed' || entry.kind === 'refused'
+      const isNew = ['signed', 'refused', 'claimed'].includes(entry.kind)
       if (isNew && waiting.count() >= MAX_WAITING)
         throw new JournalUnwritable('the bus does not take the journal')
       const reversals = file.apply(entry)

@@ -3,6 +3,7 @@ import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import type { Attempt, Inclusion, JournalEntry, Reversal } from '../../core/transaction-journal.js'
 import { blobOf } from '../row-values.js'
+import { prepareClaims } from './claim-journal.js'
 import { resultOf, reversalOf, type CarriedRow, type TransactionReads } from './transaction-rows.js'
 
 type Entry<Kind extends JournalEntry['kind']> = Extract<JournalEntry, { readonly kind: Kind }>
@@ -15,6 +16,7 @@ export function prepareApply(db: Database, read: TransactionReads): ApplyEntry {
   const sql = prepareStatements(db)
   const sign = prepareSigning(sql)
   const settle = prepareOutcomes(sql, read)
+  const claim = prepareClaims(db)
   return (entry) => {
     switch (entry.kind) {
       case 'refused':
@@ -38,6 +40,10 @@ export function prepareApply(db: Database, read: TransactionReads): ApplyEntry {
         return NONE
       case 'foreign':
         sql.foreign.run(blobOf(entry.from), entry.evmNonce, ...inclusionValues(entry.by))
+        return NONE
+      case 'claimed':
+      case 'declined':
+        claim(entry)
         return NONE
     }
   }

@@ -1,5 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import type { Database } from 'better-sqlite3'
+import { existsSync } from 'node:fs'
 import { CannotStart } from '../../core/cannot-start.js'
 import { crash } from '../../core/crash-point.js'
 import { exactNumber } from '../../core/decimal.js'
@@ -9,7 +10,7 @@ import type {
   JournalOwner,
   Reversal,
 } from '../../core/transaction-journal.js'
-import { openDatabase, UnknownSchemaVersion } from '../open.js'
+import { openDatabase } from '../open.js'
 import { prepareApply } from './apply-entry.js'
 import { prepareTransactionReads } from './transaction-rows.js'
 
@@ -43,15 +44,12 @@ export class JournalDiverged extends CannotStart {
  * JournalTooOld, and UnknownSchemaVersion for a file of a newer release.
  */
 export function openJournalFile(path: string, { readonly = false } = {}): Database {
-  try {
-    return openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'NORMAL', readonly })
-  } catch (error) {
-    if (!(error instanceof UnknownSchemaVersion) || !isFileAlone(path)) throw error
+  // Its schema has version numbers of its own.
+  if (existsSync(path) && isFileAlone(path))
     throw new JournalTooOld(
       `${path} is a journal of release 0.2.0, which this release does not read (docs/UPGRADING.md)`,
-      { cause: error },
     )
-  }
+  return openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'NORMAL', readonly })
 }
 
 /** Whether the file holds the tables of a journal and no place in a stream. */

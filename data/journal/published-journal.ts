@@ -3,13 +3,18 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJournal, encodeJournal, JOURNAL_VERSION } from '../../bus-schemas/journal.js'
 import { askJournalWriter, journalStream, journalSubject } from '../../bus-schemas/subjects.js'
-import type { JournalOwner, TransactionJournal } from '../../core/transaction-journal.js'
+import type {
+  ClaimJournal,
+  JournalOwner,
+  TransactionJournal,
+} from '../../core/transaction-journal.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import { BusUnavailable, NoAnswer, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import { whileUnavailable } from '../../runtime/bus/while-unavailable.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { createEntryLog } from './append-entries.js'
+import { createClaimJournal } from './claim-journal.js'
 import { openFoldedFile, type FoldedFile } from './journal-file.js'
 import { createTransactionJournal } from './transaction-journal.js'
 import { watchTerm } from './watch-term.js'
@@ -49,6 +54,8 @@ interface PublishedJournalOptions {
 /** The journal of a process, in its stream and folded into its file, with this process as its only writer. */
 export interface PublishedJournal {
   readonly journal: TransactionJournal
+  /** Of a submitter. */
+  readonly claims: ClaimJournal
   /** Greater than that of every writer before. */
   readonly term: number
   /** Why nothing can be appended now. */
@@ -191,11 +198,12 @@ function lead(
     onFatal,
   })
   const journal = createTransactionJournal(db, nowMs, log)
+  const claims = createClaimJournal(db, log, nowMs)
   const watching = watchTerm({
     ...{ bus, stream, term, lastSeq: log.lastSeq, onFatal, everyMs: silenceMs },
   })
   return {
-    ...{ journal, term, trouble: log.trouble },
+    ...{ journal, claims, term, trouble: log.trouble },
     stop: async () => {
       watching.stop()
       await answering.stop()

@@ -19,7 +19,6 @@ import {
   prepareTransactionReads,
   resultOf,
   reversalOf,
-  signedIntentOf,
   type IntentRow,
   type TransactionReads,
 } from './transaction-rows.js'
@@ -33,7 +32,7 @@ export interface EntrySink {
 }
 
 /** For a journal that is nowhere but in its file. */
-function writeAlone(db: Database): EntrySink {
+export function writeAlone(db: Database): EntrySink {
   const apply = db.transaction(prepareApply(db, prepareTransactionReads(db)))
   return {
     record: orUnwritable((entry) => apply.immediate(entry)),
@@ -84,9 +83,9 @@ export function createTransactionJournal(
       }),
     unsettledIntents: () => read.unsettledIntents.all(),
     unsettledSenders: () => read.unsettledSenders.all().map(hexOf),
-    *signedIntents(prefix) {
-      for (const row of read.signedIntents.iterate(prefix, `${prefix}\uffff`))
-        yield signedIntentOf(row)
+    signedAtMs(intentId) {
+      const first = read.signedAt.get(intentId)
+      return typeof first === 'bigint' ? exactNumber(first) : undefined
     },
     reopen: (from, evmNonces) => void record({ kind: 'reopened', from, evmNonces }),
     reversalsAfter: (no, limit) => read.reversals.all(no, limit).map(reversalOf),

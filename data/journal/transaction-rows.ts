@@ -7,7 +7,6 @@ import type {
   MinedTransaction,
   OpenTransaction,
   Reversal,
-  SignedIntent,
 } from '../../core/transaction-journal.js'
 import { hexOf } from '../row-values.js'
 
@@ -45,12 +44,6 @@ interface AttemptRow {
   readonly raw: Buffer
   readonly gas_limit: bigint
   readonly max_fee_per_gas: bigint
-}
-
-interface SignedIntentRow {
-  readonly intent_id: string
-  readonly raw: Buffer
-  readonly signed_at_ms: bigint
 }
 
 export interface ReversalRow {
@@ -100,12 +93,13 @@ export function prepareTransactionReads(db: Database) {
          WHERE t.final = 0`,
       )
       .pluck(),
-    signedIntents: db.prepare<[string, string], SignedIntentRow>(
-      `SELECT c.intent_id, a.raw, a.signed_at_ms
-       FROM transaction_intents c JOIN attempts a USING (sender, evm_nonce)
-       WHERE a.attempt_no = 1 AND c.intent_id >= ? AND c.intent_id < ?
-       ORDER BY a.signed_at_ms, a.evm_nonce`,
-    ),
+    signedAt: db
+      .prepare<[string], bigint | null>(
+        `SELECT min(a.signed_at_ms)
+         FROM transaction_intents c JOIN attempts a USING (sender, evm_nonce)
+         WHERE c.intent_id = ? AND c.displaced = 0`,
+      )
+      .pluck(),
     unsettledSenders: db
       .prepare<[], Buffer>('SELECT DISTINCT sender FROM transactions WHERE final = 0')
       .pluck(),
@@ -126,12 +120,6 @@ export function attemptOf(row: AttemptRow): Attempt {
   const { hash, raw, gas_limit: gasLimit, max_fee_per_gas: maxFeePerGas } = row
   return { hash: hexOf(hash), raw: hexOf(raw), gasLimit, maxFeePerGas }
 }
-
-export const signedIntentOf = (row: SignedIntentRow): SignedIntent => ({
-  intentId: row.intent_id,
-  raw: hexOf(row.raw),
-  signedAtMs: exactNumber(row.signed_at_ms),
-})
 
 /** Undefined before an attempt is mined. */
 export function inclusionOf(row: InclusionColumns): Inclusion | undefined {

@@ -51,7 +51,7 @@ describe('the trail that an operator reads', () => {
     for (const [n, file] of ['deposits.db', 'withdrawals.db'].entries()) {
       const transfers = open(file, TRANSFER_MIGRATIONS)
       const record = anUnsentTransfer({ actionHash: hashOf(n + 1) })
-      createTransferStore(transfers).claim(record, JSON.stringify({ action: { nonce: '5' } }))
+      createTransferStore(transfers).add(record, JSON.stringify({ action: { nonce: '5' } }))
       transfers.close()
     }
     const history = openDatabase({ path: join(dir.path, 'history.db'), ...HISTORY_FILE })

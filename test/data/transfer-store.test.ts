@@ -43,15 +43,17 @@ describe('the store of transfers', () => {
     anUnsentTransfer({ actionHash: hash(n), ...changes })
   const claimed = (n: number, changes: Partial<TransferRecord> = {}): TransferRecord => {
     const record = aRecord(n, changes)
-    expect(store.claim(record, `request ${n}`)).to.equal(true)
+    expect(store.mayClaim(record)).to.equal(true)
+    store.add(record, `request ${n}`)
     return record
   }
   const steps = () => store.outbox(100).map(({ record }) => [record.actionHash, record.status])
 
   it('gives an action away once, and an owner one place', () => {
     const record = claimed(1)
-    expect(store.claim(record, 'again')).to.equal(false)
-    expect(store.claim(aRecord(2), 'another')).to.equal(false)
+    expect(store.mayClaim(record)).to.equal(false)
+    expect(() => store.add(record, 'again')).to.throw(InvariantBroken)
+    expect(store.mayClaim(aRecord(2))).to.equal(false)
     expect(store.find(hash(1))).to.deep.equal({ record, request: 'request 1' })
     expect(store.find(hash(2))).to.equal(undefined)
     claimed(3, { owner: ANOTHER })
@@ -76,7 +78,8 @@ describe('the store of transfers', () => {
   it('gives a rejected action away again, with its new request', () => {
     const record = claimed(1)
     store.update({ ...record, status: 'rejected', error: 'no' })
-    expect(store.claim(record, 'with a permit')).to.equal(true)
+    expect(store.mayClaim(record)).to.equal(true)
+    store.add(record, 'with a permit')
     expect(store.find(hash(1))).to.deep.equal({ record, request: 'with a permit' })
   })
 
@@ -123,8 +126,8 @@ describe('the store of transfers', () => {
   describe('a record that another file had', () => {
     it('is kept as it stands, with a step and the time of its first signature', () => {
       const record = aRecord(1, { status: 'confirmed' })
-      store.restore(record, 'request', NOW_MS)
-      store.restore(aRecord(2, { status: 'pending' }), 'request 2')
+      store.add(record, 'request', NOW_MS)
+      store.add(aRecord(2, { status: 'pending' }), 'request 2')
       expect(store.find(hash(1))).to.deep.equal({ record, request: 'request' })
       expect(store.submittedAfter(record.owner, 0, hash(9))).to.deep.equal([NOW_MS])
       expect(steps()).to.deep.equal([
@@ -134,28 +137,29 @@ describe('the store of transfers', () => {
     })
 
     it('takes its owner’s place while it is in progress, when that is free', () => {
-      store.restore(aRecord(1, { status: 'confirmed' }), 'over')
+      store.add(aRecord(1, { status: 'confirmed' }), 'over')
       expect(store.othersInProgress(aRecord(1).owner, hash(9))).to.equal(false)
-      store.restore(aRecord(2, { status: 'submitted' }), 'first')
+      store.add(aRecord(2, { status: 'submitted' }), 'first')
       expect(store.othersInProgress(aRecord(1).owner, hash(9))).to.equal(true)
-      store.restore(aRecord(3, { status: 'pending' }), 'second')
+      store.add(aRecord(3, { status: 'pending' }), 'second')
       expect(store.othersInProgress(aRecord(1).owner, hash(2))).to.equal(false)
-      store.restore(aRecord(4, { status: 'pending', owner: ANOTHER }), 'of another')
+      store.add(aRecord(4, { status: 'pending', owner: ANOTHER }), 'of another')
       expect(store.othersInProgress(ANOTHER, hash(9))).to.equal(true)
     })
   })
 
-  it('follows its journal up to a term, with all changes of that step or none', () => {
-    expect(store.journalTerm()).to.equal(0)
-    store.followJournal(3, () => store.restore(aRecord(1, { status: 'confirmed' }), 'request'))
-    expect(store.journalTerm()).to.equal(3)
+  it('follows its journal up to a place, with all changes of that step or none', () => {
+    expect(store.journalPlace()).to.deep.equal({ term: 0, claimNo: 0 })
+    const place = { term: 3, claimNo: 2 }
+    store.followJournal(place, () => store.add(aRecord(1, { status: 'confirmed' }), 'request'))
+    expect(store.journalPlace()).to.deep.equal(place)
     expect(store.find(hash(1))?.record.status).to.equal('confirmed')
     const broken = (): void => {
-      store.restore(aRecord(2, { status: 'confirmed' }), 'request')
+      store.add(aRecord(2, { status: 'confirmed' }), 'request')
       throw new Error('no such luck')
     }
-    expect(() => store.followJournal(4, broken)).to.throw('no such luck')
-    expect(store.journalTerm()).to.equal(3)
+    expect(() => store.followJournal({ term: 4, claimNo: 3 }, broken)).to.throw('no such luck')
+    expect(store.journalPlace()).to.deep.equal(place)
     expect(store.find(hash(2))).to.equal(undefined)
   })
 

@@ -1,11 +1,13 @@
 import Sqlite from 'better-sqlite3'
 import { readdirSync, readFileSync } from 'node:fs'
-import type { TransactionJournal } from '../../core/transaction-journal.js'
+import type { ClaimJournal, TransactionJournal } from '../../core/transaction-journal.js'
 import type { Hex } from '../../core/action.js'
 import { JOURNAL_MIGRATIONS } from '../../data/journal/journal-file.js'
-import { createTransactionJournal } from '../../data/journal/transaction-journal.js'
+import { createClaimJournal } from '../../data/journal/claim-journal.js'
+import { createTransactionJournal, writeAlone } from '../../data/journal/transaction-journal.js'
 
 export interface MemoryJournal extends TransactionJournal {
+  readonly claims: ClaimJournal
   /** Whether signed bytes of that hash are recorded. */
   readonly holds: (hash: Hex) => boolean
   /** Loses what was recorded of a nonce, as a file restored from a copy does. */
@@ -23,10 +25,12 @@ export function openMemoryJournal(): MemoryJournal {
   db.defaultSafeIntegers(true)
   db.pragma('foreign_keys = ON')
   for (const sql of MIGRATIONS) db.exec(sql)
+  const alone = writeAlone(db)
   const held = db.prepare('SELECT 1 FROM attempts WHERE hash = ?')
   const blob = (hash: Hex) => Buffer.from(hash.slice(2), 'hex')
   return {
-    ...createTransactionJournal(db, () => 0),
+    ...createTransactionJournal(db, () => 0, alone),
+    claims: createClaimJournal(db, alone, () => 0),
     holds: (hash) => held.get(blob(hash)) !== undefined,
     lose(evmNonce) {
       for (const table of ['attempts', 'transaction_intents', 'transactions']) {

@@ -5,10 +5,8 @@ import { restoreRecords } from '../../../actors/transfer-submitter/restore-recor
 import { encodeTransfer } from '../../../chain/contracts/calldata.js'
 import { createTransactionSigner, fingerprintOf } from '../../../chain/signing/keys.js'
 import type { Action, Address, Hex } from '../../../core/action.js'
-import { validateWithdrawal } from '../../../core/entry/validate-transfer.js'
 import { encodeWithdrawalData } from '../../../core/entry/read-action.js'
 import type { IntentOutcome } from '../../../core/transaction-journal.js'
-import type { TransferRecord } from '../../../core/transfer.js'
 import { openDatabase } from '../../../data/open.js'
 import {
   createTransferStore,
@@ -25,19 +23,16 @@ const MATCHING: Address = `0x${'aa'.repeat(20)}`
 const hash = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 const block = (n: number) => ({ blockNumber: BigInt(n), blockHash: hash(1_000 + n) })
 const withdrawalModule = places.withdrawalModule
-const withdrawable = [places.wrappedUsdc]
 
 describe('the records of a submitter, made from its journal', () => {
   const dir = tempDir()
   let db: Database
   let store: TransferStore
   let journal: MemoryJournal
-  let skipped: string[]
   let file = 0
 
   beforeEach(() => {
     file += 1
-    skipped = []
     const path = join(dir.path, `${file}.db`)
     db = openDatabase({ path, migrations: TRANSFER_MIGRATIONS, synchronous: 'FULL' })
     store = createTransferStore(db)
@@ -71,121 +66,108 @@ describe('the records of a submitter, made from its journal', () => {
     void journal.recordMined(signer.address, n, {
       ...{ hash: hash(500 + n), ...block(at), outcomes: [outcome] },
     })
-  const restore = (
-    term: number,
-    pending: readonly TransferRecord[] = [],
-  ): Promise<readonly Hex[]> =>
+  const restore = (term: number): readonly Hex[] =>
     restoreRecords({
-      readPending: () => Promise.resolve(pending),
-      rules: {
-        kind: 'withdrawal',
-        validate: (body, nowMs) =>
-          validateWithdrawal(body, { withdrawalModule, withdrawable, nowMs }),
-        revertName: (_, revert) => `named ${revert}`,
-      },
-      published: { journal, term },
+      rules: { kind: 'withdrawal', revertName: (_, revert) => `named ${revert}` },
+      published: { journal, claims: journal.claims, term },
       ...{ store, nowMs: () => NOW_MS },
-      onSkipped: (intentId) => void skipped.push(intentId),
     })
   const statusOf = (n: number) => store.find(hash(n))?.record.status
-  const aClaim = (n: number) =>
-    anUnsentTransfer({ kind: 'withdrawal', actionHash: hash(n), owner: ownerOf(n) })
+  const aClaim = (n: number, owner = ownerOf(n)) =>
+    anUnsentTransfer({
+      ...{ kind: 'withdrawal', actionHash: hash(n), owner, nonce: BigInt(n) },
+      subaccountIdRequested: 9n,
+    })
+  const claim = (n: number, owner = ownerOf(n)): void =>
+    journal.claims.recordClaim(aClaim(n, owner), `request ${n}`)
 
-  it('hold what was signed, with its outcome, and take the place of their owner while in progress', async () => {
+  it('are those of every claim, with the outcome, and take the place of their owner while in progress', () => {
+    for (const n of [1, 2, 3]) claim(n)
+    // As only a lost block leaves it: two of one owner in progress.
+    claim(4, ownerOf(3))
+    claim(5)
     sign(1)
     mine(1, { status: 'success' })
     sign(2)
     mine(2, { status: 'reverted', revert: 'X' })
-    sign(3)
-    // As only a lost block leaves it: two of one owner in progress.
-    sign(4, ownerOf(3))
-    expect(await restore(2)).to.have.members([1, 2, 3, 4].map(hash))
-    expect(store.find(hash(1))).to.deep.include({
+    for (const n of [3, 4]) sign(n)
+    expect(restore(2)).to.have.members([1, 2, 3, 4].map(hash))
+    expect(store.find(hash(1))).to.deep.equal({
       record: {
-        ...{ kind: 'withdrawal', actionHash: hash(1), status: 'confirmed', owner: ownerOf(1) },
-        ...{ nonce: 1n, subaccountIdRequested: 9n, subaccountId: 9n, asset: places.wrappedUsdc },
-        ...{ amount: 4_000_000n, txHash: hash(501), blockNumber: 1n },
-        ...{ createdAtMs: 0, updatedAtMs: NOW_MS },
+        ...{ ...aClaim(1), status: 'confirmed', subaccountId: 9n, updatedAtMs: NOW_MS },
+        ...{ txHash: hash(501), blockNumber: 1n },
       },
+      request: 'request 1',
     })
     expect(store.find(hash(2))?.record).to.include({ status: 'reverted', revert: 'named X' })
-    expect([3, 4].map(statusOf)).to.deep.equal(['pending', 'pending'])
-    const { action, signature } = JSON.parse(store.find(hash(3))?.request ?? '') as {
-      readonly action: unknown
-      readonly signature: unknown
-    }
-    expect(action).to.include({ nonce: '3', subaccount_id: '9', owner: ownerOf(3) })
-    expect(signature).to.equal(SIGNATURE)
+    expect([3, 4, 5].map(statusOf)).to.deep.equal(['pending', 'pending', 'pending'])
+    expect(store.find(hash(5))?.request).to.equal('request 5')
+    expect(store.submittedAfter(ownerOf(1), -1, hash(99))).to.deep.equal([0])
+    expect(store.submittedAfter(ownerOf(5), -1, hash(99))).to.deep.equal([])
     expect(store.othersInProgress(ownerOf(3), hash(99))).to.equal(true)
     expect(store.othersInProgress(ownerOf(1), hash(99))).to.equal(false)
-    expect(store.claim({ ...aClaim(7), owner: ownerOf(3) }, '{}')).to.equal(false)
+    expect(store.mayClaim(aClaim(7, ownerOf(3)))).to.equal(false)
   })
 
-  it('are not looked at when only this file’s own process has led', async () => {
+  it('are made of new claims alone when only this file’s own process has led', () => {
+    claim(1)
+    expect([restore(1), statusOf(1)]).to.deep.equal([[], 'pending'])
+    store.update({ ...aClaim(1), status: 'confirmed' }, { blockHash: block(5).blockHash })
     sign(1)
-    expect(await restore(1)).to.deep.equal([])
-    expect(await restore(2)).to.deep.equal([])
-    expect(statusOf(1)).to.equal(undefined)
-    // One that another process has led meanwhile.
-    expect(await restore(4)).to.deep.equal([hash(1)])
-    expect(await restore(5)).to.deep.equal([])
+    mine(1, { status: 'success' }, 6)
+    // A claim that a crash kept from this file.
+    claim(2)
+    expect([restore(2), statusOf(2)]).to.deep.equal([[], 'pending'])
+    // Another process has led meanwhile.
+    expect(restore(4)).to.deep.equal([hash(1)])
+    expect(restore(5)).to.deep.equal([])
   })
 
-  it('reject a claim for which nothing was signed once another process has led, and no other', async () => {
-    for (const n of [1, 2]) store.claim(aClaim(n), '{}')
-    await restore(1)
-    expect([1, 2].map(statusOf)).to.deep.equal(['pending', 'pending'])
-    sign(2)
-    await restore(3)
-    expect([1, 2].map(statusOf)).to.deep.equal(['rejected', 'pending'])
-    expect(store.claim(aClaim(1), '{}')).to.equal(true)
+  it('are rejected where the journal has declined, and pending again where it has a newer claim', () => {
+    for (const n of [1, 2]) claim(n)
+    restore(1)
+    journal.claims.recordDecline(hash(1), { error: 'no', revert: 'X' })
+    claim(3)
+    journal.claims.recordDecline(hash(3), { error: 'late' })
+    expect(restore(2)).to.deep.equal([])
+    expect(store.find(hash(1))?.record).to.include({ status: 'rejected', error: 'no', revert: 'X' })
+    expect(store.find(hash(3))?.record).to.include({ status: 'rejected', error: 'late' })
+    expect(statusOf(2)).to.equal('pending')
+    journal.claims.recordClaim(aClaim(1), 'sent again')
+    expect(restore(3)).to.deep.equal([])
+    expect(store.find(hash(1))).to.deep.include({ request: 'sent again' })
+    expect(store.find(hash(1))?.record).not.to.have.any.keys('error', 'revert')
+    expect(statusOf(1)).to.equal('pending')
   })
 
-  it('are read again where the chain has moved the transaction to another block', async () => {
-    store.claim(aClaim(1), '{}')
+  it('are read again where the chain has moved the transaction to another block', () => {
+    claim(1)
+    restore(1)
     store.update({ ...aClaim(1), status: 'confirmed' }, { blockHash: block(5).blockHash })
     sign(1)
     mine(1, { status: 'success' }, 5)
-    expect(await restore(2)).to.deep.equal([])
+    expect(restore(3)).to.deep.equal([])
     journal.reopen(signer.address, [1])
     mine(1, { status: 'success' }, 6)
-    expect(await restore(4)).to.deep.equal([hash(1)])
+    expect(restore(5)).to.deep.equal([hash(1)])
   })
 
-  it('reject what another disk has claimed and not signed, and take it again', async () => {
-    sign(2)
-    const elsewhere = [1, 2].map(aClaim)
-    expect(await restore(3, elsewhere)).to.deep.equal([hash(2)])
-    expect([1, 2].map(statusOf)).to.deep.equal(['rejected', 'pending'])
-    expect(store.othersInProgress(ownerOf(1), hash(99))).to.equal(false)
-    expect(store.submittedAfter(ownerOf(1), 0, hash(99))).to.deep.equal([])
-    expect(store.claim(aClaim(1), 'sent again')).to.equal(true)
-    expect(store.find(hash(1))?.request).to.equal('sent again')
-  })
-
-  it('leave out what is no withdrawal by the rules of today', async () => {
-    sign(1, ownerOf(1), { module: places.depositModule })
-    sign(2)
-    expect(await restore(2)).to.deep.equal([hash(2)])
-    expect(skipped).to.deep.equal([`withdrawal:${hash(1)}`])
-  })
-
-  it('are all made again when the process dies in the middle', async () => {
-    sign(1)
-    sign(2)
-    const dying = { ...store }
-    let left = 1
-    dying.restore = (...args) => {
-      if (left === 0) throw new Error('killed')
-      left -= 1
-      store.restore(...args)
-    }
+  it('are all made again when the process dies in the middle', () => {
+    for (const n of [1, 2]) claim(n)
     const whole = store
-    store = dying
-    const failure: unknown = await restore(2).catch((error: unknown) => error)
-    expect(failure).to.have.property('message', 'killed')
+    let left = 1
+    store = {
+      ...whole,
+      add: (...args) => {
+        if (left === 0) throw new Error('killed')
+        left -= 1
+        whole.add(...args)
+      },
+    }
+    expect(() => restore(2)).to.throw('killed')
     store = whole
     expect([1, 2].map(statusOf)).to.deep.equal([undefined, undefined])
-    expect(await restore(3)).to.have.members([1, 2].map(hash))
+    restore(3)
+    expect([1, 2].map(statusOf)).to.deep.equal(['pending', 'pending'])
   })
 })

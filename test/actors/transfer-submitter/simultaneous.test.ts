@@ -32,7 +32,7 @@ function aJudge(preCheck = () => Promise.resolve()) {
       hasCode: () => Promise.resolve(false),
       verify: () => Promise.resolve({ kind: 'valid', byCode: false }),
     },
-    records: { find: () => undefined, claim: () => true },
+    records: { find: () => undefined, claim: () => Promise.resolve('claimed') },
     limits: createLimits({
       ...{ kind: 'deposit', perMinute: PER_MINUTE, nowMs: () => NOW_MS },
       ...{ owners: inMemory(), clients: inMemory() },

@@ -1,14 +1,11 @@
 import { expect } from 'chai'
-import { readPendingSteps, trimSteps } from '../../../actors/transfer-submitter/records.js'
+import { trimSteps } from '../../../actors/transfer-submitter/records.js'
 import {
   transfersStream,
   transfersSubjects,
   transferSubject,
 } from '../../../bus-schemas/subjects.js'
-import { encodeTransferProgress } from '../../../bus-schemas/transfers.js'
-import type { TransferRecord } from '../../../core/transfer.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import { aTransfer } from '../../support/transfer-bodies.js'
 
 const STEPS = 600
 const subject = transferSubject('deposit', `0x${'ab'.repeat(32)}`)
@@ -54,27 +51,5 @@ describe('steps of records on the bus', () => {
   it('may be deleted by the other submitter at the same time', async () => {
     await Promise.all([trimSteps(bus, 300), trimSteps(bus.connect(), 400)])
     expect(await kept()).to.deep.equal({ firstSeq: 400, lastSeq: STEPS })
-  })
-
-  it('tell which claims of a kind are pending, of those that are kept', async () => {
-    const step = async (changes: Partial<TransferRecord>): Promise<void> => {
-      const record = aTransfer({ status: 'pending', ...changes })
-      await bus.append(
-        transferSubject(record.kind, record.actionHash),
-        encodeTransferProgress(record),
-      )
-    }
-    await trimSteps(bus, STEPS + 1)
-    const [done, waiting, other] = [
-      `0x${'d0'.repeat(32)}`,
-      `0x${'e0'.repeat(32)}`,
-      `0x${'f0'.repeat(32)}`,
-    ] as const
-    await step({ actionHash: done })
-    await step({ actionHash: waiting })
-    await step({ actionHash: other, kind: 'withdrawal' })
-    await step({ actionHash: done, status: 'confirmed' })
-    const pending = await readPendingSteps(bus, 'deposit')
-    expect(pending.map(({ actionHash }) => actionHash)).to.deep.equal([waiting])
   })
 })

@@ -2,11 +2,16 @@ import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { decodeJournal } from '../../../bus-schemas/journal.js'
 import { journalStream } from '../../../bus-schemas/subjects.js'
+import { ChainUnreachable } from '../../../chain/reads/client.js'
 import type { Address, Hex } from '../../../core/action.js'
+import { assert } from '../../../core/assert.js'
 import { CannotStart } from '../../../core/cannot-start.js'
+import { armCrashPoints } from '../../../core/crash-point.js'
+import type { JournalEntry } from '../../../core/transaction-journal.js'
 import type { TransferRecord } from '../../../core/transfer.js'
-import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import type { Trader } from '../../support/devnet-world.js'
 import { eventually } from '../../support/eventually.js'
 import { depositBody, TEN, walletOf, type SentRequest } from './requests.js'
@@ -88,6 +93,9 @@ describe('the journal of a submitter on the bus', function () {
     await stage.world.client.mine({ blocks })
   }
 
+  const entriesIn = async (server: MemoryBus): Promise<JournalEntry[]> =>
+    (await server.read(JOURNAL, 1, 99)).flatMap(({ data }) => decodeJournal(data).entries)
+
   for (const lost of [[FILES[1]], FILES]) {
     it(`gives ${lost.join(' and ')} back: what is settled, and what is in flight, once`, async () => {
       const first = await start()
@@ -120,12 +128,13 @@ describe('the journal of a submitter on the bus', function () {
     const { server } = submitter
     const release = server.holdAppendAcks()
     const body = await aBody()
-    const record = recordIn(await submitter.ask(body))
-    expect(record.status).to.equal('pending')
-    expect(record).not.to.have.property('txHash')
+    // The claim is not known to last, so that nothing is claimed.
+    expect(await submitter.ask(body)).to.have.property('kind', 'refused')
     expect(await sentBy(submitter.address)).to.equal(0)
     release()
-    await becomes(submitter, record.actionHash, 'confirmed')
+    await eventually(async () => {
+      expect(recordIn(await submitter.ask(body)).status).to.equal('confirmed')
+    })
     expect(await sentBy(submitter.address)).to.equal(1)
 
     const { actionHash } = await inFlight(submitter, await aBody())
@@ -136,6 +145,49 @@ describe('the journal of a submitter on the bus', function () {
     expect(recordIn(await submitter.lookUp(actionHash)).status).to.equal('submitted')
     releaseOutcome()
     await becomes(submitter, actionHash, 'confirmed')
+  })
+
+  it('is taken over by a submitter on another disk, with a claim for which nothing was signed', async () => {
+    const server = createMemoryBus()
+    const privateKey = await freshExecutor(stage)
+    const failed: unknown[] = []
+    const onFatal = (error: unknown): void => void failed.push(error)
+    const first = await start({ server, privateKey, onFatal })
+    armCrashPoints((point) => {
+      if (point === 'transfer.after_claim') throw new Error(point)
+    })
+    const body = await aBody()
+    first.ask(body).catch(() => undefined)
+    await eventually(() => failed.length > 0)
+    armCrashPoints(undefined)
+    await stop(first)
+    const [claimed] = await entriesIn(server)
+    const second = await start({ server, privateKey })
+    assert(claimed?.kind === 'claimed', 'the claim is not in the stream')
+    const { actionHash } = claimed.record
+    await becomes(second, actionHash, 'confirmed')
+    expect(recordIn(await second.ask(body))).to.include({ actionHash, status: 'confirmed' })
+    expect(await sentBy(second.address)).to.equal(1)
+  })
+
+  it('is taken over by a submitter on another disk, with what it has declined', async () => {
+    const server = createMemoryBus()
+    const privateKey = await freshExecutor(stage)
+    const first = await start({ server, privateKey })
+    armCrashPoints((point) => {
+      if (point === 'transfer.after_simulate') throw new ChainUnreachable('as if it did not answer')
+    })
+    const body = await aBody()
+    expect(await first.ask(body)).to.have.property('kind', 'refused')
+    armCrashPoints(undefined)
+    await stop(first)
+    const entries = await entriesIn(server)
+    expect(entries.map(({ kind }) => kind)).to.deep.equal(['claimed', 'declined'])
+    const [actionHash] = entries.flatMap((it) => (it.kind === 'declined' ? [it.actionHash] : []))
+    const second = await start({ server, privateKey })
+    expect(recordIn(await second.lookUp(actionHash ?? '0x')).status).to.equal('rejected')
+    expect(await sentBy(second.address)).to.equal(0)
+    await confirmedBy(second, body)
   })
 
   it('is taken over by a submitter on another disk, with what is in flight and what was told', async () => {

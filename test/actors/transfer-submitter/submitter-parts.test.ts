@@ -18,7 +18,7 @@ import {
 import { createGasWallet } from '../../../actors/transfer-submitter/transactions.js'
 import type { Hex } from '../../../core/action.js'
 import { transferRefusals } from '../../../core/entry/transfer-refusals.js'
-import type { TransferStatus } from '../../../core/transfer.js'
+import type { Decline } from '../../../core/transaction-journal.js'
 import { aDepositBody, anUnsentTransfer, places } from '../../support/transfer-bodies.js'
 import { refusalIn } from './stage.js'
 
@@ -45,22 +45,25 @@ describe('a submitter that gives a request up', () => {
 
 describe('a pending transfer after a crash, whose action has expired meanwhile', () => {
   function resumed(signed: 'open' | 'mined' | 'displaced' | undefined) {
-    const changes: { readonly status?: TransferStatus | undefined }[] = []
+    const declined: string[] = []
     const record = anUnsentTransfer()
     const deps = {
       rules: { kind: 'deposit', validate: () => ({ refusal: transferRefusals.actionExpired }) },
-      records: { change: (_: Hex, change: (typeof changes)[number]) => changes.push(change) },
+      records: {
+        decline: (_: Hex, { error }: Decline) => Promise.resolve(declined.push(error) > 0),
+      },
       store: { find: () => ({ record, request: JSON.stringify(aDepositBody()) }) },
       transactions: { stateOf: () => signed && { kind: signed } },
       nowMs: () => 0,
     }
     createJobs(deps as unknown as JobsDeps<SignedTransfer>).resume(record.actionHash)
-    return changes.map(({ status }) => status)
+    return declined
   }
 
   it('is rejected when nothing was signed for it', () => {
-    expect(resumed(undefined)).to.deep.equal(['rejected'])
-    expect(resumed('displaced')).to.deep.equal(['rejected'])
+    const { message } = transferRefusals.actionExpired
+    expect(resumed(undefined)).to.deep.equal([message])
+    expect(resumed('displaced')).to.deep.equal([message])
   })
 
   it('is not called rejected when its transaction is signed, which the chain may still take', () => {

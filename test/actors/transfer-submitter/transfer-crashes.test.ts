@@ -81,12 +81,15 @@ const ROWS: readonly Row[] = [
   ['transfer.after_claim', 'transfer.recovery_mid'],
   // The first passing is the permit's, the second the deposit's.
   ['lane.after_record_before_append:2'],
-  // In memory alone; in the stream without its knowledge; in the stream and not in the file; in both, and not broadcast.
+  // The first message is the claim: in memory alone; in the stream without its knowledge; in the journal and in no record.
   ['journal.before_append'],
-  // The third message is the signed deposit, after the permit and its outcome.
-  ['journal.after_append_before_ack:3'],
-  ['journal.after_ack_before_fold:3'],
-  ['journal.in_fold:3'],
+  ['journal.after_append_before_ack'],
+  ['transfer.after_append_before_record'],
+  // The fourth is the signed deposit, after the permit and its outcome.
+  ['journal.before_append:4'],
+  ['journal.after_append_before_ack:4'],
+  ['journal.after_ack_before_fold:4'],
+  ['journal.in_fold:4'],
   ['lane.after_append_before_broadcast:2'],
   ['lane.during_broadcast:2'],
   ['lane.after_receipt_before_mark:2'],

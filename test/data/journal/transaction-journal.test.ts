@@ -167,17 +167,13 @@ describe('transaction journal', () => {
     expect(journal.unsettledSenders()).to.deep.equal([other])
   })
 
-  it('lists the intents whose ids begin alike, with the first signed form of each', () => {
-    sign(4, 'deposit:1')
-    sign(3, 'deposit:2', 'depositor', 'withdrawal:1')
-    journal.recordAttempt(SENDER, 4, { ...anAttempt(999), raw: '0x99' })
-    const signed = (intentId: string) => ({
-      ...{ intentId, raw: '0x02f8', signedAtMs: 1_760_000_000_000 },
-    })
-    expect([...journal.signedIntents('deposit:')]).to.deep.equal(
-      ['deposit:2', 'deposit:1'].map(signed),
-    )
-    expect([...journal.signedIntents('permit:')]).to.deep.equal([])
+  it('tells when the transaction that stands for an intent was first signed', () => {
+    expect(journal.signedAtMs('m:1')).to.equal(undefined)
+    sign(4, 'm:1')
+    journal.recordAttempt(SENDER, 4, anAttempt(999))
+    expect(journal.signedAtMs('m:1')).to.equal(1_760_000_000_000)
+    journal.recordDisplaced(SENDER, 4, anInclusion(77))
+    expect(journal.signedAtMs('m:1')).to.equal(undefined)
   })
 
   it('keeps a refusal', () => {
