@@ -5,7 +5,16 @@ import { BadConfiguration, readCrashAt } from '../../runtime/process/config.js'
 import { killAt } from '../../runtime/process/process.js'
 
 const ROOT = new URL('../../../', import.meta.url)
-const ROOMS = ['core', 'bus-schemas', 'chain', 'data', 'actors', 'api-gateway', 'executor']
+const ROOMS = [
+  'core',
+  'bus-schemas',
+  'chain',
+  'data',
+  'runtime',
+  'actors',
+  'api-gateway',
+  'executor',
+]
 
 /** Every label that the venue's code passes to crash. */
 function wired(): string[] {
