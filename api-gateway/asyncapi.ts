@@ -20,6 +20,10 @@ channels. On \`book\` it has no gaps; on the others it skips what does not conce
 that applied everything up to \`prev_seq\` has missed nothing. To go on after a reconnect, subscribe with \`since_seq\`, the last \`seq\` that was
 applied.
 
+Of an order wait for \`final\`, not for a status: a cancelled order with a \`pending_amount\` may still fill. Its figures are those of its own fills; what a
+replacement took over is its \`inherited_filled_amount\`. A replay of \`orders\` from before the newest 16,384 changes of a market leaves out what it no longer
+knows: the figures, and of orders that ended long ago the fields that are optional.
+
 \`levels\`, \`candles\`, \`ticker\` and \`status\` carry absolute values: what changes together shares an update, and a frame replaces what it names. \`levels\` has the number of the
 market's newest change that it reflects; a resume sends one update with what differs, as far back as 16,384 changes. \`candles\` numbers its own updates, the same after a restart; a resume sends
 each candle that was changed since, once. \`status\` counts its changes and \`ticker\` has the milliseconds of its clock: an earlier number is answered by \`resume_too_old\` and the

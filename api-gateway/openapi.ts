@@ -22,6 +22,9 @@ optional parameters may be added at any time, so ignore what you do not know. Ev
 The feed is described at [docs/feed](docs/feed), every code with its cause and cure at [docs/codes](docs/codes), the way to a first fill at
 [docs/first-fill](docs/first-fill).
 
+Of an order wait for \`final\`, not for a status: an order that is \`cancelled\` with a \`pending_amount\` may still fill. Its \`filled_amount\`, \`filled_quote\`,
+\`average_price\` and \`fee_paid\` are those of its own fills.
+
 Any path may answer 405 to another method, 404 when it does not exist, and 400, 408 or 431 when the request is no proper
 HTTP, too slow or has headers that are too large; all with the same error body. The feed is a WebSocket at \`/v1/ws\`.
 `.trim()

@@ -5,7 +5,8 @@ import type { Market } from '../core/contracts/market.js'
 import { refusals, type Refusal } from '../core/entry/refusals.js'
 import { heldBy } from '../core/entry/repeated-order.js'
 import { parseAddress, type JsonFields } from '../core/json.js'
-import { orderRecordJson } from '../core/records/order-record.js'
+import { ownFilled } from '../core/engine/order-sums.js'
+import { orderRecordJson, type ShownOrder } from '../core/records/order-record.js'
 import { askIntake } from '../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
 import { answerJson } from '../runtime/http/server.js'
@@ -28,11 +29,22 @@ function answerOrder(ctx: GatewayContext, deps: GatewayDeps, answer: Taken): voi
 /** The members of an answer that shows an order; later reads include it. */
 export function orderMembers(deps: GatewayDeps, answer: Taken): string {
   deps.ownWrites.answered(answer.market, answer.feed_seq)
-  const { order, progress, replaced } = answer
+  const { replaced } = answer
   const market = marketNamed(deps, answer.market)
-  const members = `"order":${orderRecordJson(market, order, progress)}`
+  const members = `"order":${orderRecordJson(market, withSums(deps, answer))}`
   if (replaced === undefined) return members
-  return `${members},"replaced":${orderRecordJson(market, replaced.order, replaced.progress)}`
+  return `${members},"replaced":${orderRecordJson(market, withSums(deps, replaced))}`
+}
+
+/** The order with the figures of its fills, where the read model shows the same fills as the market's answer. */
+function withSums(
+  { readModel }: Pick<GatewayDeps, 'readModel'>,
+  { order, progress }: Pick<ShownOrder, 'order' | 'progress'>,
+): ShownOrder {
+  if (ownFilled(order, progress) === 0n) return { order, progress }
+  const stored = readModel.order(order.orderId)
+  const sums = stored?.progress.filled === progress.filled ? stored.sums : undefined
+  return { order, progress, sums }
 }
 
 /** How an order is placed by its body, and what is told of it beside the answer. */
@@ -134,8 +146,7 @@ export async function refusalOfRepeat(
 function storedRecord(deps: GatewayDeps, orderId: string): object | undefined {
   const stored = deps.readModel.order(orderId)
   if (stored === undefined) return undefined
-  const { order, progress } = stored
-  return JSON.parse(orderRecordJson(marketNamed(deps, order.market), order, progress)) as object
+  return JSON.parse(orderRecordJson(marketNamed(deps, stored.order.market), stored)) as object
 }
 
 /** The market of a stored order; an unlisted one is a broken invariant. */

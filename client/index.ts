@@ -21,7 +21,6 @@ export type {
   ActionJson,
   BookRecord,
   CancelOrder,
-  HistoryOrder,
   NewOrder,
   OrderHistoryPage,
   OrderRecord,

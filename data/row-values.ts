@@ -1,4 +1,6 @@
 import type { Hex } from '../core/action.js'
+import type { OrderSums } from '../core/engine/order-sums.js'
+import { quoteE18 } from '../core/money.js'
 
 /** The bytes of a hex string, as blobs are stored. */
 export function blobOf(hex: Hex): Buffer {
@@ -24,4 +26,14 @@ export function logKey(seq: number, ordinal: number): number {
 /** The seq of a key. */
 export function seqOfKey(key: number): number {
   return (key - (key % ORDINALS)) / ORDINALS
+}
+
+/** What the three columns of an order's figures say; undefined before its first fill. */
+export function sumsOfColumns(
+  quote: string | null,
+  product: string | null,
+  fee: string | null,
+): OrderSums | undefined {
+  if (quote === null || product === null || fee === null) return undefined
+  return { quote: quoteE18(BigInt(quote)), product: BigInt(product), fee: quoteE18(BigInt(fee)) }
 }

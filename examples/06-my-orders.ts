@@ -46,10 +46,11 @@ socket.subscribe('orders', MARKET, {
     console.log(`${orders.length} orders at ${seq}`)
     void venue.placeOrder(body)
   },
-  onUpdate({ order_id, status, filled_amount, desired_amount }, seq) {
+  onUpdate({ order_id, status, final, filled_amount, desired_amount }, seq) {
     console.log(`${seq}: ${order_id} is ${status}, ${filled_amount} of ${desired_amount} filled`)
     if (order_id !== body.order_id) return
-    if (status === 'cancelled') socket.close()
+    // Not at `cancelled`: what is pending of a cancelled order may still fill.
+    if (final) socket.close()
     else void venue.cancelOrder({ owner_address: body.owner_address, nonce: body.nonce })
   },
   onRefused(code, message) {

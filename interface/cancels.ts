@@ -107,7 +107,7 @@ export const CancelledOrder = z
         '`cancelled`: what was open is cancelled, `pending_amount` still settles. `settling`: nothing was open, and what a failed settlement would return is cancelled. `not_cancelled`: see `code`.',
       ),
     nonce: integer.optional(),
-    filled_amount: decimal.optional(),
+    filled_amount: decimal.optional().describe('Its own fills, settled on chain.'),
     pending_amount: decimal.optional(),
     code: z.enum(['active_order_not_found', 'order_of_another_owner']).optional(),
     error: z.string().optional(),

@@ -128,7 +128,7 @@ const signedFields = {
   replaces_order_id: orderId
     .optional()
     .describe(
-      'The order that it replaced, whose filled and pending amounts count in its `filled_amount`.',
+      'The order that it replaced, whose filled and pending amounts are its `inherited_filled_amount`.',
     ),
   warnings: z
     .array(z.string())
@@ -143,12 +143,40 @@ const HoldReasonName = z
   .enum(Object.keys(holdReasons) as [HoldReason, ...HoldReason[]])
   .meta({ id: 'HeldReason', description: describeReasons(holdReasons) })
 
+/** Of records and of `orders` updates. */
+export const FINAL =
+  'Whether no change can follow: it has ended, and nothing of it awaits settlement. A `cancelled` order with a `pending_amount` is not final and may still fill. Only a chain that changes its answer about a match takes a fill back later, or fills it late, as `fills` says.'
+export const INHERITED =
+  'What counts as filled and is no fill of this order: filled and pending of the order that it replaced at that moment, or the `filled_amount` that its client declared. It is in no sum of fills.'
+
+/** What the own fills of an order that stand add up to. */
+export const figures = {
+  filled_quote: decimal
+    .optional()
+    .describe(
+      'In USDC, over its own fills: on spot Σ price × size, what changed hands; on a perpetual the same, the exposure; on futures Σ size, the notional. Absent without fills.',
+    ),
+  average_price: enginePrice
+    .optional()
+    .describe(
+      'Engine price of its own fills, weighted by size, rounded half up at 18 decimals: USDC per cNGN on spot and perpetuals, cNGN per USDC on futures. Absent without fills.',
+    ),
+  fee_paid: decimal
+    .optional()
+    .describe(
+      'Fees of its own fills, in USDC. Absent, like the other two, where fills are not known at this moment; the look-up has them.',
+    ),
+}
+
 const progressFields = {
   status: OrderStatus,
-  filled_amount: decimal.describe('Settled on chain.'),
+  final: z.boolean().describe(FINAL),
+  filled_amount: decimal.describe('Its own fills, settled on chain.'),
+  inherited_filled_amount: decimal.describe(INHERITED),
   pending_amount: decimal.describe('Matched, awaiting settlement.'),
   open_amount: decimal.describe('In the book now.'),
-  remaining_amount: decimal.describe('Desired less filled.'),
+  remaining_amount: decimal.describe('Desired less inherited less filled.'),
+  ...figures,
   created_at: time,
   updated_at: time,
   held_reason: HoldReasonName.optional().describe(
@@ -187,16 +215,6 @@ export const OrderAnswer = z
   .meta({ id: 'OrderAnswer', description: 'The order as the request left it.' })
 export type OrderAnswer = Shape<typeof OrderAnswer>
 
-/** An item of the order history. */
-export const HistoryOrder = OrderRecord.extend({
-  filled_quote: decimal
-    .optional()
-    .describe(
-      'In USDC, over the fills: on spot Σ price × size, what changed hands; on a perpetual the same, the exposure; on futures Σ size, the notional. Absent without fills.',
-    ),
-}).meta({ id: 'HistoryOrder', description: 'An order of one’s own, whatever became of it.' })
-export type HistoryOrder = Shape<typeof HistoryOrder>
-
 /** `next_before` of a page of the order history or of fills. */
 export const nextBefore = z
   .string()
@@ -205,7 +223,7 @@ export const nextBefore = z
 
 /** The body of `GET /v1/orders`. */
 export const OrderHistoryPage = z
-  .object({ orders: z.array(HistoryOrder), next_before: nextBefore })
+  .object({ orders: z.array(OrderRecord), next_before: nextBefore })
   .meta({ id: 'OrderHistory', description: 'A page of orders.' })
 export type OrderHistoryPage = Shape<typeof OrderHistoryPage>
 

@@ -10,7 +10,7 @@ import {
   TickerState,
 } from './market-data.js'
 import { cancelAllAfter, cancelOnDisconnect, LeaseFrame } from './lease-frames.js'
-import { BookRecord, OrderRecord, OrderStatus } from './order.js'
+import { BookRecord, figures, FINAL, INHERITED, OrderRecord, OrderStatus } from './order.js'
 import { cancel, OrderRefused, OrderTaken, place } from './socket-orders.js'
 import { CandleInterval, markPrice, tradeId, TradeRecord } from './trade.js'
 import {
@@ -187,15 +187,25 @@ export const TradesUpdate = updateOf('trades', TradeDelta).meta({
 })
 export type TradesUpdate = Shape<typeof TradesUpdate>
 
+const REPLAYED =
+  'Absent, like `inherited_filled_amount` and the figures of the fills, only in a replay of changes from before the newest 16,384 of the market.'
+
 /** `data` of an `orders` update: where a change left one of the owner’s orders. */
 export const OrderDelta = z.object({
   order_id: orderId,
   status: OrderStatus,
   side: Side,
-  filled_amount: decimal.describe('Settled on chain.'),
+  filled_amount: decimal.describe('Its own fills, settled on chain.'),
   desired_amount: engineAmount,
   limit_price: enginePrice,
   price_ticks: integer.describe('Limit price in whole ticks.'),
+  pending_amount: decimal.describe('Matched, awaiting settlement.'),
+  final: z.boolean().describe(FINAL),
+  updated_at: time,
+  subaccount_id: integer.optional().describe(REPLAYED),
+  inherited_filled_amount: decimal.optional().describe(INHERITED),
+  cancel_reason: z.string().optional().describe('Present when cancelled.'),
+  ...figures,
 })
 export type OrderDelta = Shape<typeof OrderDelta>
 

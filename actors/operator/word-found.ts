@@ -55,7 +55,7 @@ const secTime = (sec: bigint): string =>
 const when = <T>(name: string, value: T | undefined, word: (value: T) => unknown) =>
   value === undefined ? {} : { [name]: word(value) }
 
-function wordOrder({ order, progress, filledQuote }: StoredOrder, words: Words): object {
+function wordOrder({ order, progress, sums }: StoredOrder, words: Words): object {
   const { expirySec, actionExpirySec, goodUntilSec, ...rest } = order
   const { createdAtMs, updatedAtMs, cancelledAtMs, ...state } = progress
   const { amount, price } = words
@@ -86,7 +86,7 @@ function wordOrder({ order, progress, filledQuote }: StoredOrder, words: Words):
       updatedAt: isoTime(updatedAtMs),
       ...when('cancelledAt', cancelledAtMs, isoTime),
     },
-    ...when('filledQuote', filledQuote, words.quote),
+    ...when('filledQuote', sums?.quote, words.quote),
   }
 }
 

@@ -2,6 +2,8 @@ import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
+import type { Change } from '../../core/engine/change.js'
+import type { OrderStand } from '../../core/engine/feed.js'
 import type { Channel } from '../../interface/socket.js'
 import { MessagesGone, type BusMessage } from '../../runtime/bus/bus.js'
 import type { BalancesChannel } from './balances-channel.js'
@@ -115,13 +117,27 @@ async function* readStreamPages(
       lastTradeSeq = tradeSeqAfter(change, tradeSeq)
       if (seq <= afterSeq) continue
       const previous = { tradeSeq, ownerSeq: feed.ownersPreviousSeq(seq) }
-      const frame = topicFrame(feed.market, change, { topic, previous })
+      const stand = standThen(change, feed.standOf(change.orderId))
+      const frame = topicFrame(feed.market, change, { topic, previous, stand })
       if (frame === 'unlinked') return 'gone'
       if (frame !== undefined) frames.push(frame)
     }
     yield { frames, upTo: Math.max(seq, afterSeq) }
     if (seq === head) return 'head'
   }
+}
+
+/**
+ * How a change of the past left its order, from what is known of the order now. Its account and what it inherited never change;
+ * what its fills added up to then is not known.
+ */
+function standThen(change: Change, now: OrderStand | undefined): OrderStand | undefined {
+  const known = change.kind === 'OrderPlaced' ? change.order : now
+  if (known === undefined) return undefined
+  const { subaccountId, initialFilled } = known
+  const reason = 'cancelReason' in change ? change.cancelReason : undefined
+  const cancelReason = reason ?? (change.status === 'cancelled' ? now?.cancelReason : undefined)
+  return { subaccountId, initialFilled, cancelReason, wasMatched: true, sums: undefined }
 }
 
 /** The next messages; none when they were trimmed. */

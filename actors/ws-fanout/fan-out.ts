@@ -104,6 +104,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     ...options,
     ...{ authenticate, leases, findFeed, listedFeeds, venue, isReady },
     marketNamed: (name) => feeds.get(name)?.market,
+    standOf: (name, orderId) => feeds.get(name)?.standOf(orderId),
     replayer: createReplayer(bus),
   })
   tellClients = (feed) => server.onListed(feed)

@@ -4,7 +4,7 @@ import { assert } from '../../core/assert.js'
 import { withTerms } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
 import { isNextSeq, type Block, type Change } from '../../core/engine/change.js'
-import { applyChange, emptyView } from '../../core/engine/feed.js'
+import { applyChange, emptyView, standOf, type OrderStand } from '../../core/engine/feed.js'
 import type { Order } from '../../core/engine/order.js'
 import type { LevelChange } from '../../core/market-data/level-book.js'
 import { stateOrEmpty, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
@@ -69,6 +69,8 @@ export interface MarketFeed {
   recentAfter(topic: Topic, afterSeq: number): Page | undefined
   /** Where in the stream to start reading the changes after `afterSeq`; undefined when not known. */
   markBefore(afterSeq: number): FeedMark | undefined
+  /** What is known now of an order that is live, or ended not long ago. */
+  standOf(orderId: string): OrderStand | undefined
   /** The `prev_seq` of a change's `orders` frame; undefined when it is no longer known. */
   ownersPreviousSeq(seq: number): number | undefined
   stop(): Promise<void>
@@ -97,7 +99,7 @@ interface MarketFeedOptions {
  * a part of it gives a wrong book. Throws BusUnavailable when the server does not answer.
  */
 export async function openMarketFeed(options: MarketFeedOptions): Promise<MarketFeed> {
-  const { bus, market, ringChanges = RING_CHANGES, nowMs = Date.now } = options
+  const { bus, market, ringChanges = RING_CHANGES, nowMs = Date.now, onFailure } = options
   const stream = feedStream(market.market)
   const { lastSeq: lastAtStart } = await stateOrEmpty(bus, stream)
   const view: ShownView = emptyView(market)
@@ -122,11 +124,11 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     for (const change of block.changes) {
       const tradeSeq = view.lastTradeSeq
       for (const fold of folds) fold.before?.(change)
-      applyChange(view, change)
+      const stand = applyChange(view, change)
       if (change.kind === 'OrderPlaced') options.onPlaced?.(market.market, change.order)
       const ownerSeq = links.note(change.seq, change.owner)
       if (!isRecent) continue
-      const frames = changeFrames(view.market, change, { tradeSeq, ownerSeq })
+      const frames = changeFrames(view.market, change, { tradeSeq, ownerSeq, stand })
       ring.push(frames)
       subscribers.publish(frames)
     }
@@ -137,7 +139,6 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     noteListed()
   }
 
-  const { onFailure } = options
   const subscription = await bus.follow({ stream, fromSeq: 1, onMessage, onError: onFailure })
   const facts = await followMarketFacts({
     ...{ bus, market, onFailure },
@@ -159,6 +160,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     unsubscribe: (topic, subscriber) => subscribers.remove(topic, subscriber),
     recentAfter: (topic, afterSeq) => ring.after(topic, afterSeq, REPLAY_PAGE_BYTES),
     markBefore: (afterSeq) => marks.before(afterSeq),
+    standOf: (orderId) => standOf(view, orderId),
     ownersPreviousSeq: (seq) => links.previousOf(seq),
     stop: async () => {
       data.stop()

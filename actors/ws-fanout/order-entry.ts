@@ -8,6 +8,8 @@ import { refusalBody, refusals, type Refusal } from '../../core/entry/refusals.j
 import { isUndecided } from '../../core/entry/repeated-order.js'
 import { mayBeSentAgain, RETRY_AFTER_SEC } from '../../core/entry/sent-again.js'
 import { jsonText, parseAddress } from '../../core/json.js'
+import type { OrderStand } from '../../core/engine/feed.js'
+import { ownFilled } from '../../core/engine/order-sums.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
 import type { RateLimit } from '../../interface/socket-orders.js'
 import { askIntake } from '../../runtime/bus/ask-intake.js'
@@ -25,6 +27,8 @@ export interface OrderEntryParts {
   readonly bus: Pick<Bus, 'ask' | 'isConnected'>
   /** A market by its canonical name, disabled ones included. */
   readonly marketNamed: (name: string) => Market | undefined
+  /** How an order stands by the feed, if that shows it. */
+  readonly standOf: (market: string, orderId: string) => OrderStand | undefined
   readonly limits: Pick<SessionLimits, 'maxOrdersInFlight'>
   /** How many orders an owner may send; undefined: any number. */
   readonly orderRate?: OrderRate | undefined
@@ -123,13 +127,15 @@ const rateFields = ({ limit, remaining, resetSec }: RateLeft): RateLimit => ({
 
 function takenFrame(
   { op, reqId }: OrderFrame,
-  { marketNamed }: Pick<OrderEntryParts, 'marketNamed'>,
+  { marketNamed, standOf }: Pick<OrderEntryParts, 'marketNamed' | 'standOf'>,
   { market: name, order, progress }: Extract<OrderAnswer, { readonly kind: 'order' }>,
   left: RateLeft | undefined,
 ): string {
   const market = marketNamed(name)
   assert(market !== undefined, `an order of the unlisted market ${name}`)
-  const record = orderRecordJson(market, order, progress)
+  const filled = ownFilled(order, progress)
+  const sums = filled === 0n ? undefined : standOf(name, order.orderId)?.sums
+  const record = orderRecordJson(market, { order, progress, sums })
   const rate = left === undefined ? '' : `,"rate_limit":${JSON.stringify(rateFields(left))}`
   return `{"type":"result","op":"${op}","req_id":${jsonText(reqId)},"status":200,"order":${record}${rate}}`
 }

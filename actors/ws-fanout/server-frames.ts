@@ -2,7 +2,7 @@ import type { Snapshot } from './snapshots.js'
 import type { Address } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { Change, ChangeBase } from '../../core/engine/change.js'
-import { completedTrade } from '../../core/engine/feed.js'
+import { completedTrade, type OrderStand } from '../../core/engine/feed.js'
 import type { LevelChange } from '../../core/market-data/level-book.js'
 import { bookUpdate, ordersUpdate, tradesUpdate, tradeUpdate } from '../../core/records/frames.js'
 import type { Trade } from '../../core/records/trade-record.js'
@@ -38,35 +38,33 @@ export interface Previous {
   readonly ownerSeq: number | undefined
 }
 
-type KnownPrevious = Previous & { readonly ownerSeq: number }
+/** What the frames of a change need beside it: the `prev_seq` of each, and how the change leaves its order. */
+type Beside = Previous & { readonly ownerSeq: number; readonly stand: OrderStand | undefined }
 
 /**
  * The frames of a change as bytes. Each is made once, at its first use, because few clients subscribe to every channel.
  * The frames of a live change and of a replayed one are equal.
  */
-export const changeFrames = (
-  market: Market,
-  change: Change,
-  previous: KnownPrevious,
-): ChangeFrames => new LazyFrames(market, change, previous)
+export const changeFrames = (market: Market, change: Change, beside: Beside): ChangeFrames =>
+  new LazyFrames(market, change, beside)
 
 /** A class, because the ring holds one for each change: closures would take more memory than the change. */
 class LazyFrames implements ChangeFrames {
   readonly seq: number
   readonly owner: Address
   readonly #market: Market
-  readonly #previous: KnownPrevious
+  readonly #beside: Beside
   readonly #change: ChangeBase
   readonly #trade: Trade | undefined
   #book: Buffer | undefined
   #trades: Buffer | undefined
   #orders: Buffer | undefined
 
-  constructor(market: Market, change: Change, previous: KnownPrevious) {
+  constructor(market: Market, change: Change, beside: Beside) {
     this.seq = change.seq
     this.owner = change.owner
     this.#market = market
-    this.#previous = previous
+    this.#beside = beside
     this.#change = publicPart(change)
     this.#trade = completedTrade(change)
   }
@@ -81,13 +79,12 @@ class LazyFrames implements ChangeFrames {
 
   get trades(): Buffer | undefined {
     if (this.#trade === undefined) return undefined
-    const { tradeSeq } = this.#previous
+    const { tradeSeq } = this.#beside
     return (this.#trades ??= jsonFrame(tradeUpdate(this.#market, this.#trade, tradeSeq)))
   }
 
   get orders(): Buffer {
-    const { ownerSeq } = this.#previous
-    return (this.#orders ??= jsonFrame(ordersUpdate(this.#market, this.#change, ownerSeq)))
+    return (this.#orders ??= jsonFrame(ordersUpdate(this.#market, this.#change, this.#beside)))
   }
 }
 
@@ -107,16 +104,24 @@ const publicPart = (change: Change): ChangeBase => ({
   status: change.status,
 })
 
+interface ReplayedChange {
+  readonly topic: Topic
+  readonly previous: Previous
+  /** How the change left its order, as far as that is still known. */
+  readonly stand: OrderStand | undefined
+}
+
 /** The topic's frame of one change; undefined when there is none, `unlinked` when its `prev_seq` is not known. */
 export function topicFrame(
   market: Market,
   change: Change,
-  { topic, previous }: { readonly topic: Topic; readonly previous: Previous },
+  { topic, previous, stand }: ReplayedChange,
 ): Buffer | undefined | 'unlinked' {
   if (topic.channel === 'orders') {
     if (change.owner !== topic.owner) return undefined
-    if (previous.ownerSeq === undefined) return 'unlinked'
-    return jsonFrame(ordersUpdate(market, change, previous.ownerSeq))
+    const { ownerSeq } = previous
+    if (ownerSeq === undefined) return 'unlinked'
+    return jsonFrame(ordersUpdate(market, change, { stand, ownerSeq }))
   }
   if (topic.channel === 'book') return jsonFrame(bookUpdate(market, change))
   const update = tradesUpdate(market, change, previous.tradeSeq)

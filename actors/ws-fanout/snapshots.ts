@@ -103,7 +103,7 @@ async function renderLargeBook(
   const addSide = async (side: readonly OpenOrder[]): Promise<void> => {
     for (let at = 0; at < side.length; at += limits.snapshotOrdersPerTurn) {
       const some = side.slice(at, at + limits.snapshotOrdersPerTurn)
-      const texts = some.map(({ order, progress }) => orderRecordJson(market, order, progress))
+      const texts = some.map((open) => orderRecordJson(market, open))
       add(`${at === 0 ? '' : ','}${texts.join(',')}`)
       await nextTurn()
     }
@@ -131,9 +131,7 @@ function dataOf(view: MarketView, topic: Topic): string {
 }
 
 function ordersData(view: MarketView, owner: Address): string {
-  const records = ordersOf(view, owner).map(({ order, progress }) =>
-    orderRecordJson(view.market, order, progress),
-  )
+  const records = ordersOf(view, owner).map((own) => orderRecordJson(view.market, own))
   return `[${records.join(',')}]`
 }
 

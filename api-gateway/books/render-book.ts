@@ -93,7 +93,7 @@ const emptyBook = (form: string): Kept => ({ form, orders: new Map(), pieces: ne
 
 function rendering(market: Market, { key, updatedSeq, open }: BookRow): RenderedOrder | undefined {
   if (open === undefined) return undefined
-  const text = orderRecordJson(market, open.order, open.progress)
+  const text = orderRecordJson(market, open)
   // Not from the pool of small buffers, of which one kept order would hold back many others.
   const json = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   json.write(text)

@@ -29,7 +29,6 @@ export const getOrder: Route = {
     if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
     const stored = deps.readModel.order(ctx.params.order_id ?? '')
     if (stored === undefined) return refuse(ctx, refusals.orderNotFound)
-    const { order, progress } = stored
-    answerJson(ctx, orderLookupJson(marketNamed(deps, order.market), order, progress))
+    answerJson(ctx, orderLookupJson(marketNamed(deps, stored.order.market), stored))
   },
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { refusals } from '../../core/entry/refusals.js'
-import { historyRecordJson } from '../../core/records/order-record.js'
+import { orderRecordJson } from '../../core/records/order-record.js'
 import { HistoryQuery, OrderHistoryPage } from '../../interface/order.js'
 import { serviceAuthHeader } from '../../interface/venue.js'
 import { answerJson } from '../../runtime/http/server.js'
@@ -33,7 +33,7 @@ export const getOrders: Route = {
     if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
     const orders = deps.readModel.orderHistory(auth.owner, page)
     const records = orders.map((stored) =>
-      historyRecordJson(marketNamed(deps, stored.order.market), stored),
+      orderRecordJson(marketNamed(deps, stored.order.market), stored),
     )
     const { next_before: next } = nextBefore('orders', orders, page)
     const more = next === undefined ? '' : `,"next_before":"${next}"`

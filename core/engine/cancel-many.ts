@@ -6,6 +6,7 @@ import { cancelOrder, type Step } from './emit-change.js'
 import { leaseOf } from './lease-id.js'
 import { CANCEL_ROOM_OF_COMMAND } from './limits.js'
 import type { LiveOrder } from './live-order.js'
+import { ownFilled } from './order-sums.js'
 import type { Side } from './order.js'
 import type { MatcherState } from './state.js'
 
@@ -144,7 +145,7 @@ export function cancelOnReturn(state: MatcherState, live: LiveOrder, reason: End
 
 const outcomeOf = (kind: 'cancelled' | 'settling', live: LiveOrder): CancelOutcome => ({
   ...{ kind, orderId: live.orderId, nonce: live.nonce },
-  ...{ filled: live.filled, pending: live.pending },
+  ...{ filled: ownFilled(live.order, live), pending: live.pending },
 })
 
 type CancelOrders = Extract<Command, { kind: 'CancelOrders' }>

@@ -1,12 +1,34 @@
 import type { Address } from '../action.js'
 import { assert } from '../assert.js'
 import type { Market } from '../contracts/market.js'
+import type { AmountE18 } from '../money.js'
 import type { OpenOrder } from '../records/order-record.js'
 import type { Trade } from '../records/trade-record.js'
 import { heldReasonAfter, isLiving, isNextSeq, orderAfter, type Change } from './change.js'
+import { sumsAfter, type OrderSums } from './order-sums.js'
 
 /** How many of the newest trades a view keeps: what the `trades` snapshot shows. */
 export const SNAPSHOT_TRADES = 50
+
+/** Ended orders whose figures stay known, in case the chain loses a fill of one or fills it late; older ones are forgotten. */
+const ENDED_KEPT = 16_384
+
+/** What an order's frames show of it that its changes do not carry. */
+export interface OrderStand {
+  readonly subaccountId: bigint
+  /** What counts as filled of it and was no fill of its own. */
+  readonly initialFilled: AmountE18
+  readonly cancelReason: string | undefined
+  /** Whether anything of it was ever matched: an order that was not can have no fill. */
+  readonly wasMatched: boolean
+  /** Undefined before its first fill, and where its fills are not known any more. */
+  readonly sums: OrderSums | undefined
+}
+
+/** A live order of a view. */
+export interface ViewedOrder extends OpenOrder {
+  readonly stand: OrderStand
+}
 
 /**
  * The public view of a market: the fold of the changes 1 … seq. One fold serves the snapshot and the updates, so that the
@@ -24,9 +46,13 @@ export interface MarketView {
   /** Unix milliseconds of the newest trade that was not reversed, of those kept. */
   lastTradeAtMs: number | undefined
   /** Orders that are active or matching, by order id; those with nothing open are hidden but may come back. */
-  readonly live: Map<string, OpenOrder>
+  readonly live: Map<string, ViewedOrder>
   /** The same orders by owner; owners without one are absent. */
-  readonly liveByOwner: Map<Address, Map<string, OpenOrder>>
+  readonly liveByOwner: Map<Address, Map<string, ViewedOrder>>
+  /** Ended orders of which something awaits settlement; the matcher bounds them. */
+  readonly settling: Map<string, OrderStand>
+  /** Ended orders that were matched, the newest last, at most ENDED_KEPT. */
+  readonly ended: Map<string, OrderStand>
   /** Newest first, at most SNAPSHOT_TRADES. */
   readonly trades: Trade[]
 }
@@ -41,22 +67,53 @@ export function emptyView(market: Market): MarketView {
     lastTradeAtMs: undefined,
     live: new Map(),
     liveByOwner: new Map(),
+    settling: new Map(),
+    ended: new Map(),
     trades: [],
   }
 }
 
-/** Folds the next change into the view, in place. A change out of sequence is a broken invariant. */
-export function applyChange(view: MarketView, change: Change): void {
+/**
+ * Folds the next change into the view, in place. Returns how it leaves its order; undefined for a change of no order, and of one
+ * that ended so long ago that nothing is known of it. A change out of sequence is a broken invariant.
+ */
+export function applyChange(view: MarketView, change: Change): OrderStand | undefined {
   assert(
     isNextSeq(change.seq, view.seq),
     `${view.market.market}: change ${change.seq} cannot follow ${view.seq}`,
   )
   view.seq = change.seq
   view.atMs = change.atMs
-  applyToOrder(view, change)
+  const stand = standAfter(view, change)
+  applyToOrder(view, change, stand)
   const trade = completedTrade(change)
   if (trade !== undefined) recordTrade(view, trade)
   if (change.kind === 'FillReversed') markReversed(view, change.fill.tradeId)
+  return stand
+}
+
+/** What is known of an order that is live, or ended not long ago. */
+export const standOf = (
+  { live, settling, ended }: Pick<MarketView, 'live' | 'settling' | 'ended'>,
+  orderId: string,
+): OrderStand | undefined => live.get(orderId)?.stand ?? settling.get(orderId) ?? ended.get(orderId)
+
+function standAfter(view: MarketView, change: Change): OrderStand | undefined {
+  if (change.kind === 'OrderPlaced') {
+    const { subaccountId, initialFilled } = change.order
+    const { cancelReason, pending } = change
+    return { subaccountId, initialFilled, cancelReason, wasMatched: pending > 0n, sums: undefined }
+  }
+  const before = standOf(view, change.orderId)
+  if (before === undefined) return undefined
+  const sums = sumsAfter(view.market, change, before.sums)
+  const reason = 'cancelReason' in change ? change.cancelReason : undefined
+  const cancelReason = before.cancelReason ?? reason
+  const wasMatched = before.wasMatched || change.pending > 0n
+  const isSame = sums === before.sums && cancelReason === before.cancelReason
+  if (isSame && wasMatched === before.wasMatched) return before
+  const { subaccountId, initialFilled } = before
+  return { subaccountId, initialFilled, cancelReason, wasMatched, sums }
 }
 
 /** The orders that can be hit, in no particular order. */
@@ -75,15 +132,16 @@ export function completedTrade(change: Change): Trade | undefined {
   return { fill: change.fill, seq: change.seq, atMs: change.atMs }
 }
 
-function applyToOrder(view: MarketView, change: Change): void {
+function applyToOrder(view: MarketView, change: Change, stand: OrderStand | undefined): void {
   if (!isLiving(change.status)) {
     forget(view, change)
+    if (stand !== undefined) keepEnded(view, change, stand)
     return
   }
   const known = view.live.get(change.orderId)
   const { order, rank } = change.kind === 'OrderPlaced' ? change : (known ?? {})
   assert(
-    order !== undefined && rank !== undefined,
+    order !== undefined && rank !== undefined && stand !== undefined,
     `${view.market.market}: change ${change.seq} concerns an order that was never placed`,
   )
   const heldReason = heldReasonAfter(change, known?.progress.heldReason)
@@ -101,10 +159,32 @@ function applyToOrder(view: MarketView, change: Change): void {
     order: orderAfter(change, order),
     rank,
     progress: isHeld ? { ...progress, heldReason } : progress,
+    sums: stand.sums,
+    stand,
   })
 }
 
-function keep({ live, liveByOwner }: MarketView, kept: OpenOrder): void {
+function keepEnded(
+  { settling, ended }: MarketView,
+  { orderId, pending }: Change,
+  stand: OrderStand,
+): void {
+  if (pending > 0n) {
+    settling.set(orderId, stand)
+    return
+  }
+  settling.delete(orderId)
+  if (!stand.wasMatched) return
+  ended.delete(orderId)
+  ended.set(orderId, stand)
+  if (ended.size <= ENDED_KEPT) return
+  for (const oldest of ended.keys()) {
+    ended.delete(oldest)
+    return
+  }
+}
+
+function keep({ live, liveByOwner }: MarketView, kept: ViewedOrder): void {
   const { orderId, owner } = kept.order
   live.set(orderId, kept)
   const own = liveByOwner.get(owner)

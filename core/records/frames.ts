@@ -5,32 +5,48 @@ import { contractOf } from '../contracts/registry.js'
 import { spotContract } from '../contracts/translation.js'
 import { formatDecimal } from '../decimal.js'
 import type { Change, ChangeBase } from '../engine/change.js'
-import { completedTrade } from '../engine/feed.js'
+import { completedTrade, type OrderStand } from '../engine/feed.js'
+import { isFinal, ownFilled } from '../engine/order-sums.js'
 import type { FillEvent } from '../engine/own-fills.js'
 import { isoTime } from '../time.js'
+import { figuresRecord } from './order-figures.js'
 import { markOf, type Trade } from './trade-record.js'
 
-/** The `orders` frame of a change, for its owner only: every change has exactly one. */
+/**
+ * The `orders` frame of a change, for its owner only: every change has exactly one. `stand` is how the change leaves the order;
+ * what it does not know is left out.
+ */
 export function ordersUpdate(
   market: Market,
   change: ChangeBase,
-  previousOwnerSeq: number,
+  { stand, ownerSeq }: { readonly stand: OrderStand | undefined; readonly ownerSeq: number },
 ): OrdersUpdate {
+  const at = isoTime(change.atMs)
+  const filled = stand === undefined ? change.filled : ownFilled(stand, change)
   return {
     type: 'update',
     channel: 'orders',
     market: market.market,
     seq: change.seq,
-    prev_seq: previousOwnerSeq,
-    ts: isoTime(change.atMs),
+    prev_seq: ownerSeq,
+    ts: at,
     data: {
       order_id: change.orderId,
       status: change.status,
       side: change.side,
-      filled_amount: formatDecimal(change.filled, 18),
+      filled_amount: formatDecimal(filled, 18),
       desired_amount: formatDecimal(change.desired, 18),
       limit_price: formatDecimal(change.limitPrice, 18),
       price_ticks: priceTicks(market, change),
+      pending_amount: formatDecimal(change.pending, 18),
+      final: isFinal(change),
+      updated_at: at,
+      ...(stand !== undefined && {
+        subaccount_id: stand.subaccountId.toString(),
+        inherited_filled_amount: formatDecimal(stand.initialFilled, 18),
+        ...(stand.cancelReason !== undefined && { cancel_reason: stand.cancelReason }),
+        ...figuresRecord(filled, stand.sums),
+      }),
     },
   }
 }

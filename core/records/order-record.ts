@@ -4,12 +4,13 @@ import type { Market } from '../contracts/market.js'
 import { inTraderTerms, spotContract } from '../contracts/translation.js'
 import { formatDecimal } from '../decimal.js'
 import type { Order, OrderProgress, UiIntent } from '../engine/order.js'
+import { isFinal, ownFilled, type OrderSums } from '../engine/order-sums.js'
 import type { FillEvent } from '../engine/own-fills.js'
 import { actionJsonOf } from '../entry/signed-action.js'
 import { jsonText } from '../json.js'
-import type { QuoteE18 } from '../money.js'
 import { isoTime } from '../time.js'
 import { marketEntry, marketFields, type ShownOfMarket } from './market-entry.js'
+import { figureMembers } from './order-figures.js'
 
 /** Members of a JSON object, each with the comma that parts it from the next. */
 type Members = string
@@ -18,30 +19,23 @@ type Members = string
  * The order record of interface 2.5 with its additive fields (`open_amount`, `pending_amount`, ...) as JSON text. Written by
  * hand: V8 takes several times as long to build such an object and to turn it into text.
  */
-export function orderRecordJson(market: Market, order: Order, progress: OrderProgress): string {
-  return `{${recordMembers(market, order, progress)}${signedMembers(market, order)}}`
+export function orderRecordJson(market: Market, { order, progress, sums }: ShownOrder): string {
+  return `{${recordMembers(market, order, progress, sums)}${signedMembers(market, order)}}`
+}
+
+/** An order as a record shows it. Sums of fills that are not known are left out. */
+export interface ShownOrder {
+  readonly order: Order
+  readonly progress: OrderProgress
+  /** Absent before its first fill, and where its fills are not known. */
+  readonly sums?: OrderSums | undefined
 }
 
 /** The body of `GET /v1/orders/{order_id}`: the record flat, and once more as `order` (decision B11). */
-export function orderLookupJson(market: Market, order: Order, progress: OrderProgress): string {
-  const record = orderRecordJson(market, order, progress)
-  const reason = progress.cancelReason === undefined ? '"cancel_reason":"",' : ''
+export function orderLookupJson(market: Market, shown: ShownOrder): string {
+  const record = orderRecordJson(market, shown)
+  const reason = shown.progress.cancelReason === undefined ? '"cancel_reason":"",' : ''
   return `{${reason}"order":${record},${record.slice(1)}`
-}
-
-/** An item of `GET /v1/orders`: the record, and the quote that changed hands, absent when the order has no fills. */
-export function historyRecordJson(
-  market: Market,
-  stored: {
-    readonly order: Order
-    readonly progress: OrderProgress
-    readonly filledQuote?: QuoteE18
-  },
-): string {
-  const { order, progress, filledQuote } = stored
-  const record = orderRecordJson(market, order, progress)
-  if (filledQuote === undefined) return record
-  return `{"filled_quote":"${formatDecimal(filledQuote, 18)}",${record.slice(1)}`
 }
 
 /** What was signed, and by whom. */
@@ -57,12 +51,17 @@ function signedMembers(market: Market, order: Order): Members {
 const plainAction = (action: ActionJson): string =>
   `{"subaccount_id":"${action.subaccount_id}","nonce":"${action.nonce}","module":"${action.module}","data":"${action.data}","expiry":"${action.expiry}","owner":"${action.owner}","signer":"${action.signer}"}`
 
-function recordMembers(market: Market, order: Order, progress: OrderProgress): Members {
+function recordMembers(
+  market: Market,
+  order: Order,
+  progress: OrderProgress,
+  sums: OrderSums | undefined,
+): Members {
   const desired = formatDecimal(order.desiredAmount, 18)
   const limit = formatDecimal(order.limitPrice, 18)
   const terms = `"order_id":${jsonText(order.orderId)},"owner_address":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${desired}","limit_price":"${limit}","signature_status":"${order.signatureStatus}",`
   const reduces = order.reduceOnly === true ? '"reduce_only":true,' : ''
-  return `${terms}${reduces}${controlMembers(order)}${progressMembers(order, progress, desired)}${marketMembers(market)}${presentedTerms(market, order)}`
+  return `${terms}${reduces}${controlMembers(order)}${progressMembers(order, progress, desired)}${figureMembers(ownFilled(order, progress), sums)}${marketMembers(market)}${presentedTerms(market, order)}`
 }
 
 /** Usually empty. */
@@ -98,7 +97,8 @@ function progressMembers(order: Order, progress: OrderProgress, desired: string)
   const createdAt = isoTime(createdAtMs)
   const updatedAt = updatedAtMs === createdAtMs ? createdAt : isoTime(updatedAtMs)
   const remaining = amount(order.desiredAmount - filled)
-  return `"status":"${progress.status}","filled_amount":"${amount(filled)}","pending_amount":"${amount(progress.pending)}","open_amount":"${amount(progress.open)}","remaining_amount":"${remaining}","created_at":"${createdAt}","updated_at":"${updatedAt}",${reasonMembers(progress)}`
+  const inherited = amount(order.initialFilled)
+  return `"status":"${progress.status}","final":${isFinal(progress)},"filled_amount":"${amount(ownFilled(order, progress))}","inherited_filled_amount":"${inherited}","pending_amount":"${amount(progress.pending)}","open_amount":"${amount(progress.open)}","remaining_amount":"${remaining}","created_at":"${createdAt}","updated_at":"${updatedAt}",${reasonMembers(progress)}`
 }
 
 /** Usually empty. */
@@ -145,9 +145,7 @@ function standingIntent(market: Market, order: Order): UiIntent | undefined {
 }
 
 /** An order that can be hit, with its rank. */
-export interface OpenOrder {
-  readonly order: Order
-  readonly progress: OrderProgress
+export interface OpenOrder extends ShownOrder {
   /** Time priority within a price: number of placement in the market's log. */
   readonly rank: number
 }
@@ -176,7 +174,7 @@ export function bookOrdersJson(
   const json = (side: readonly OpenOrder[]): string =>
     side
       .slice(0, depth)
-      .map(({ order, progress }) => orderRecordJson(market, order, progress))
+      .map((open) => orderRecordJson(market, open))
       .join(',')
   return `"bids":[${json(bids)}],"asks":[${json(asks)}]}`
 }

@@ -10,8 +10,7 @@ import {
   createReadLastTradeSec,
   createReadProjectedSeq,
   ORDER_COLUMNS,
-  orderOf,
-  progressOf,
+  storedOrderOf,
   type OrderRow,
 } from './read-orders.js'
 
@@ -60,7 +59,7 @@ export function createReadBook(db: Database): (market: string, isKnown: IsKnown)
   const withContents = (row: BookRow, isKnown: IsKnown): BookRow => {
     const found = isKnown(row.key, row.updatedSeq) ? undefined : select.get(row.key)
     if (found === undefined) return row
-    const open = { order: orderOf(found), progress: progressOf(found), rank: found.rank }
+    const open = { ...storedOrderOf(found), rank: found.rank }
     return { ...row, open }
   }
   return db.transaction((market: string, isKnown: IsKnown): BookState => {

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs'
 import type { Address } from '../../core/action.js'
 import type { MarketTerms } from '../../core/contracts/market-terms.js'
 import type { PositionEntry } from '../../core/contracts/positions.js'
+import type { OrderSums } from '../../core/engine/order-sums.js'
 import type { Order, OrderProgress } from '../../core/engine/order.js'
-import type { PriceE18, QuoteE18 } from '../../core/money.js'
+import type { PriceE18 } from '../../core/money.js'
 import type { Candle } from '../../core/records/candle-record.js'
 import type { BookLevels } from '../../core/records/listing-record.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
@@ -42,8 +43,8 @@ import {
 export interface StoredOrder {
   readonly order: Order
   readonly progress: OrderProgress
-  /** Quote exchanged over the order's fills, each at its execution price; absent when it has none. */
-  readonly filledQuote?: QuoteE18
+  /** What the order's own fills add up to; absent when it has none. */
+  readonly sums?: OrderSums
 }
 
 /** Reads of the projection that the gateway needs, one file for each topic. A read never blocks on the projector. */

@@ -5,14 +5,14 @@ import type { Address } from '../../core/action.js'
 import type { MarketTerms } from '../../core/contracts/market-terms.js'
 import type { HoldReason } from '../../core/engine/change.js'
 import type { Order, OrderProgress, OrderStatus, Side } from '../../core/engine/order.js'
-import { amountE18, priceE18, quoteE18, type PriceE18 } from '../../core/money.js'
+import { amountE18, priceE18, type PriceE18 } from '../../core/money.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
-import { blobOf } from '../row-values.js'
+import { blobOf, sumsOfColumns } from '../row-values.js'
 import type { StoredOrder } from './read-model.js'
 
 /** An order's columns. */
 export const ORDER_COLUMNS = `body, rank, created_at_ms AS createdAtMs, status, filled, pending, open,
-    filled_quote AS filledQuote, updated_at_ms AS updatedAtMs, held_reason AS heldReason, cancel_reason AS cancelReason,
+    filled_quote AS filledQuote, filled_product AS filledProduct, fee_paid AS feePaid, updated_at_ms AS updatedAtMs, held_reason AS heldReason, cancel_reason AS cancelReason,
     cancelled_at_ms AS cancelledAtMs`
 
 /** SQL of readOrder. */
@@ -66,7 +66,7 @@ export function createReadOpenOrders(db: Database) {
   return (market: string, depth = ALL): OpenOrder[] =>
     sides
       .flatMap((side) => side.all(market, depth))
-      .map((row) => ({ order: orderOf(row), progress: progressOf(row), rank: row.rank }))
+      .map((row) => ({ ...storedOrderOf(row), rank: row.rank }))
 }
 
 /** The highest open bid price and the lowest open ask price; absent when the side is empty. */
@@ -124,6 +124,8 @@ export interface OrderRow {
   readonly pending: string
   readonly open: string
   readonly filledQuote: string | null
+  readonly filledProduct: string | null
+  readonly feePaid: string | null
   readonly updatedAtMs: number
   readonly heldReason: HoldReason | null
   readonly cancelReason: string | null
@@ -149,13 +151,16 @@ export function progressOf(row: OrderRow): OrderProgress {
 }
 
 /** The order and the state of a row. */
-export function storedOrderOf(row: OrderRow): StoredOrder {
-  const { filledQuote } = row
-  return {
-    order: orderOf(row),
-    progress: progressOf(row),
-    ...(filledQuote === null ? {} : { filledQuote: quoteE18(BigInt(filledQuote)) }),
-  }
+export const storedOrderOf = (row: OrderRow): StoredOrder => ({
+  order: orderOf(row),
+  progress: progressOf(row),
+  ...sumsOf(row),
+})
+
+/** What the fills of a row's order add up to; nothing before the first. */
+function sumsOf({ filledQuote, filledProduct, feePaid }: OrderRow): Pick<StoredOrder, 'sums'> {
+  const sums = sumsOfColumns(filledQuote, filledProduct, feePaid)
+  return sums === undefined ? {} : { sums }
 }
 
 /**

@@ -2,10 +2,11 @@ import type { Database } from 'better-sqlite3'
 import { orderText } from '../../bus-schemas/orders.js'
 import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/contracts/market.js'
-import { contractOf, tradingOf } from '../../core/contracts/registry.js'
+import { contractOf } from '../../core/contracts/registry.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
-import { orderAfter, type Change, type Fill } from '../../core/engine/change.js'
-import { quoteE18, type QuoteE18 } from '../../core/money.js'
+import { orderAfter, type Change } from '../../core/engine/change.js'
+import { sumsAfter } from '../../core/engine/order-sums.js'
+import type { QuoteE18 } from '../../core/money.js'
 import { blobOf, logKey } from '../row-values.js'
 import { createEntryWriter } from './entries.js'
 import type { CandleWriter } from './write-candles.js'
@@ -105,7 +106,7 @@ function createTradedWriter(db: Database, candles: CandleWriter, progress: Progr
     begin: () => fills.begin(),
     flush: () => fills.flush(),
     fill(market: ProjectedMarket, change: Filling): void {
-      const key = progress.move(change, { quote: quoteOf(market, change.fill) })
+      const key = progress.move(change, { sumsAfter: (sums) => sumsAfter(market, change, sums) })
       const { price, amount } = change.fill
       const quote = notionalFloor(price, amount)
       if (keepsEntries(market)) entries.fill(market.ordinal, key, change)
@@ -114,8 +115,10 @@ function createTradedWriter(db: Database, candles: CandleWriter, progress: Progr
     /** Returns the order's key. */
     reverse(market: ProjectedMarket, change: Reversing): number {
       const { cancelReason } = change
-      const quote = quoteE18(0n - quoteOf(market, change.fill))
-      const key = progress.move(change, { cancelReason, quote })
+      const key = progress.move(change, {
+        ...(cancelReason !== undefined && { cancelReason }),
+        sumsAfter: (sums) => sumsAfter(market, change, sums),
+      })
       if (keepsEntries(market)) entries.reverse(market.ordinal, key, change)
       reverseTrade(market.ordinal, change)
       return key
@@ -152,10 +155,6 @@ function createUpdateOrder(db: Database) {
     if (after !== before) update.run(orderText.write(after), key)
   }
 }
-
-/** What a fill counts as in `filled_quote`, computed by the market's contract. */
-const quoteOf = (market: ProjectedMarket, { price, amount }: Fill): QuoteE18 =>
-  tradingOf(market).quoteOf(market, price, amount)
 
 export interface FillWriterOptions {
   readonly db: Database

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { assert } from '../../core/assert.js'
 import { heldReasonAfter, type Change, type HoldReason } from '../../core/engine/change.js'
-import type { QuoteE18 } from '../../core/money.js'
+import type { OrderSums } from '../../core/engine/order-sums.js'
+import { sumsOfColumns } from '../row-values.js'
 
 /** What the row of an order keeps from change to change. */
 interface Kept {
@@ -11,8 +12,8 @@ interface Kept {
   /** Unix milliseconds of the first cancel and of the first end. */
   readonly cancelledAtMs: number | null
   readonly endedAtMs: number | null
-  /** What the order has exchanged, 1e18 in decimal text; null before its first fill. */
-  readonly filledQuote: string | null
+  /** What its own fills add up to; undefined before the first. */
+  readonly sums: OrderSums | undefined
 }
 
 /** An order's row during a transaction. */
@@ -26,8 +27,8 @@ interface Row extends Kept {
 /** What a change does to its order besides its status and amounts. */
 export interface ProgressOfChange {
   readonly cancelReason?: string | undefined
-  /** Added to what the order has exchanged. */
-  readonly quote?: QuoteE18
+  /** What the fill of the change makes of the order's figures. */
+  readonly sumsAfter?: (before: OrderSums | undefined) => OrderSums | undefined
 }
 
 /**
@@ -65,7 +66,8 @@ export function createProgressWriter(db: Database): ProgressWriter {
     if (row === undefined) rows.set(orderId, (row = load(orderId)))
     return row
   }
-  const set = (row: Row, change: Change, { cancelReason, quote }: ProgressOfChange): void => {
+  const set = (row: Row, change: Change, also: ProgressOfChange): void => {
+    const { cancelReason, sumsAfter } = also
     const { status, atMs } = change
     const ends = status === 'cancelled' || status === 'expired'
     const endedAtMs = row.endedAtMs ?? (ends ? atMs : null)
@@ -78,8 +80,7 @@ export function createProgressWriter(db: Database): ProgressWriter {
       cancelReason: row.cancelReason ?? cancelReason ?? null,
       cancelledAtMs: row.cancelledAtMs ?? (status === 'cancelled' ? atMs : null),
       endedAtMs,
-      filledQuote:
-        quote === undefined ? row.filledQuote : String(BigInt(row.filledQuote ?? 0) + quote),
+      sums: sumsAfter === undefined ? row.sums : sumsAfter(row.sums),
     })
   }
   const flush = (): void => {
@@ -117,35 +118,41 @@ const NEW = {
   cancelReason: null,
   cancelledAtMs: null,
   endedAtMs: null,
-  filledQuote: null,
+  sums: undefined,
 } as const
+
+type Stored = Omit<Kept, 'sums'> &
+  Readonly<Record<'filledQuote' | 'filledProduct' | 'feePaid', string | null>>
 
 function createLoadRow(db: Database): (orderId: string) => Row {
   const select = db
-    .prepare<[string], Kept>(
+    .prepare<[string], Stored>(
       `SELECT order_key AS key, held_reason AS hold, cancel_reason AS cancelReason,
-         cancelled_at_ms AS cancelledAtMs, ended_at_ms AS endedAtMs, filled_quote AS filledQuote
+         cancelled_at_ms AS cancelledAtMs, ended_at_ms AS endedAtMs,
+         filled_quote AS filledQuote, filled_product AS filledProduct, fee_paid AS feePaid
        FROM orders JOIN order_progress USING (order_key) WHERE order_id = ?`,
     )
     .safeIntegers(false)
   return (orderId) => {
-    const kept = select.get(orderId)
-    assert(kept !== undefined, `order ${JSON.stringify(orderId)} was never placed`)
-    return { ...kept, placed: undefined, change: undefined }
+    const stored = select.get(orderId)
+    assert(stored !== undefined, `order ${JSON.stringify(orderId)} was never placed`)
+    const { filledQuote, filledProduct, feePaid, ...kept } = stored
+    const sums = sumsOfColumns(filledQuote, filledProduct, feePaid)
+    return { ...kept, sums, placed: undefined, change: undefined }
   }
 }
 
 function createStoreRow(db: Database): (row: Row) => void {
   const insert = db.prepare(
     `INSERT INTO order_progress (status, filled, pending, open, updated_seq, updated_at_ms,
-       held_reason, cancel_reason, cancelled_at_ms, ended_at_ms, filled_quote, order_key,
-       market_id, side, limit_price, rank)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       held_reason, cancel_reason, cancelled_at_ms, ended_at_ms, filled_quote, filled_product,
+       fee_paid, order_key, market_id, side, limit_price, rank)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const update = db.prepare(
     `UPDATE order_progress SET status = ?, filled = ?, pending = ?, open = ?, updated_seq = ?,
        updated_at_ms = ?, held_reason = ?, cancel_reason = ?, cancelled_at_ms = ?,
-       ended_at_ms = ?, filled_quote = ?
+       ended_at_ms = ?, filled_quote = ?, filled_product = ?, fee_paid = ?
      WHERE order_key = ?`,
   )
   return (row) => {
@@ -154,9 +161,14 @@ function createStoreRow(db: Database): (row: Row) => void {
     const columns = [
       ...[change.status, String(change.filled), String(change.pending), String(change.open)],
       ...[change.seq, change.atMs, row.hold, row.cancelReason],
-      ...[row.cancelledAtMs, row.endedAtMs, row.filledQuote, row.key],
+      ...[row.cancelledAtMs, row.endedAtMs, ...columnsOf(row.sums), row.key],
     ]
     if (placed !== undefined) insert.run(...columns, ...placed)
     else assert(update.run(...columns).changes === 1, `order ${change.orderId} has no row`)
   }
 }
+
+const columnsOf = (sums: OrderSums | undefined): (string | null)[] =>
+  sums === undefined
+    ? [null, null, null]
+    : [String(sums.quote), String(sums.product), String(sums.fee)]

@@ -4,7 +4,7 @@ import { notionalFloor } from '../../core/contracts/fees.js'
 import { formatDecimal } from '../../core/decimal.js'
 import type { Block, Change } from '../../core/engine/change.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
-import { historyRecordJson } from '../../core/records/order-record.js'
+import { orderRecordJson } from '../../core/records/order-record.js'
 import { openReadModel } from '../../data/history/read-model.js'
 import { aMarket } from '../support/builders.js'
 import type { MarketAct } from '../support/market-commands.js'
@@ -98,7 +98,7 @@ describe('the private histories', () => {
     const reads = openReadModel(gateway.history.path)
     try {
       const stored = reads.orderHistory(frameOwner, { limit: 9 })
-      const presented = stored.map((order): unknown => JSON.parse(historyRecordJson(MARKET, order)))
+      const presented = stored.map((order): unknown => JSON.parse(orderRecordJson(MARKET, order)))
       expect(await rowsOf('/v1/orders')).to.deep.equal(presented)
     } finally {
       reads.close()

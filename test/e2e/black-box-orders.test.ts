@@ -119,10 +119,12 @@ describe('a trader’s orders', function () {
 
     it('rest with what filled_amount leaves of them', async () => {
       const order = await ann.place({ ...RESTING, more: { filled_amount: '15' } })
-      expectShape(order, { filled_amount: '15', open_amount: '25', status: 'active' })
+      // Figures are those of own fills: what was declared stands apart.
+      expectShape(order, { filled_amount: '0', open_amount: '25', status: 'active' })
+      expectShape(order, { inherited_filled_amount: '15', remaining_amount: '25' })
       await ann.cancel(order)
       const whole = await ann.place({ ...RESTING, more: { filled_amount: '40' } })
-      expectShape(whole, { filled_amount: '40', open_amount: '0', status: 'filled' })
+      expectShape(whole, { inherited_filled_amount: '40', open_amount: '0', status: 'filled' })
     })
 
     it('leave without trailing zeros (MON-006)', async () => {

@@ -64,9 +64,8 @@ function stateOf(frames: readonly Frame[]) {
 /** The levels of a side of the book over REST, best first, as `price:size`. */
 function pairsOf(orders: readonly OrderRecord[], best: 'high' | 'low'): string[] {
   const open = new Map<string, bigint>()
-  for (const { limit_price, desired_amount, filled_amount } of orders) {
-    const size = e18(desired_amount) - e18(filled_amount)
-    open.set(limit_price, (open.get(limit_price) ?? 0n) + size)
+  for (const { limit_price, open_amount } of orders) {
+    open.set(limit_price, (open.get(limit_price) ?? 0n) + e18(open_amount))
   }
   const rising = [...open].sort(([a], [b]) => (e18(a) < e18(b) ? -1 : 1))
   const sorted = best === 'high' ? rising.reverse() : rising

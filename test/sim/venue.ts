@@ -237,6 +237,7 @@ export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => 
             ...{ connection, authenticate, leases, findFeed, listedFeeds, venue, replayer },
             ...{ bus, limits: SESSION_LIMITS, log },
             marketNamed: (name) => findFeed(name)?.market,
+            standOf: (name, orderId) => findFeed(name)?.standOf(orderId),
           }),
       },
       stop: async () => {

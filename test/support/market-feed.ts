@@ -44,7 +44,7 @@ export function feedOf(target: FeedMarket, acts: readonly MarketAct[]): Block[] 
 
 function inMarket(target: FeedMarket, command: Command): Command {
   const owner = feedOwner(target)
-  if (command.kind === 'CancelOrder') return { ...command, owner }
+  if (command.kind === 'CancelOrder' || command.kind === 'ReduceOrder') return { ...command, owner }
   const { market } = target
   if (command.kind === 'SignatureChecked') {
     return { ...command, orderId: `${market}/${command.orderId}` }

@@ -21,7 +21,13 @@ function linesOf(of: Market, markets: readonly Market[]): string[] {
     ...{ price: '650000000000000', amount: String(filled) },
   }
   const found = {
-    orders: [{ order, progress, filledQuote: quoteE18(9_945n * 10n ** 15n) }],
+    orders: [
+      {
+        order,
+        progress,
+        sums: { quote: quoteE18(9_945n * 10n ** 15n), product: 0n, fee: quoteE18(0n) },
+      },
+    ],
     ...{ trades: [trade], settlements: [], transfers: [], chain: [] },
   }
   return printFields(wordFound(found, markets))

@@ -28,7 +28,7 @@ describe('update frames', () => {
   const onMarket = { type: 'update', market: 'cNGN-USDC', seq: 9, ts: AT }
 
   it('of orders follow the owner’s last, of the book the last change, of trades the last trade (STR-005)', () => {
-    expect(ordersUpdate(market, taken, 4)).to.deep.include({
+    expect(ordersUpdate(market, taken, { stand: undefined, ownerSeq: 4 })).to.deep.include({
       ...{ ...onMarket, channel: 'orders', prev_seq: 4 },
     })
     expect(bookUpdate(market, taken)).to.deep.include({
@@ -43,10 +43,33 @@ describe('update frames', () => {
     })
   })
 
+  it('of orders show how the change leaves the order, its own fills apart from what it inherited', () => {
+    const stand = {
+      ...{ subaccountId: 7n, initialFilled: amountE18(e18('400')), cancelReason: 'own wish' },
+      wasMatched: true,
+      sums: {
+        quote: quoteE18(e18('0.39')),
+        product: e18('600') * e18('0.00065'),
+        fee: quoteE18(5n),
+      },
+    }
+    const cancelled = { ...taken, status: 'cancelled', open: amountE18(0n) } as const
+    expect(ordersUpdate(market, cancelled, { stand, ownerSeq: 4 }).data).to.deep.include({
+      ...{ order_id: 'taker-1', status: 'cancelled', final: false, pending_amount: '2' },
+      ...{ filled_amount: '600', inherited_filled_amount: '400', subaccount_id: '7' },
+      ...{ cancel_reason: 'own wish', updated_at: AT, filled_quote: '0.39' },
+      ...{ average_price: '0.00065', fee_paid: '0.000000000000000005' },
+    })
+    const settled = { ...cancelled, pending: amountE18(0n) }
+    expect(ordersUpdate(market, settled, { stand, ownerSeq: 4 }).data.final).to.equal(true)
+  })
+
   it('count prices in ticks of the market (STR-014)', () => {
     const coarse = aMarket({ tickSize: priceE18(e18('0.00005')) })
     expect(bookUpdate(coarse, taken).data.price_ticks).to.equal('13')
-    expect(ordersUpdate(coarse, taken, 0).data.price_ticks).to.equal('13')
+    expect(
+      ordersUpdate(coarse, taken, { stand: undefined, ownerSeq: 0 }).data.price_ticks,
+    ).to.equal('13')
   })
 
   it('of trades are there for the taker’s leg alone', () => {

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import { bookUpdate, ordersUpdate, tradesUpdate } from '../../../core/records/frames.js'
-import { historyRecordJson, orderRecordJson } from '../../../core/records/order-record.js'
+import { orderRecordJson } from '../../../core/records/order-record.js'
 import { fillRecord, tradeRecord } from '../../../core/records/trade-record.js'
-import { HistoryOrder, OrderRecord } from '../../../interface/order.js'
+import { OrderRecord } from '../../../interface/order.js'
 import { FillRecord, TradeRecord } from '../../../interface/trade.js'
 import { aFill, anOrder, aPerp, progressOf } from '../../support/builders.js'
+import { isoTime } from '../../../core/time.js'
 import { aChange } from '../../support/changes.js'
 import { e18 } from '../../support/perpetual.js'
 
@@ -28,12 +29,12 @@ const fill = aFill({ settlementId: 'cNGN-PERP:2', tradeId: 3 * 256 + 1, takerSid
 describe('records of a perpetual', () => {
   const shown = (text: string) => {
     const record = JSON.parse(text) as Record<string, unknown>
-    OrderRecord.extend(HistoryOrder.shape).strict().parse(record)
+    OrderRecord.strict().parse(record)
     return record
   }
 
   it('are an order in engine terms and in trader terms, which are the same (PER-048)', () => {
-    const record = shown(orderRecordJson(market, order, progressOf(order)))
+    const record = shown(orderRecordJson(market, { order, progress: progressOf(order) }))
     expect(record).to.deep.include({
       ...ofMarket,
       ...{ base_asset_symbol: 'cNGN', quote_asset_symbol: 'USDC', display_name: 'cNGN-PERP' },
@@ -42,20 +43,25 @@ describe('records of a perpetual', () => {
     })
     expect(record).not.to.have.property('reduce_only')
     const sent = { side: 'sell', price: '0.000650', size: '1000.0' } as const
-    const entered = shown(orderRecordJson(market, { ...order, uiIntent: sent }, progressOf(order)))
+    const entered = shown(
+      orderRecordJson(market, { order: { ...order, uiIntent: sent }, progress: progressOf(order) }),
+    )
     expect(entered.spot_contract).to.deep.equal({ ...short, ui_intent: sent })
   })
 
   it('say that an order only reduces', () => {
     const reducing = { ...order, reduceOnly: true as const }
-    expect(shown(orderRecordJson(market, reducing, progressOf(order)))).to.include({
+    expect(
+      shown(orderRecordJson(market, { order: reducing, progress: progressOf(order) })),
+    ).to.include({
       reduce_only: true,
     })
   })
 
   it('are the exposure of an order’s fills, in its history', () => {
-    const stored = { order, progress: progressOf(order), filledQuote: quoteE18(e18('0.65')) }
-    expect(shown(historyRecordJson(market, stored)).filled_quote).to.equal('0.65')
+    const sums = { quote: quoteE18(e18('0.65')), product: 0n, fee: quoteE18(0n) }
+    const stored = { order, progress: progressOf(order), sums }
+    expect(shown(orderRecordJson(market, stored)).filled_quote).to.equal('0.65')
   })
 
   it('are a trade on the taker’s side', () => {
@@ -107,11 +113,12 @@ describe('records of a perpetual', () => {
     expect(bookUpdate(market, change).data).to.deep.equal({
       ...{ ...terms, size_delta: '1000', order_open: '1000', order_id: 'order-1' },
     })
-    expect(ordersUpdate(market, change, 0)).to.deep.include({
+    expect(ordersUpdate(market, change, { stand: undefined, ownerSeq: 0 })).to.deep.include({
       ...{ market: 'cNGN-PERP', channel: 'orders', seq: 1, prev_seq: 0 },
       data: {
-        ...{ ...terms, order_id: 'order-1', status: 'active' },
-        ...{ filled_amount: '0', desired_amount: '1000' },
+        ...{ ...terms, order_id: 'order-1', status: 'active', final: false },
+        ...{ filled_amount: '0', pending_amount: '0', desired_amount: '1000' },
+        updated_at: isoTime(change.atMs),
       },
     })
     const filled = aChange(3, order, { kind: 'OrderFilled', fill }, { filled: 1_000n })

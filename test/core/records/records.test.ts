@@ -1,15 +1,14 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { formatDecimal } from '../../../core/decimal.js'
+import type { Market } from '../../../core/contracts/market.js'
+import type { Order, OrderProgress, OrderStatus } from '../../../core/engine/order.js'
+import type { OrderSums } from '../../../core/engine/order-sums.js'
 import { actionJsonOf } from '../../../core/entry/signed-action.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import { candlesPage } from '../../../core/records/candle-record.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
-import {
-  historyRecordJson,
-  orderLookupJson,
-  orderRecordJson,
-} from '../../../core/records/order-record.js'
+import { orderLookupJson, orderRecordJson } from '../../../core/records/order-record.js'
 import { OrderRecord } from '../../../interface/order.js'
 import { anyOrder, anyProgress, anyUint } from '../../support/arbitraries.js'
 import {
@@ -20,6 +19,7 @@ import {
   farFutureSec,
   progressOf,
 } from '../../support/builders.js'
+import { e18 } from '../../support/perpetual.js'
 import { shownBook } from '../../support/shown-book.js'
 
 const market = aMarket()
@@ -37,8 +37,10 @@ const requiredNames = Object.entries(OrderRecord.shape).flatMap(([name, field]) 
 
 describe('order record', () => {
   const order = anOrder()
-  const orderRecord = (...args: Parameters<typeof orderRecordJson>) =>
-    parsed(orderRecordJson(...args))
+  const orderRecord = (of: Market, any: Order, progress: OrderProgress, sums?: OrderSums) =>
+    parsed(orderRecordJson(of, { order: any, progress, sums }))
+  const orderLookup = (of: Market, any: Order, progress: OrderProgress, sums?: OrderSums) =>
+    parsed(orderLookupJson(of, { order: any, progress, sums }))
 
   it('is JSON of the declared shape and no other, of any order anywhere', () => {
     const markets = fc.constantFrom(market, aPerp(), aFuture())
@@ -51,17 +53,17 @@ describe('order record', () => {
         expect(fields.warnings).to.deep.equal(any.warnings)
         expect(fields.action_json).to.deep.equal(actionJsonOf(of, any))
         const { cancelReason = '' } = progress
-        expect(parsed(orderLookupJson(of, any, progress))).to.deep.equal({
+        expect(orderLookup(of, any, progress)).to.deep.equal({
           ...fields,
           cancel_reason: cancelReason,
           order: fields,
         })
-        const stored = { order: any, progress }
-        expect(parsed(historyRecordJson(of, stored))).to.deep.equal(fields)
-        const filled = { ...stored, filledQuote: quoteE18(quote) }
-        expect(parsed(historyRecordJson(of, filled))).to.deep.equal({
+        const sums = { quote: quoteE18(quote), product: quote, fee: quoteE18(quote) }
+        const filled = orderRecord(of, any, progress, sums)
+        expect(declaredNames).to.include.members(Object.keys(filled))
+        expect(filled).to.deep.include({
           ...fields,
-          filled_quote: formatDecimal(quote, 18),
+          ...{ filled_quote: formatDecimal(quote, 18), fee_paid: formatDecimal(quote, 18) },
         })
       }),
     )
@@ -86,7 +88,7 @@ describe('order record', () => {
       signature: order.signature,
       signature_status: 'checked',
       status: 'active',
-      filled_amount: '0',
+      ...{ filled_amount: '0', inherited_filled_amount: '0', fee_paid: '0', final: false },
       pending_amount: '0',
       open_amount: '153000',
       remaining_amount: '153000',
@@ -123,6 +125,36 @@ describe('order record', () => {
       open_amount: '100000',
       remaining_amount: '150000',
     })
+  })
+
+  it('counts what it inherited apart from its own fills, and averages these alone', () => {
+    // 400 of the order before, 600 of its own: 200 at 0.0006 and 400 at 0.00063.
+    const replacing = anOrder({
+      ...{ desiredAmount: amountE18(e18('1600')), initialFilled: amountE18(e18('400')) },
+    })
+    const progress = progressOf(replacing, { filled: amountE18(e18('1000')) })
+    const sums = {
+      ...{ quote: quoteE18(e18('0.372')), fee: quoteE18(e18('0.00093')) },
+      product: e18('200') * e18('0.0006') + e18('400') * e18('0.00063'),
+    }
+    expect(orderRecord(market, replacing, progress, sums)).to.include({
+      ...{ desired_amount: '1600', inherited_filled_amount: '400', filled_amount: '600' },
+      ...{ remaining_amount: '600', filled_quote: '0.372', average_price: '0.00062' },
+      fee_paid: '0.00093',
+    })
+    const unknown = orderRecord(market, replacing, progress)
+    expect(unknown).not.to.have.any.keys('filled_quote', 'average_price', 'fee_paid')
+  })
+
+  it('is final once it has ended and nothing of it is pending', () => {
+    const finalOf = (status: OrderStatus, pending: bigint) =>
+      orderRecord(market, order, progressOf(order, { status, pending: amountE18(pending) })).final
+    for (const ended of ['filled', 'cancelled', 'expired'] as const) {
+      expect([finalOf(ended, 0n), finalOf(ended, 1n)], ended).to.deep.equal([true, false])
+    }
+    for (const living of ['active', 'matching'] as const) {
+      expect([finalOf(living, 0n), finalOf(living, 1n)], living).to.deep.equal([false, false])
+    }
   })
 
   it('echoes a sent intent and the warnings (ORD-061)', () => {
@@ -205,13 +237,15 @@ describe('order record', () => {
       held_reason: 'insufficient_balance',
     })
     const ended = progressOf(order, { status: 'cancelled', cancelReason: 'own wish' })
-    expect(orderLookupJson(market, order, ended).split('"cancel_reason"')).to.have.length(3)
-    expect(parsed(orderLookupJson(market, order, ended))).to.include({ cancel_reason: 'own wish' })
+    expect(
+      orderLookupJson(market, { order, progress: ended }).split('"cancel_reason"'),
+    ).to.have.length(3)
+    expect(orderLookup(market, order, ended)).to.include({ cancel_reason: 'own wish' })
   })
 
   it('is looked up flat and once more as order, with an empty reason when there is none (ORD-078)', () => {
     const record = orderRecord(market, order, progressOf(order))
-    expect(parsed(orderLookupJson(market, order, progressOf(order)))).to.deep.equal({
+    expect(orderLookup(market, order, progressOf(order))).to.deep.equal({
       ...record,
       cancel_reason: '',
       order: record,

@@ -60,11 +60,12 @@ describe('the pages of an owner’s history', () => {
     const orders = reads.orderHistory(ownerOf(), { limit: 9 })
     expect(orders.map(({ order }) => order.orderId)).to.deep.equal(newestFirst)
     expect(reads.orderHistory(ANOTHER, { limit: 9 })).to.have.length(2)
-    expect(orders.map(({ filledQuote }) => filledQuote)).to.deep.equal([
+    expect(orders.map(({ sums }) => sums?.quote)).to.deep.equal([
       ...[undefined, undefined, 6n * E18, 6n * E18],
     ])
     const { progress, order, position } = orders[3] ?? orders[0] ?? expect.fail('no orders')
-    expect(reads.order(order.orderId)).to.deep.equal({ order, progress, filledQuote: 6n * E18 })
+    const sums = { quote: 6n * E18, product: 6n * E18 * E18, fee: 0n }
+    expect(reads.order(order.orderId)).to.deep.equal({ order, progress, sums })
     expect(position).to.deep.equal({ atMs: progress.createdAtMs, key: 256 })
   })
 

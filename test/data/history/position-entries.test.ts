@@ -54,7 +54,7 @@ describe('entries of positions in the read model', () => {
     expect(reads.positionEntry(MARKET, 11n)).to.deep.equal({ size: 4n * E18, cost })
     expect(reads.positionEntry(MARKET, 22n)).to.deep.equal({ size: -4n * E18, cost: -cost })
     // The exposure that was exchanged, not a payment.
-    for (const id of ['m', 't']) expect(reads.order(id)?.filledQuote).to.equal(cost / E18)
+    for (const id of ['m', 't']) expect(reads.order(id)?.sums?.quote).to.equal(cost / E18)
     expect(reads.positionEntry(MARKET, 33n)).to.equal(undefined)
     expect(reads.positionEntry('cNGN-USDC', 11n)).to.equal(undefined)
   })

@@ -36,22 +36,33 @@ function naive(blocks: readonly Block[]) {
   for (const change of blocks.flatMap((block) => block.changes)) {
     const known = orders.get(change.orderId)
     const stored = change.kind === 'OrderPlaced' ? change.order : known?.order
-    const isChecked = change.kind === 'OrderReleased'
-    const order: Order | undefined =
-      stored && (isChecked ? { ...stored, signatureStatus: 'checked' } : stored)
+    const order: Order | undefined = stored && afterChange(stored, change)
     assert(order !== undefined, 'a placement comes first')
     const traded = 'fill' in change ? change.fill : undefined
-    const notional = traded && notionalFloor(traded.price, traded.amount)
-    const quote = change.kind === 'FillReversed' && notional ? 0n - notional : notional
-    const filledQuote =
-      quote === undefined ? known?.filledQuote : quote + (known?.filledQuote ?? 0n)
+    const sign = change.kind === 'FillReversed' ? -1n : 1n
+    const { quote = 0n, product = 0n, fee = 0n } = known?.sums ?? {}
+    const sums =
+      traded === undefined
+        ? known?.sums
+        : {
+            quote: quoteE18(quote + sign * notionalFloor(traded.price, traded.amount)),
+            product: product + sign * traded.price * traded.amount,
+            fee: quoteE18(fee + sign * traded.fee),
+          }
     orders.set(change.orderId, {
       order,
       progress: progressAfter(change, known?.progress),
-      ...(filledQuote === undefined ? {} : { filledQuote: quoteE18(filledQuote) }),
+      ...(sums === undefined ? {} : { sums }),
     })
   }
   return orders
+}
+
+function afterChange(order: Order, { kind, desired }: Change): Order {
+  if (kind === 'OrderReleased') return { ...order, signatureStatus: 'checked' }
+  if (kind !== 'OrderResized') return order
+  const { signedDesiredAmount = order.desiredAmount } = order
+  return { ...order, desiredAmount: desired, signedDesiredAmount }
 }
 
 function progressAfter(change: Change, before?: OrderProgress): OrderProgress {

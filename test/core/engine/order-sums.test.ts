@@ -1,0 +1,185 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { notionalFloor } from '../../../core/contracts/fees.js'
+import type { Change, Fill } from '../../../core/engine/change.js'
+import { applyChange, emptyView, type OrderStand } from '../../../core/engine/feed.js'
+import { averagePrice, sumsAfter } from '../../../core/engine/order-sums.js'
+import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
+import { ordersUpdate } from '../../../core/records/frames.js'
+import { parseDecimal } from '../../../core/decimal.js'
+import { aFill, aFuture, aMarket, anOrder } from '../../support/builders.js'
+import { aChange } from '../../support/changes.js'
+import { anyReduction, marketActs, placed, type MarketAct } from '../../support/market-commands.js'
+import { feedOf } from '../../support/market-feed.js'
+import { e18 } from '../../support/perpetual.js'
+import { runs } from '../../support/property-runs.js'
+
+const MARKET = aMarket()
+
+/** Days on which much is filled in part and then replaced, reduced, or taken back by the chain. */
+const busyDays: fc.Arbitrary<MarketAct[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc
+        .record({
+          ...placed,
+          price: fc.integer({ min: 99, max: 101 }),
+          size: fc.integer({ min: 1, max: 40 }),
+          livesSec: fc.constant(86_400),
+          unchecked: fc.constant(false),
+          controls: fc.constant({}),
+          replaces: fc.option(fc.nat(20), { nil: undefined, freq: 3 }),
+        })
+        // Each side is one account's, so that any order of a side may replace another.
+        .map((act) => ({ ...act, trader: act.buy ? 1 : 2 })),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        act: fc.constant('settle' as const),
+        pick: fc.nat(20),
+        outcome: fc.constantFrom('success' as const, 'success', 'success', 'taker', 'unclear'),
+      }),
+    },
+    { weight: 1, arbitrary: anyReduction },
+    {
+      weight: 1,
+      arbitrary: fc.record({ act: fc.constant('reverse' as const), pick: fc.nat(20) }),
+    },
+  ),
+  { minLength: 10, maxLength: 40, size: 'max' },
+)
+
+const anyDays = fc.oneof(
+  { weight: 3, arbitrary: busyDays },
+  { weight: 1, arbitrary: marketActs(40) },
+)
+
+interface Totals {
+  amount: bigint
+  quote: bigint
+  fee: bigint
+}
+const nothing = (): Totals => ({ amount: 0n, quote: 0n, fee: 0n })
+
+const e18Of = (text: string | undefined): bigint => parseDecimal(text ?? '0', 18) ?? -1n
+
+/** What the newest `orders` frame of each order says of its fills. */
+function shownTotals(changes: readonly Change[]) {
+  const view = emptyView(MARKET)
+  const shown = new Map<string, Totals>()
+  for (const change of changes) {
+    const stand: OrderStand | undefined = applyChange(view, change)
+    const { data } = ordersUpdate(MARKET, change, { stand, ownerSeq: 0 })
+    shown.set(change.orderId, {
+      amount: e18Of(data.filled_amount),
+      quote: e18Of(data.filled_quote),
+      fee: e18Of(data.fee_paid),
+    })
+    const rest =
+      e18Of(data.desired_amount) - e18Of(data.inherited_filled_amount) - e18Of(data.filled_amount)
+    expect(rest).to.equal(change.desired - change.filled)
+  }
+  return shown
+}
+
+/** The legs that stand, of each order, and the matches that stand, as the chain carried them out. */
+function standing(changes: readonly Change[]) {
+  const legs = new Map<string, Map<string, Fill>>()
+  const settled = new Map<string, Fill>()
+  for (const change of changes) {
+    if (change.kind !== 'OrderFilled' && change.kind !== 'FillReversed') continue
+    const { orderId, fill } = change
+    const own = legs.get(orderId) ?? new Map<string, Fill>()
+    legs.set(orderId, own)
+    if (change.kind === 'OrderFilled') {
+      own.set(fill.settlementId, fill)
+      settled.set(fill.settlementId, fill)
+    } else {
+      own.delete(fill.settlementId)
+      settled.delete(fill.settlementId)
+    }
+  }
+  return { legs, settled: [...settled.values()] }
+}
+
+const sum = (totals: Iterable<Totals>): Totals =>
+  [...totals].reduce(
+    (all, { amount, quote, fee }) => ({
+      amount: all.amount + amount,
+      quote: all.quote + quote,
+      fee: all.fee + fee,
+    }),
+    nothing(),
+  )
+const totalsOf = (fills: Iterable<Fill>): Totals =>
+  sum(
+    [...fills].map(({ price, amount, fee }) => ({
+      amount,
+      quote: notionalFloor(price, amount),
+      fee,
+    })),
+  )
+
+describe('the figures of orders over a random market day', () => {
+  it('are those of their own fills, and add up to what the chain has carried out', () => {
+    let seen = { replaced: 0, reversed: 0, resized: 0, fills: 0 }
+    fc.assert(
+      fc.property(anyDays, (acts) => {
+        const changes = feedOf(MARKET, acts).flatMap((block) => block.changes)
+        const shown = shownTotals(changes)
+        const { legs, settled } = standing(changes)
+        for (const [orderId, totals] of shown) {
+          expect(totals, orderId).to.deep.equal(totalsOf(legs.get(orderId)?.values() ?? []))
+        }
+        const matched = settled.map(({ price, amount, takerFee }) => ({
+          amount: 2n * amount,
+          quote: 2n * notionalFloor(price, amount),
+          fee: takerFee,
+        }))
+        expect(sum(shown.values())).to.deep.equal(sum(matched))
+        const count = (is: (change: Change) => boolean) => changes.filter(is).length
+        seen = {
+          replaced:
+            seen.replaced +
+            count((each) => each.kind === 'OrderPlaced' && each.order.initialFilled > 0n),
+          reversed: seen.reversed + count(({ kind }) => kind === 'FillReversed'),
+          resized: seen.resized + count(({ kind }) => kind === 'OrderResized'),
+          fills: seen.fills + count(({ kind }) => kind === 'OrderFilled'),
+        }
+      }),
+      { numRuns: runs(2_000) },
+    )
+    for (const [what, times] of Object.entries(seen)) expect(times, what).to.be.greaterThan(25)
+  })
+})
+
+describe('the figures of an order', () => {
+  const order = anOrder()
+  const filled = (price: string, amount: string, fee: string) =>
+    aChange(1, order, {
+      kind: 'OrderFilled',
+      fill: aFill({
+        ...{ price: priceE18(e18(price)), amount: amountE18(e18(amount)) },
+        fee: quoteE18(e18(fee)),
+      }),
+    })
+
+  it('average one price to itself, whatever is rounded off its notional', () => {
+    const one = sumsAfter(MARKET, filled('0.000000000000000007', '0.000001', '0'), undefined)
+    expect(one && averagePrice(one, amountE18(e18('0.000001')))).to.equal(7n)
+  })
+
+  it('count on a future in USDC of notional, and average in cNGN per USDC', () => {
+    const first = sumsAfter(aFuture(), filled('1500', '1000', '2.5'), undefined)
+    const both = sumsAfter(aFuture(), filled('1530', '2000', '5'), first)
+    expect(both).to.include({ quote: e18('3000'), fee: e18('7.5') })
+    expect(both && averagePrice(both, amountE18(e18('3000')))).to.equal(e18('1520'))
+  })
+
+  it('of which nothing is known stay unknown when a fill is taken back', () => {
+    const reversed = { ...filled('1', '1', '0'), kind: 'FillReversed', revert: 'x' } as Change
+    expect(sumsAfter(MARKET, reversed, undefined)).to.equal(undefined)
+  })
+})
