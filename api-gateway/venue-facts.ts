@@ -44,7 +44,7 @@ export function venueFacts(
   return {
     release: RELEASE,
     chain_id: deployment.chainId,
-    contracts: contractsOf(deployment),
+    contracts: contractsOf(deployment, markets),
     domains: { actions: matchingDomain(deployment), permits: permitDomain(deployment) },
     types: {
       ...{ action: typeString('Action'), cancel: typeString('Cancel') },
@@ -80,7 +80,7 @@ export function venueFacts(
   }
 }
 
-function contractsOf(deployment: Deployment): VenueFacts['contracts'] {
+function contractsOf(deployment: Deployment, markets: readonly Market[]): VenueFacts['contracts'] {
   const { perpManager, batchExecutor, subAccountCreator } = deployment
   return {
     matching: deployment.matching,
@@ -93,8 +93,18 @@ function contractsOf(deployment: Deployment): VenueFacts['contracts'] {
     ...(perpManager !== undefined && { perp_manager: perpManager }),
     ...(batchExecutor !== undefined && { batch_executor: batchExecutor }),
     ...(subAccountCreator !== undefined && { sub_account_creator: subAccountCreator }),
+    ...managersOf(markets),
   }
 }
+
+/** The manager of the accounts of each contract type, as the markets of that type name it. */
+const managersOf = (markets: readonly Market[]): VenueFacts['contracts'] =>
+  Object.fromEntries(
+    markets.map(({ contractType, marginManagerAddress }) => [
+      `${contractType}_manager`,
+      marginManagerAddress,
+    ]),
+  )
 
 /** The text of a frame with the names of its fields in braces. */
 function frameText(purpose: FramePurpose, words: ServiceAuth['words']): string {

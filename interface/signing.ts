@@ -26,7 +26,9 @@ export const VenueFacts = z
     chain_id: z.int().min(1),
     contracts: z
       .record(z.string(), address)
-      .describe('By name. What one market calls besides is in its entry under `markets`.'),
+      .describe(
+        'By name. `sub_account_creator` opens and funds an account in one transaction of its owner (`createAndDepositSubAccount`), `<contract type>_manager` is the manager of such accounts, `usdc` and `cngn` are the tokens, `wrapped_usdc`, `wrapped_cngn` and `cash_asset` the escrows that take them. What one market calls besides is in its entry under `markets`.',
+      ),
     domains: z.object({
       actions: Domain.describe('Orders, cancels, deposits and withdrawals.'),
       permits: Domain.describe('EIP-2612 permits on USDC.'),

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { readFileSync } from 'node:fs'
 import { bytesToHex, hexToBytes, recoverStrict } from '../../chain/signing/keys.js'
 import { verifyFrame } from '../../chain/signing/verify-frame.js'
 import { createActionHasher } from '../../chain/signing/verify-signature.js'
@@ -66,6 +67,23 @@ describe('what a client needs to sign', () => {
       expect(venue.markets.at(-1)).to.deep.include({
         ...{ amount_scale: '1000000000000000', taker_fee_bps: 25, maker_fee_bps: 0 },
       })
+    })
+
+    it('names every contract on which the documents have an owner call a function', async () => {
+      const { contracts } = await get<VenueFacts>('/v1/venue')
+      expect(contracts).to.include({
+        ...{ spot_manager: MARKETS[0]?.marginManagerAddress },
+        ...{ perpetual_manager: MARKETS[1]?.marginManagerAddress },
+        ...{ future_manager: MARKETS[2]?.marginManagerAddress },
+      })
+      for (const name of ['FIRST-FILL', 'FUTURES']) {
+        const url = new URL(`../../../docs/${name}.md`, import.meta.url)
+        const text = readFileSync(url, 'utf8')
+        const calls = [...text.matchAll(/`createAndDepositSubAccount[^`]*` on ([^.;:]*)/g)]
+        expect(calls.length, name).to.be.greaterThan(0)
+        for (const [, on] of calls)
+          expect(on).to.match(/`sub_account_creator` of `GET \/v1\/venue`/)
+      }
     })
 
     it('names documents that are served', async () => {
