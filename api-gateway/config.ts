@@ -46,8 +46,6 @@ export const gatewayEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1),
   /** Without it, market entries show nothing of the chain. */
   RPC_URL: z.url().optional(),
-  /** The market file; absent: the one that ships with the venue. */
-  MARKETS_FILE: z.string().min(1).optional(),
   /** Several, separated by commas: one of them leads. */
   EXECUTOR_URL: urlList,
   /** Comma-separated URLs of the fan-out's workers. */

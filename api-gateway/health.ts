@@ -5,7 +5,6 @@ import type { Market } from '../core/contracts/market.js'
 import { isoTime } from '../core/time.js'
 import type { GasStanding, TransferKind } from '../core/transfer.js'
 import type { ReadModel } from '../data/history/read-model.js'
-import type { RefusedRow } from '../data/markets.js'
 import type { ChainHealth, MarketHealth } from '../interface/venue.js'
 import { BusUnavailable, NoAnswer, StreamMissing, type Bus } from '../runtime/bus/bus.js'
 
@@ -46,8 +45,6 @@ export interface ReadinessOptions {
   readonly readModel: Pick<ReadModel, 'projectedSeq' | 'allTerms'>
   /** Always the same array. */
   readonly markets: readonly Market[]
-  /** Rows of the market file that no market can be made of; none by default. */
-  readonly refused?: () => readonly RefusedRow[]
   /** One of them leads. */
   readonly executorUrls: readonly URL[]
 }
@@ -78,7 +75,6 @@ function probesOf({
   bus,
   readModel,
   markets,
-  refused = () => [],
   executorUrls,
 }: ReadinessOptions): Record<string, Probe> {
   const enabled = markets.filter((market) => market.enabled)
@@ -99,14 +95,7 @@ function probesOf({
     },
     ...Object.fromEntries(processes.map((name) => [name, () => ping(bus, name)])),
     markets: async () => {
-      const rows = refused()
-      const lines = [
-        ...rows.map(({ row, problem }) => `${row}: ${problem}`),
-        ...withoutRow(readModel, [
-          ...markets.map(({ market }) => market),
-          ...rows.map((r) => r.row),
-        ]),
-      ]
+      const lines = unregistered(readModel, markets)
       if (lines.length > 0) throw new Error(lines.join(', '))
       await Promise.resolve()
     },
@@ -114,12 +103,17 @@ function probesOf({
   }
 }
 
-/** Markets that were opened, are not disabled, and that no row names: nothing matches, settles or cancels their orders. */
-const withoutRow = (readModel: Pick<ReadModel, 'allTerms'>, named: readonly string[]): string[] =>
-  readModel.allTerms().flatMap(({ identity: { market }, enabled }) => {
-    if (!enabled || named.includes(market)) return []
-    const cure = `put its row back; then ./venue market disable ${market} if it is to end`
-    return [`${market} has a log and no row in the market file: ${cure}`]
+/**
+ * Markets that were opened, are not disabled, and are not in the register, which was deleted or rolled back: nothing matches,
+ * settles or cancels their orders.
+ */
+const unregistered = (
+  readModel: Pick<ReadModel, 'allTerms'>,
+  markets: readonly Market[],
+): string[] =>
+  readModel.allTerms().flatMap(({ identity, enabled }) => {
+    if (!enabled || markets.some(({ market }) => market === identity.market)) return []
+    return [`${identity.market} has a log and is not registered: restore the stream MARKETS`]
   })
 
 async function ping(bus: Pick<Bus, 'ask'>, name: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { streamVersions } from '../bus-schemas/stream-versions.js'
 import { createMarketList } from '../core/entry/find-market.js'
 import { historyPath } from '../data/history/project.js'
-import { openMarketFile } from '../data/market-file.js'
+import { openRegister } from '../runtime/bus/market-register.js'
 import { connectVenueBus } from '../runtime/bus/stream-versions.js'
 import { closeServer, createHttpServer, listen } from '../runtime/http/server.js'
 import { orExit } from '../runtime/process/cannot-start.js'
@@ -23,17 +23,17 @@ const config = orExit(readGatewayConfig)
 runProcess({
   ...{ name: 'gateway', level: config.LOG_LEVEL },
   start: async ({ log, fail, metrics }) => {
-    const file = openMarketFile(config)
-    const [list, path] = [createMarketList(file.markets), historyPath(config.DATA_DIR)]
+    const path = historyPath(config.DATA_DIR)
     const readModel = await openReadModelWhenCreated(path, log)
     const bus = await connectVenueBus({
-      versions: streamVersions(list.markets),
-      ...{ config, user: 'gateway' },
+      ...{ config, user: 'gateway', versions: streamVersions([]) },
       onWarning: (message) => log.warn(message),
     })
+    const register = await openRegister({ bus, log, onError: fail })
+    const list = createMarketList(register.markets)
     const books = openBooks(path, readModel, log)
     measureSeries(metrics, { ...seriesOf(config), markets: list.markets })
-    const parts = { bus, readModel, markets: list.markets, refused: file.refused }
+    const parts = { bus, readModel, markets: list.markets }
     const app = createApp({
       ...{ bus, markets: list.markets },
       refreshMarkets: createMarketRefresh(list, readModel),
@@ -47,10 +47,10 @@ runProcess({
     const relay = relayUpgrades({ server, ...relayed(config), log })
     const host = config.GATEWAY_HOST
     log.info({ port: await listen(server, config.GATEWAY_PORT, host), host }, 'listening')
-    const watch = file.watch((row) => list.add(row), fail)
+    register.watch(({ market }) => list.add(market))
     return {
       stop: async () => {
-        await watch.stop()
+        await register.stop()
         await Promise.all([closeServer(server, STOP_GRACE_MS), relay.stop()])
         await Promise.all([bus.close(), books.stop()])
         readModel.close()

@@ -92,7 +92,7 @@ export interface MarketRequest {
   readonly proof?: OperatorProof
 }
 
-/** An operator's signature of one command for one market. */
+/** An operator's signature of one command. */
 export interface OperatorProof {
   /** The public key, as NATS writes it. */
   readonly key: string
@@ -115,6 +115,10 @@ export function operatorText(
   return Buffer.from(JSON.stringify([...said, key, issued_at_ms, nonce]))
 }
 
+export const operatorProof = struct<OperatorProof>({
+  ...{ key: text, issued_at_ms: whole, nonce: text, signature: text },
+})
+
 export const { encode: encodeMarketRequest, decode: decodeMarketRequest } = message(
   'market request',
   since(
@@ -132,9 +136,7 @@ export const { encode: encodeMarketRequest, decode: decodeMarketRequest } = mess
         enable: {},
         'accept-gap': {},
       }),
-      proof: appended(
-        struct<OperatorProof>({ key: text, issued_at_ms: whole, nonce: text, signature: text }),
-      ),
+      proof: appended(operatorProof),
     }),
   ),
 )

@@ -15,6 +15,7 @@ import {
   askPing,
   askPlaceOrder,
   askReduceOrder,
+  askRegister,
   askReplaceOrder,
   askSettlement,
   askTransfer,
@@ -35,6 +36,8 @@ import {
   leadSubject,
   matcherOf,
   operatorNonces,
+  registerStream,
+  registerSubject,
   socketNonces,
   tellTouched,
   transfersOf,
@@ -91,6 +94,7 @@ const MARKETS = 'markets'
 
 /** Streams whose names are known; every other one belongs to a market. */
 const NAMED_STREAMS = [
+  registerStream,
   transfersStream,
   ...JOURNAL_OWNERS.map(journalStream),
   ...LEADING_PROCESSES.map(leadStream),
@@ -137,14 +141,14 @@ function submitter(kind: TransferKind): Speaker {
 function takingOrders(): Speaker {
   const { appends, creates, reads, asks, answers } = leading('order-intake')
   return {
-    appends: [commandsSubject(ANY, 'order-intake'), ...appends],
-    claims: [cancelProofs],
-    creates,
-    reads: [MARKETS, ...reads],
+    appends: [commandsSubject(ANY, 'order-intake'), registerSubject, ...appends],
+    claims: [cancelProofs, operatorNonces],
+    creates: [registerStream, ...creates],
+    reads: [MARKETS, registerStream, ...reads],
     asks: [askPing(ANY), ...asks],
     answers: [
       ...[...ORDER_QUESTIONS, askValidateOrder, askKnownOrders, askIndexLag, tellTouched],
-      ...answers,
+      ...[askRegister, ...answers],
     ],
   }
 }
@@ -154,7 +158,7 @@ function readingTheChain(): Speaker {
   return {
     appends: [commandsSubject(ANY, 'chain-reader'), ...appends],
     creates,
-    reads: [MARKETS, ...reads],
+    reads: [MARKETS, registerStream, ...reads],
     asks: [tellTouched, ...asks],
     answers,
   }
@@ -162,16 +166,17 @@ function readingTheChain(): Speaker {
 
 /** It asks the markets which matches it may settle. */
 function executing(): Speaker {
-  const { asks, ...journal } = journaling('executor')
+  const { asks, reads, ...journal } = journaling('executor')
   return {
     ...journal,
+    reads: [...reads, registerStream],
     asks: [...asks, askSettlement(ANY), askKnownOrders],
   }
 }
 
 const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
   gateway: {
-    reads: [MARKETS],
+    reads: [MARKETS, registerStream],
     asks: [
       ...[...ORDER_QUESTIONS, askValidateOrder, askIndexLag, askBalances],
       ...[askOrderFacts, askPing(ANY)],
@@ -185,7 +190,7 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     appends: [commandsSubject(ANY, 'matcher'), feedSubject(ANY), checkpointsSubject(ANY)],
     claims: [operatorNonces],
     keeps: [MARKETS],
-    reads: [MARKETS],
+    reads: [MARKETS, registerStream],
     asks: [askPing('order-intake'), askLead(matcherOf(ANY)), askEngine(ANY)],
     answers: [
       ...[askLead(matcherOf(ANY)), askEngine(ANY), askMarket(ANY), askSettlement(ANY)],
@@ -197,26 +202,30 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
   'chain-reader': readingTheChain(),
   // What it has archived of a feed, the matcher of the market trims.
   projector: {
-    reads: [MARKETS],
+    reads: [MARKETS, registerStream],
     asks: [askPing('order-intake'), askTrim(ANY)],
     answers: [askPing('projector')],
   },
   'ws-fanout': {
     claims: [socketNonces],
-    reads: [MARKETS],
+    reads: [MARKETS, registerStream],
     asks: [...ORDER_QUESTIONS, askIndexLag],
     answers: [askBalances, askOrderFacts, askPing('ws-fanout')],
   },
   executor: executing(),
   'deposit-submitter': submitter('deposit'),
   'withdrawal-submitter': submitter('withdrawal'),
-  auditor: { reads: [MARKETS], asks: [askPing(ANY)], answers: [askPing('auditor')] },
+  auditor: {
+    reads: [MARKETS, registerStream],
+    asks: [askPing(ANY)],
+    answers: [askPing('auditor')],
+  },
   operator: {
     // What a restore records in logs and journals, whose writers all rest.
     appends: [commandsSubject(ANY), ...JOURNAL_OWNERS.map(journalSubject)],
     creates: JOURNAL_OWNERS.map(journalStream),
     reads: [MARKETS, ...NAMED_STREAMS],
-    asks: [askMarket(ANY), askPing(ANY), ...JOURNAL_OWNERS.map(askJournalWriter)],
+    asks: [askMarket(ANY), askRegister, askPing(ANY), ...JOURNAL_OWNERS.map(askJournalWriter)],
     answers: JOURNAL_OWNERS.map(askJournalWriter),
     // Backup and restore, and on how many servers a stream is stored.
     requests: [
@@ -291,10 +300,17 @@ export function permissionsOf(user: BusUser): Permissions {
  * Whether the server lets a user create a stream. A process that may not does not ask: the server logs a refusal as an error,
  * also where the process only waits for the one that creates it.
  */
-export function mayCreate(user: BusUser, stream: string): boolean {
+export const mayCreate = (user: BusUser, stream: string): boolean =>
+  mayPublish(user, createOf(stream))
+
+/** The same of changing a stream. */
+export const mayChange = (user: BusUser, stream: string): boolean =>
+  mayPublish(user, updateOf(stream))
+
+function mayPublish(user: BusUser, subject: string): boolean {
   const { allow, deny } = permissionsOf(user).publish
   const isAmong = (subjects: readonly string[]): boolean =>
-    subjects.some((each) => overlap(each, createOf(stream)))
+    subjects.some((each) => overlap(each, subject))
   return isAmong(allow) && !isAmong(deny)
 }
 

@@ -1,12 +1,20 @@
 import { BLOCK_VERSION } from './blocks.js'
 import { checkpointVersion } from './checkpoint-form.js'
 import { commandMessages, type LogMarket } from './commands.js'
-import { checkpointsStream, commandsStream, feedStream, transfersStream } from './subjects.js'
+import { REGISTRATION_VERSION } from './register.js'
+import {
+  checkpointsStream,
+  commandsStream,
+  feedStream,
+  registerStream,
+  transfersStream,
+} from './subjects.js'
 import { TRANSFER_PROGRESS_VERSION } from './transfers.js'
 
 /** The version of the messages that this build writes into each stream, which is the greatest that it reads. */
 export const streamVersions = (markets: readonly LogMarket[]): ReadonlyMap<string, number> =>
   new Map([
+    [registerStream, REGISTRATION_VERSION],
     [transfersStream, TRANSFER_PROGRESS_VERSION],
     ...markets.flatMap((market) => [...marketVersions(market)]),
   ])

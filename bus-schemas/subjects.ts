@@ -5,6 +5,12 @@ import type { TransferKind } from '../core/transfer.js'
 
 /** Stream names and subjects: the only file that spells them. Client-chosen text never enters a subject. */
 
+/** The register of markets: which there are, with what their logs begin, and their texts. */
+export const registerStream = 'MARKETS'
+export const registerSubject = 'markets'
+/** An operator's request to register markets; answered by the order intake, which alone writes the register. */
+export const askRegister = 'ask.register'
+
 /** Command log of a market: everything that changes it, in order. */
 export const commandsStream = (market: string): string => `COMMANDS_${market}`
 export const isCommandsStream = (stream: string): boolean => stream.startsWith(commandsStream(''))

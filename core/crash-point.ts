@@ -5,6 +5,7 @@
 export const CRASH_POINTS = [
   'lead.before_term',
   'lead.after_term',
+  'intake.after_registration',
   'intake.before_checks',
   'intake.after_signature',
   'intake.before_barrier',

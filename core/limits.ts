@@ -43,6 +43,8 @@ export const MIN_DEPOSIT_UNITS_6 = 10_000_000n
 
 export const UINT256_MAX = 2n ** 256n - 1n
 export const INT256_MAX = 2n ** 255n - 1n
+/** Ordinals of markets are from 0 to this: the low part of a trade id has room for so many. */
+export const MAX_ORDINAL = 65_535
 /** The chain keeps a position's sub id in 96 bits. */
 export const SUB_ID_MAX = 2n ** 96n - 1n
 

@@ -80,6 +80,11 @@ export interface IntakeRegistry {
   /** The terms that the market's feed last stated, and the message in which it did; undefined before the first. */
   terms(market: string): StatedTerms | undefined
   markTerms(market: string, streamSeq: number, terms: MarketTerms): void
+  /** Every market whose feed has stated terms, with the newest. */
+  allTerms(): readonly MarketTerms[]
+  /** Up to which message the register of markets was read, 0 before the first time; it never becomes smaller. */
+  registeredTo(): number
+  markRegisteredTo(streamSeq: number): void
   /** Stores what was folded, and releases the file: in the call itself where no batch is on its way to the thread. */
   close(): Promise<void>
 }
@@ -131,6 +136,7 @@ export function openIntakeRegistry(path: string, thread?: ClaimThread): IntakeRe
     dropUnsent: outbox.drop,
     ...prepareWatch(db, storing.whenFree),
     ...prepareTerms(db, storing.whenFree),
+    ...prepareRegister(db, storing.whenFree),
     async close() {
       if (!db.open) return
       const running = storing.running()
@@ -230,12 +236,13 @@ function prepareWatch(
 function prepareTerms(
   db: Database,
   whenFree: Storing['whenFree'],
-): Pick<IntakeRegistry, 'terms' | 'markTerms'> {
+): Pick<IntakeRegistry, 'terms' | 'markTerms' | 'allTerms'> {
   const read = db
     .prepare<[string], { streamSeq: number; terms: string }>(
       'SELECT stream_seq AS streamSeq, terms FROM market_terms WHERE market = ?',
     )
     .safeIntegers(false)
+  const readAll = db.prepare<[], string>('SELECT terms FROM market_terms ORDER BY market').pluck()
   const write = db.prepare(
     `INSERT INTO market_terms (market, stream_seq, terms) VALUES (?, ?, ?)
      ON CONFLICT (market) DO UPDATE SET stream_seq = excluded.stream_seq, terms = excluded.terms`,
@@ -245,7 +252,24 @@ function prepareTerms(
       const row = read.get(market)
       return row && { streamSeq: row.streamSeq, terms: termsText.read(row.terms) }
     },
+    allTerms: () => readAll.all().map(termsText.read),
     markTerms: (market, streamSeq, terms) =>
       whenFree(`terms ${market}`, () => void write.run(market, streamSeq, termsText.write(terms))),
+  }
+}
+
+function prepareRegister(
+  db: Database,
+  whenFree: Storing['whenFree'],
+): Pick<IntakeRegistry, 'registeredTo' | 'markRegisteredTo'> {
+  const read = db.prepare<[], number>('SELECT stream_seq FROM register_position').pluck()
+  read.safeIntegers(false)
+  const write = db.prepare(
+    `INSERT INTO register_position (only_row, stream_seq) VALUES (1, ?)
+     ON CONFLICT (only_row) DO UPDATE SET stream_seq = max(stream_seq, excluded.stream_seq)`,
+  )
+  return {
+    registeredTo: () => read.get() ?? 0,
+    markRegisteredTo: (streamSeq) => whenFree('register', () => void write.run(streamSeq)),
   }
 }

@@ -4,9 +4,10 @@ import { CannotStart, faultsOf } from '../core/cannot-start.js'
 import type { ContractType, Market, MarketPresentation } from '../core/contracts/market.js'
 import { OPEN } from '../core/contracts/market-terms.js'
 import { contractOf, isContractType } from '../core/contracts/registry.js'
-import { parseInteger, parseStored } from '../core/decimal.js'
+import { formatDecimal, parseInteger, parseStored } from '../core/decimal.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'
 import { gridProblem, MAX_OPEN_ORDER_LIMIT, stepProblem } from '../core/entry/read-rules.js'
+import { MAX_ORDINAL } from '../core/limits.js'
 
 /** The market file, or the deployment it is joined with, is invalid. */
 export class MarketFileError extends CannotStart {
@@ -41,30 +42,35 @@ const orderLimit = integer.refine((limit) => limit <= BigInt(MAX_OPEN_ORDER_LIMI
 })
 const feeBps = z.number().int().min(0).max(10_000)
 
+/** Longest text of a market, in characters, and most aliases: all of a registration is one message. */
+const MAX_TEXT = 1_000
+const MAX_ALIASES = 16
+const words = z.string().max(MAX_TEXT)
+
 const presentationSchema = z.strictObject({
-  base_asset_symbol: z.string(),
-  quote_asset_symbol: z.string(),
-  display_name: z.string(),
-  display_label: z.string(),
-  settlement_note: z.string(),
-  ui_price_unit: z.string(),
-  ui_size_unit: z.string(),
-  ui_side_meaning: z.string(),
-  engine_price_unit: z.string(),
-  engine_amount_unit: z.string(),
-  ui_price_to_engine: z.string(),
-  ui_size_to_engine: z.string(),
+  base_asset_symbol: words,
+  quote_asset_symbol: words,
+  display_name: words,
+  display_label: words,
+  settlement_note: words,
+  ui_price_unit: words,
+  ui_size_unit: words,
+  ui_side_meaning: words,
+  engine_price_unit: words,
+  engine_amount_unit: words,
+  ui_price_to_engine: words,
+  ui_size_to_engine: words,
 })
 
 export const marketSchema = z.strictObject({
   // The identifier becomes part of stream names, so it has none of the characters with a meaning in a subject.
   market: z.string().regex(/^[A-Za-z0-9-]{1,64}$/),
-  // The low byte of every trade id.
-  ordinal: z.number().int().min(0).max(255),
+  // The low part of every trade id.
+  ordinal: z.number().int().min(0).max(MAX_ORDINAL),
   enabled: z.boolean(),
   contract_type: z.custom<ContractType>(isContractType, 'must be a known contract type'),
   settlement_type: z.string(),
-  aliases: z.array(z.string()),
+  aliases: z.array(z.string().max(64)).max(MAX_ALIASES),
   tick_size: decimalE18,
   min_size: decimalE18,
   amount_step: decimalE18.optional(),
@@ -80,7 +86,7 @@ export const marketSchema = z.strictObject({
   trade_module: z.string(),
   margin_manager: z.string(),
   order_entry: z
-    .strictObject({ name: z.string(), orientation: z.enum(['inverted', 'identity']) })
+    .strictObject({ name: z.string().max(64), orientation: z.enum(['inverted', 'identity']) })
     .optional(),
   presentation: presentationSchema,
 })
@@ -132,14 +138,17 @@ export const ownContracts = ({ asset, trade_module }: MarketRow): readonly strin
 export const isAbsent = (row: MarketRow, addresses: AddressBook): boolean =>
   ownContracts(row).every((name) => addressIn(addresses, name) === undefined)
 
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+
+/** A row may say the address itself instead of its name. */
 const addressIn = (addresses: AddressBook, name: string): string | undefined =>
-  Object.hasOwn(addresses, name) ? addresses[name] : undefined
+  Object.hasOwn(addresses, name) ? addresses[name] : ADDRESS.test(name) ? name : undefined
 
 /** The market of a row. Throws MarketFileError when the deployment lacks an address that the row names. */
 export function joinMarket(row: MarketRow, addresses: AddressBook): Market {
   const addressOf = (name: string): Address => {
     const address = addressIn(addresses, name)
-    if (address === undefined || !/^0x[0-9a-fA-F]{40}$/.test(address)) {
+    if (address === undefined || !ADDRESS.test(address)) {
       throw new MarketFileError(
         `the market ${row.market} needs the address ${name}, which the deployment file lacks`,
       )
@@ -195,5 +204,48 @@ function joinPresentation(row: MarketRow['presentation']): MarketPresentation {
     engineAmountUnit: row.engine_amount_unit,
     uiPriceToEngine: row.ui_price_to_engine,
     uiSizeToEngine: row.ui_size_to_engine,
+  }
+}
+
+/** The row of a market, as a market file says it: of joinMarket(parseRow(row)) the inverse, with addresses in place of their names. */
+export function rowOf(market: Market): Readonly<Record<string, unknown>> {
+  const { orderEntry, presentation: texts, amountStep, minNotional, openOrderLimit } = market
+  const decimal = (value: bigint): string => formatDecimal(value, 18)
+  return {
+    market: market.market,
+    ordinal: market.ordinal,
+    enabled: market.enabled,
+    contract_type: market.contractType,
+    settlement_type: market.settlementType,
+    aliases: market.aliases,
+    tick_size: decimal(market.tickSize),
+    min_size: decimal(market.minSize),
+    ...(amountStep !== undefined && { amount_step: decimal(amountStep) }),
+    ...(minNotional !== undefined && { min_notional: decimal(minNotional) }),
+    ...(openOrderLimit !== undefined && { open_order_limit: `${openOrderLimit}` }),
+    contract_multiplier: `${market.contractMultiplier}`,
+    amount_scale: `${market.amountScale}`,
+    taker_fee_bps: market.takerFeeBps,
+    maker_fee_bps: market.makerFeeBps,
+    asset: market.assetAddress,
+    sub_id: `${market.subId}`,
+    quote_asset: market.quoteAssetAddress,
+    trade_module: market.tradeModuleAddress,
+    margin_manager: market.marginManagerAddress,
+    ...(orderEntry !== undefined && { order_entry: orderEntry }),
+    presentation: {
+      base_asset_symbol: texts.baseAssetSymbol,
+      quote_asset_symbol: texts.quoteAssetSymbol,
+      display_name: texts.displayName,
+      display_label: texts.displayLabel,
+      settlement_note: texts.settlementNote,
+      ui_price_unit: texts.uiPriceUnit,
+      ui_size_unit: texts.uiSizeUnit,
+      ui_side_meaning: texts.uiSideMeaning,
+      engine_price_unit: texts.enginePriceUnit,
+      engine_amount_unit: texts.engineAmountUnit,
+      ui_price_to_engine: texts.uiPriceToEngine,
+      ui_size_to_engine: texts.uiSizeToEngine,
+    },
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Market } from '../core/contracts/market.js'
+import { nextOrdinal } from '../core/contracts/market-register.js'
 import {
   isAbsent,
   joinMarket,
@@ -51,13 +52,18 @@ export const loadMarkets = (
   file: URL | string = defaultMarketFile,
 ): LoadedMarkets => joinRows(addresses, readRows(file))
 
-function joinRows(addresses: AddressBook, rows: readonly unknown[]): LoadedMarkets {
+function joinRows(
+  addresses: AddressBook,
+  given: readonly unknown[],
+  known: Ordinals = new Map(),
+): LoadedMarkets {
+  const rows = numbered(given, known)
   const markets: Market[] = []
   const refused: RefusedRow[] = []
   const absent: AbsentRow[] = []
   const taken = new Set<string>()
-  // A deployment without any market of the file is the wrong one, and every row says what it lacks.
-  const mayLack = rows.some((row) => isOn(addresses, row))
+  // A deployment without any market is the wrong one, and every row says what it lacks.
+  const mayLack = known.size > 0 || rows.some((row) => isOn(addresses, row))
   for (const [index, row] of rows.entries()) {
     try {
       const parsed = parseRow(row)
@@ -75,6 +81,26 @@ function joinRows(addresses: AddressBook, rows: readonly unknown[]): LoadedMarke
     }
   }
   return { markets, refused, absent }
+}
+
+/** Ordinals of markets that are registered, by name. */
+export type Ordinals = ReadonlyMap<string, number>
+
+const numberSchema = z.object({ ordinal: marketSchema.shape.ordinal })
+const maybeNumberedSchema = z.object({ ordinal: z.unknown().optional() })
+
+/** A row without an ordinal gets the one of its market, else the next one that no market and no row has. */
+function numbered(rows: readonly unknown[], known: Ordinals): readonly unknown[] {
+  const numbers = rows.flatMap((row) => numberSchema.safeParse(row).data ?? [])
+  const taken = [...known.values(), ...numbers.map(({ ordinal }) => ordinal)]
+  return rows.map((row) => {
+    const { data } = maybeNumberedSchema.safeParse(row)
+    if (data === undefined || data.ordinal !== undefined) return row
+    const ordinal = known.get(nameOf(row) ?? '') ?? nextOrdinal(taken)
+    if (ordinal === undefined) return row
+    taken.push(ordinal)
+    return { ...(row as object), ordinal }
+  })
 }
 
 function isOn(addresses: AddressBook, row: unknown): boolean {
@@ -128,40 +154,16 @@ export interface MarketData {
 export const loadDeployedMarkets = ({ MARKETS_FILE, DEPLOYMENT_FILE }: MarketData): LoadedMarkets =>
   loadMarkets(readAddresses(DEPLOYMENT_FILE), MARKETS_FILE)
 
-/**
- * Names of the markets on the deployment: each has a matcher. A refused row keeps its
- * matcher, which states the reason; one without a name has none. Throws as loadDeployedMarkets.
- */
-export function tradedMarketNames(data: MarketData): string[] {
-  const absent = new Set(loadDeployedMarkets(data).absent.map(({ market }) => market))
-  const names = readRows(data.MARKETS_FILE ?? defaultMarketFile).flatMap((row) => {
-    const { data: named } = namedSchema.safeParse(row)
-    return named === undefined ? [] : [named.market]
-  })
-  return [...new Set(names)].filter((name) => !absent.has(name))
-}
-
-const { market, contract_type } = marketSchema.shape
-const namedSchema = z.object({ market, contract_type })
-
 /** An absent row in one line. */
 export const describeAbsent = ({ market, lacks }: AbsentRow): string =>
   `${market} is not listed: the deployment has no ${lacks.join(' and no ')}`
 
-/** One market of the file. Throws MarketFileError, for a row that is refused with the reason. */
-export function loadMarket(data: MarketData, name: string): Market {
-  const { markets, refused } = loadDeployedMarkets(data)
-  const row = markets.find(({ market }) => market === name)
-  if (row !== undefined) return row
-  const { problem = 'is not there' } = refused.find(({ row }) => row === name) ?? {}
-  throw new MarketFileError(`MARKET ${name} of the market file: ${problem}`)
-}
-
-/** The same of rows that are in no file yet. */
+/** loadDeployedMarkets of rows that are in no file, beside the markets that are registered. */
 export const readMarkets = (
   { DEPLOYMENT_FILE }: Pick<MarketData, 'DEPLOYMENT_FILE'>,
   rows: readonly unknown[],
-): LoadedMarkets => joinRows(readAddresses(DEPLOYMENT_FILE), rows)
+  known?: Ordinals,
+): LoadedMarkets => joinRows(readAddresses(DEPLOYMENT_FILE), rows, known)
 
 function readAddresses(path: string): AddressBook {
   try {

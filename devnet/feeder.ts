@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Address } from '../core/action.js'
+import { accessOf } from '../runtime/bus/nats-access.js'
 import type { Logger } from '../runtime/process/log.js'
 import { runProcess, type Running } from '../runtime/process/process.js'
 import { commandEnvironment, readFeederConfig, type FeederConfig } from './feeder/config.js'
@@ -10,8 +10,9 @@ import { createFeeder } from './feeder/feeder.js'
 import { createFuturesKeeper } from './feeder/futures.js'
 import { pricesFile, readPrices } from './feeder/prices.js'
 import { createPublisher } from './feeder/publish.js'
-import { createCalendarKeeper } from './series/keep-calendar.js'
+import { createCalendarKeeper, type CalendarKeeper } from './series/keep-calendar.js'
 import { venueCommands } from './series/operate.js'
+import { registeredMarkets } from './series/registered.js'
 
 /** How often the prices file is read, and how long an error waits to be tried again. */
 const ROUND_EVERY_MS = 500
@@ -74,7 +75,7 @@ async function start(config: FeederConfig, log: Logger): Promise<Running> {
       await pause(ROUND_EVERY_MS)
     }
   }
-  const { keeper, commands } = calendarOf(config, feeds.future_asset)
+  const { keeper, stop: stopCalendar } = calendarOf(config, feeds.future_asset)
   const follow = async () => {
     while (!signal.aborted) {
       const due = hasIndex ? keeper?.keep() : undefined
@@ -94,20 +95,37 @@ async function start(config: FeederConfig, log: Logger): Promise<Running> {
   return {
     async stop() {
       stopping.abort()
-      commands.stop()
+      await stopCalendar()
       await Promise.race([running, delay(STOP_WITHIN_MS)])
     },
   }
 }
 
-/** What a feeder follows the calendar with; no keeper without the key that opens series. */
-function calendarOf(config: FeederConfig, futureAsset: Address) {
-  const { DATA_DIR: dataDir, MARKETS_FILE: marketsFile = join(dataDir, 'markets.json') } = config
-  const { RPC_URL: rpcUrl, SERIES_OWNER_PRIVATE_KEY: ownerKey } = config
-  const commands = venueCommands({ dataDir, marketsFile, env: commandEnvironment() })
-  const options = { rpcUrl, futureAsset, calendar: config.FUTURES_CALENDAR, venue: commands }
-  const keeper = ownerKey === undefined ? undefined : createCalendarKeeper({ ...options, ownerKey })
-  return { keeper, commands }
+interface Calendar {
+  readonly keeper: CalendarKeeper | undefined
+  readonly stop: () => Promise<void>
+}
+
+/** What a feeder follows the calendar with; no keeper without the key that opens series, or without the venue's bus. */
+function calendarOf(config: FeederConfig, futureAsset: Address): Calendar {
+  const { RPC_URL: rpcUrl, SERIES_OWNER_PRIVATE_KEY: ownerKey, NATS_URL: url } = config
+  if (ownerKey === undefined || url === undefined)
+    return { keeper: undefined, stop: () => Promise.resolve() }
+  const { stop, ...commands } = venueCommands({
+    dataDir: config.DATA_DIR,
+    env: commandEnvironment(),
+  })
+  const { close, ...registered } = registeredMarkets({ url, ...accessOf(config) })
+  const venue = { ...commands, ...registered }
+  return {
+    keeper: createCalendarKeeper({
+      ...{ rpcUrl, futureAsset, ownerKey, calendar: config.FUTURES_CALENDAR, venue },
+    }),
+    async stop() {
+      stop()
+      await close()
+    },
+  }
 }
 
 const config = readFeederConfig()

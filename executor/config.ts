@@ -37,8 +37,6 @@ export const executorEnv = z.object({
   ...busEnv.shape,
   RPC_URL: z.url(),
   DEPLOYMENT_FILE: z.string().min(1),
-  /** The market file; absent: the one that ships with the venue. */
-  MARKETS_FILE: z.string().min(1).optional(),
   DATA_DIR: z.string().min(1),
   /** Longest wait of a request for its receipt. */
   EXECUTE_TIMEOUT_MS: z.coerce.number().int().min(100).max(120_000).default(10_000),

@@ -3,7 +3,7 @@ import { streamVersions } from '../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../chain/reads/deployment.js'
 import { keyEvents, openSigners } from '../chain/signing/open-signers.js'
 import { createMarketList } from '../core/entry/find-market.js'
-import { openMarketFile } from '../data/market-file.js'
+import { openRegister } from '../runtime/bus/market-register.js'
 import { connectVenueBus } from '../runtime/bus/stream-versions.js'
 import { closeServer } from '../runtime/http/server.js'
 import { alongside, measureHttp } from '../runtime/metrics/metrics.js'
@@ -27,18 +27,16 @@ runProcess({
       ...{ config, user: 'executor', versions: streamVersions([]) },
       onWarning: (message) => log.warn(message),
     })
-    const file = openMarketFile(config)
-    const list = createMarketList(file.markets)
+    const register = await openRegister({ bus, log, onError: onFatal })
+    const list = createMarketList(register.markets)
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const executor = await openExecutor({
       ...{ ...settingsOf(config), bus, markets: list.markets, deployment, onFatal },
       signers: openSigners(config.key, deployment.chainId, keyEvents(log, end)),
       facts: alongside(observeExecutor(log), measureExecutor(metrics)),
     })
-    const watch = file.watch(list.add, onFatal)
-    const checkTerms = createTermsCheck(list.markets, () =>
-      openMarketFile(config).markets.forEach(list.add),
-    )
+    register.watch(({ market }) => list.add(market))
+    const checkTerms = createTermsCheck(list.markets)
     sampleExecutor(metrics, executor, config.EXECUTOR_GAS_RESERVE_WEI)
     const admit = createAdmission(bus)
     const parts = { ...executor, checkTerms, admit, log, onFatal, onAnswer: measureHttp(metrics) }
@@ -47,7 +45,7 @@ runProcess({
     return {
       stop: async () => {
         const closed = closeServer(server, STOP_GRACE_MS)
-        await Promise.all([watch.stop(), executor.stop()])
+        await Promise.all([register.stop(), executor.stop()])
         // Requests in flight still write to the journal.
         await closed
         await executor.close()

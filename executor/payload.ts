@@ -139,7 +139,7 @@ export interface Objection {
   readonly message: string
   /** Present where the payload is well formed, and the venue does not settle it: 422 in place of 400. */
   readonly isUnsettleable?: true
-  /** Present where no order can be at fault: the row of this process differs from the log of the market. */
+  /** Present where no order can be at fault: the market of this process is another one than that of the log. */
   readonly guilty?: 'venue'
 }
 
@@ -157,16 +157,11 @@ export type CheckTerms = (payload: ExecutePayload) => readonly Objection[]
 
 /**
  * The chain enforces only the signed limits, not the maker's price or that a fee has a rate. So the terms are checked
- * here. `markets` are those that are settled here; `lookAgain` adds those that were opened since it was called last.
+ * here. `markets` are those that are settled here, always the same array.
  */
-export function createTermsCheck(
-  markets: readonly Market[],
-  lookAgain: () => void = () => undefined,
-): CheckTerms {
-  const find = (name: string) => markets.find(({ market }) => market === name)
+export function createTermsCheck(markets: readonly Market[]): CheckTerms {
   return (payload) => {
-    if (find(payload.market) === undefined) lookAgain()
-    const market = find(payload.market)
+    const market = markets.find(({ market: name }) => name === payload.market)
     if (market === undefined) return [ofMarket('market', 'is not settled here')]
     const first =
       wrongInstrument(payload, market) ?? wrongPrice(payload) ?? wrongFee(payload, market)

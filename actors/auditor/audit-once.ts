@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ChainUnreachable } from '../../chain/reads/client.js'
-import { MarketFileError } from '../../data/markets.js'
 import { BusUnavailable } from '../../runtime/bus/bus.js'
+import { NoMarkets } from '../../runtime/bus/market-register.js'
 import { exitIfCannotStart } from '../../runtime/process/cannot-start.js'
 import { audit, ChainMoved, type AuditOptions } from './audit.js'
 import { wordVerdicts } from './verdicts.js'
@@ -11,7 +11,7 @@ const OPEN_WITHIN_MS = 20_000
 /** Exit code of an audit that was not made; a difference is 1. */
 const NOT_MADE_CODE = 2
 /** What keeps an audit from being made while the program is right. */
-const NOT_MADE = [BusUnavailable, ChainUnreachable, ChainMoved, MarketFileError] as const
+const NOT_MADE = [BusUnavailable, ChainUnreachable, ChainMoved, NoMarkets] as const
 
 /** One audit for a person: prints its verdicts, or in one line why there are none, and sets the exit code. */
 export async function auditOnce(open: () => Promise<AuditOptions>, natsUrl: string): Promise<void> {

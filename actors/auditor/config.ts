@@ -19,13 +19,10 @@ export const auditorEnv = z.object({
   /** Directory of history.db, executor.db and the files of ./venue up. */
   DATA_DIR: z.string().min(1).default('./var'),
   ...busEnv.shape,
-  /** The next three default to those of ./venue up. */
+  /** The next two default to those of ./venue up. */
   ...accessEnv.shape,
   NATS_URL: z.string().min(1).optional(),
   RPC_URL: z.url().optional(),
-  DEPLOYMENT_FILE: z.string().min(1).optional(),
-  /** The market file; absent: the one that ships with the venue. */
-  MARKETS_FILE: z.string().min(1).optional(),
   /** The archive of the feeds; absent: they are read from the bus alone. */
   FEED_ARCHIVE_DIR: z.string().min(1).optional(),
   /** 0: audits once and ends; else repeats the audit after a pause of so many seconds. */
@@ -41,7 +38,6 @@ export const auditorEnv = z.object({
 export interface AuditorConfig extends Readonly<z.infer<typeof auditorEnv>> {
   readonly NATS_URL: string
   readonly RPC_URL: string
-  readonly DEPLOYMENT_FILE: string
 }
 
 const portsFile = z.object({ nats: z.int(), chain: z.int() })
@@ -49,15 +45,13 @@ const portsFile = z.object({ nats: z.int(), chain: z.int() })
 /** Throws BadConfiguration. */
 export function readAuditorConfig(env: NodeJS.ProcessEnv = process.env): AuditorConfig {
   const given = withOwnFiles(parseEnv(auditorEnv, env))
-  const { NATS_URL, RPC_URL, DEPLOYMENT_FILE = join(given.DATA_DIR, 'devnet.json') } = given
-  if (NATS_URL !== undefined && RPC_URL !== undefined)
-    return { ...given, NATS_URL, RPC_URL, DEPLOYMENT_FILE }
+  const { NATS_URL, RPC_URL } = given
+  if (NATS_URL !== undefined && RPC_URL !== undefined) return { ...given, NATS_URL, RPC_URL }
   const { nats, chain } = readPorts(given.DATA_DIR)
   return {
     ...given,
     NATS_URL: NATS_URL ?? `nats://127.0.0.1:${nats}`,
     RPC_URL: RPC_URL ?? `http://127.0.0.1:${chain}`,
-    DEPLOYMENT_FILE,
   }
 }
 
@@ -77,12 +71,11 @@ function readPorts(dataDir: string): z.infer<typeof portsFile> {
   }
 }
 
-/** ./venue up keeps its market file and the seeds of its bus in DATA_DIR. */
+/** ./venue up keeps the seeds of its bus in DATA_DIR. */
 function withOwnFiles(given: z.infer<typeof auditorEnv>): z.infer<typeof auditorEnv> {
   const existing = (path: string) => (existsSync(path) ? path : undefined)
   return {
     ...given,
-    MARKETS_FILE: given.MARKETS_FILE ?? existing(join(given.DATA_DIR, 'markets.json')),
     NATS_CREDENTIALS: given.NATS_CREDENTIALS ?? existing(busSeedsDir(given.DATA_DIR)),
   }
 }

@@ -9,8 +9,6 @@ export const chainReaderEnv = z.object({
   FEED_ARCHIVE_DIR: z.string().min(1).optional(),
   RPC_URL: z.url(),
   DEPLOYMENT_FILE: z.string().min(1),
-  /** The market file; absent: the one that ships with the venue. */
-  MARKETS_FILE: z.string().min(1).optional(),
   /** `1`: waits while another one works, and takes over when it is gone. */
   STANDBY: standby,
   LOG_LEVEL: z.string().default('info'),

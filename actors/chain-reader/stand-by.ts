@@ -1,8 +1,9 @@
 import { CHAIN_READER_SOURCE } from '../../bus-schemas/subjects.js'
-import type { Market } from '../../core/contracts/market.js'
+import { chainContractOf } from '../../chain/contracts/registry.js'
 import { createLastNumbers, type LastNumbers } from '../../runtime/actor/last-numbers.js'
 import { leadStreamActor, untilTurn } from '../../runtime/actor/lead-stream.js'
 import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
+import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
 import type { Logger } from '../../runtime/process/log.js'
 
 export const PROCESS_NAME = 'chain-reader'
@@ -13,7 +14,6 @@ export const openLastNumbers = (bus: Bus): LastNumbers =>
 export interface ReaderTurn {
   readonly bus: Bus
   readonly log: Logger
-  readonly markets: readonly Market[]
   /** Unique to the process. */
   readonly id: string
   /** Waits for another one to be gone. */
@@ -25,17 +25,18 @@ export interface ReaderTurn {
  * Throws Fenced.
  */
 export async function untilReaderTurn(turn: ReaderTurn): Promise<LastNumbers> {
-  const { bus, log, markets, id, standby } = turn
+  const { bus, log, id, standby } = turn
   const lastNumbers = openLastNumbers(bus)
-  const meanwhile = () => readOn(lastNumbers, markets)
+  const meanwhile = () => readOn(bus, lastNumbers)
   await untilTurn(leadStreamActor({ bus, log, name: PROCESS_NAME, id }), { standby, meanwhile })
   return lastNumbers
 }
 
-/** Reads the logs of these markets on; false when the bus does not answer. */
-async function readOn(lastNumbers: LastNumbers, markets: readonly Market[]): Promise<boolean> {
+/** Reads the logs of the markets that are registered by now on; false when the bus does not answer. */
+async function readOn(bus: Bus, lastNumbers: LastNumbers): Promise<boolean> {
   try {
-    for (const market of markets) await lastNumbers.read(market)
+    for (const market of marketsIn(await readRegister(bus)))
+      if (chainContractOf(market) !== undefined) await lastNumbers.read(market)
     return true
   } catch (error) {
     if (error instanceof BusUnavailable) return false

@@ -5,6 +5,11 @@ import { KEEP_FEED_CHANGES } from '../../core/limits.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import { LEADER_SILENCE_MS } from '../../runtime/actor/leadership.js'
 import type { Bus } from '../../runtime/bus/bus.js'
+import {
+  checkOperator,
+  operatorKeys,
+  type CheckOperator,
+} from '../../runtime/bus/check-operator.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 import {
   MAX_COUNT,
@@ -15,7 +20,6 @@ import {
 } from '../../runtime/process/config.js'
 import { executorSecretEnv, executorSecretOf } from '../../runtime/process/shared-secret.js'
 import type { AskExecutor, ExecutorAddress } from './ask-executor.js'
-import { checkOperator, type CheckOperator } from './check-operator.js'
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.js'
 import { createExecutors } from './executors.js'
 import { FAULTS_EVERY_MS, type AskFaults } from './faults.js'
@@ -29,33 +33,11 @@ const positiveInt = z.coerce.number().int().positive().max(MAX_COUNT)
 /** A hundred years. */
 const MAX_KEEP_HOURS = 876_600
 
-/** Public keys of operators with their names. */
-const OPERATOR = /^([A-Za-z0-9._-]{1,32})=(U[A-Z2-7]{55})$/
-
-const operatorKeys = z
-  .string()
-  .default('')
-  .transform((given, ctx): ReadonlyMap<string, string> => {
-    const keys = new Map<string, string>()
-    for (const entry of given.split(',').filter((each) => each.trim() !== '')) {
-      const [, name, key] = OPERATOR.exec(entry.trim()) ?? []
-      if (name === undefined || key === undefined) {
-        ctx.addIssue('must be <name>=<public key>, separated by commas')
-        return z.NEVER
-      }
-      keys.set(key, name)
-    }
-    return keys
-  })
-
 /** Settings of a matcher, by the names of its environment. */
 export const matcherEnv = z.object({
-  /** Canonical name of the market this process runs; without it, it runs one such process per enabled market. */
+  /** Canonical name of the market this process runs; without it, it runs one such process per registered market. */
   MARKET: z.string().min(1).optional(),
   ...busEnv.shape,
-  DEPLOYMENT_FILE: z.string().min(1),
-  /** The market file; absent: the one that ships with the venue. */
-  MARKETS_FILE: z.string().min(1).optional(),
   /** Several, separated by commas: one of them leads. */
   EXECUTOR_URL: urlList,
   ...executorSecretEnv,
@@ -150,8 +132,6 @@ export interface MatcherOptions {
   readonly reversals?: { readonly ask: AskReversals; readonly everyMs: number }
   /** Where and how often to ask what keeps all matches from being settled. */
   readonly faults?: { readonly ask: AskFaults; readonly everyMs: number }
-  /** Reads the market's row again, undefined while there is none; asked only while file and log differ. */
-  readonly readRow?: () => Market | undefined
   /** How long a settlement may be without an outcome until it counts as late. */
   readonly lateAfterMs?: number
   /** Distinguishes this process from any other. */
@@ -176,7 +156,6 @@ export function withDefaults(given: MatcherOptions): MatcherSettings {
     lateAfterMs: LATE_AFTER_MS,
     leaderId: randomUUID(),
     elapsedMs: () => performance.now(),
-    readRow: () => given.market,
     ...given,
   }
 }

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { watchNames } from '../../data/market-file.js'
-import { describeAbsent, loadDeployedMarkets, tradedMarketNames } from '../../data/markets.js'
+import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { openRegister } from '../../runtime/bus/market-register.js'
+import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { runProcess, STOP_DEADLINE_MS } from '../../runtime/process/process.js'
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../runtime/process/supervisor.js'
 import { environmentOf, type MatcherConfig } from './config.js'
 
+const NAME = 'matchers'
 /** Leaves this process time to end within its own deadline. */
 const CHILD_GRACE_MS = STOP_DEADLINE_MS - 500
 
@@ -23,37 +25,37 @@ export interface MatchersOptions {
 }
 
 /**
- * Runs one process per market on the deployment whose orders are taken, each as this one with the market's name in MARKET.
- * A market that is added to the file gets its process without a restart of the others.
+ * Runs one process per registered market, each as this one with the market's name in MARKET. A market that is registered later gets
+ * its process without a restart of the others.
  */
 export function runEveryMarket(config: MatcherConfig, program: string): void {
   runProcess({
-    name: 'matchers',
+    name: NAME,
     level: config.LOG_LEVEL,
-    start: ({ log, fail }) => {
+    start: async ({ log, fail }) => {
+      const bus = await connectVenueBus({
+        ...{ config, user: 'matcher', name: NAME, versions: streamVersions([]) },
+        onWarning: (message) => log.warn(message),
+      })
+      const register = await openRegister({ bus, log, onError: fail })
       const args = [...process.execArgv, program]
-      const markets = tradedMarketNames(config)
-      for (const row of loadDeployedMarkets(config).absent) log.info(describeAbsent(row))
+      const markets = register.markets.map(({ market }) => market)
       const matchers = superviseMatchers({ markets, args, log })
-      const watch = watchNames({
-        names: () => tradedMarketNames(config),
-        known: markets,
-        onName: (market) => matchers.add(market),
-        onError: fail,
-      })
-      return Promise.resolve({
+      register.watch(({ market: { market } }) => matchers.add(market))
+      return {
         stop: async () => {
-          await watch.stop()
+          await register.stop()
           await matchers.stop()
+          await bus.close()
         },
-      })
+      }
     },
   })
 }
 
 /** The matchers of a venue. */
 export interface Matchers {
-  /** Starts the matcher of one market more. */
+  /** Starts the matcher of one market more; a known one has its own. */
   add(market: string): void
   stop(): Promise<void>
 }
@@ -73,11 +75,13 @@ export function superviseMatchers({ markets, args, log }: MatchersOptions): Matc
         log.warn({ market, reason, in_a_row: inARow, pause_ms: pauseMs }, 'matcher is restarted'),
       onCrashLoop: (inARow) => log.error({ market, in_a_row: inARow }, 'matcher keeps ending'),
     })
-  const matchers = markets.map(start)
+  const matchers = new Map(markets.map((market) => [market, start(market)]))
   return {
-    add: (market) => void matchers.push(start(market)),
+    add: (market) => {
+      if (!matchers.has(market)) matchers.set(market, start(market))
+    },
     stop: async () => {
-      await Promise.all(matchers.map((matcher) => matcher.stop(CHILD_GRACE_MS)))
+      await Promise.all(Array.from(matchers.values(), (matcher) => matcher.stop(CHILD_GRACE_MS)))
     },
   }
 }

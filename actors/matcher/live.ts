@@ -1,15 +1,10 @@
 import { assert } from '../../core/assert.js'
-import {
-  describeDifference,
-  differences,
-  openingOf,
-  withIdentity,
-} from '../../core/contracts/market-terms.js'
+import { withIdentity } from '../../core/contracts/market-terms.js'
 import { crash } from '../../core/crash-point.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import { captureState } from '../../core/engine/capture.js'
 import { UNCLEAR_BLAMES_NEITHER } from '../../core/engine/engine-version.js'
-import { knownOrder, type MatcherState } from '../../core/engine/state.js'
+import { knownOrder } from '../../core/engine/state.js'
 import { SETTLEMENT_UNAVAILABLE } from '../../core/revert.js'
 import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
 import { executeRequest } from './ask-executor.js'
@@ -71,7 +66,6 @@ export function goLive(leading: Leading, restored: Restored): Live {
   const engineSwitch = startEngineSwitch({ ...settings, log, own })
   const answering = Promise.all([answerOperator(leading, own), answerTrims(leading)])
   answering.catch(onFatal)
-  const agreement = createAgreement(settings, state)
   const { checkpoints: stored, atMs: sinceMs } = restored
   const checkpointer = createCheckpointer({
     ...{ bus, market: market.market, settings: settings.checkpoints, stored, sinceMs },
@@ -101,7 +95,7 @@ export function goLive(leading: Leading, restored: Restored): Live {
       const stall = stalled ? `no tick has come back for ${silentMs} ms` : undefined
       const fault = state.holds.get('chain')?.reason
       const held = fault && `held: ${whatRefuses(fault)}, ${fault}`
-      return feed.trouble() ?? own.trouble() ?? stall ?? agreement.trouble() ?? held
+      return feed.trouble() ?? own.trouble() ?? stall ?? held
     },
     stop: async () => {
       clearInterval(ticks)
@@ -200,37 +194,4 @@ function capture({ settings, leader, log, feed: { end } }: Leading): Captured {
     state: snapshot,
   }
   return { checkpoint, release }
-}
-
-/** Whether the market's row of the market file agrees with its log. */
-interface Agreement {
-  /** Where they differ, with the cure; undefined once they agree. */
-  trouble(): string | undefined
-}
-
-/**
- * Compares them at the start: the log governs, and a difference is an edit that no command has made. While they differ
- * the row is read again each time, so that the cure needs no restart. Later edits are seen by the next start.
- */
-export function createAgreement(
-  { market, readRow, facts }: Pick<MatcherSettings, 'market' | 'readRow' | 'facts'>,
-  state: MatcherState,
-): Agreement {
-  let row = market
-  let found = differences(openingOf(row), state)
-  const lines = () => found.map((each) => describeDifference(market.market, each))
-  const lookAgain = (): void => {
-    if (found.length === 0) return
-    row = readRow() ?? row
-    found = differences(openingOf(row), state)
-  }
-  // A standby has read its row long ago; commands have changed log and file since.
-  lookAgain()
-  if (found.length > 0) facts.fileDiffers(lines())
-  return {
-    trouble: () => {
-      lookAgain()
-      return found.length === 0 ? undefined : lines().join('; ')
-    },
-  }
 }

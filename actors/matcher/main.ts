@@ -1,7 +1,5 @@
 import { fileURLToPath } from 'node:url'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
-import { readMarketRow } from '../../data/market-file.js'
-import { loadMarket } from '../../data/markets.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { alongside } from '../../runtime/metrics/metrics.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
@@ -12,6 +10,7 @@ import { runEveryMarket } from './every-market.js'
 import { askFaultsAt, FAULTS_EVERY_MS } from './faults.js'
 import { startMatcher } from './matcher.js'
 import { answerPings, measureMatcher, observeMatcher, sampleMatcher } from './observe.js'
+import { readOwnMarket } from './own-market.js'
 import { askReversalsAt, REVERSALS_EVERY_MS } from './reversals.js'
 
 const config = orExit(readMatcherConfig)
@@ -24,17 +23,15 @@ function runMarket(name: string): void {
     ...{ name: process, level: config.LOG_LEVEL },
     ...(standby && { instance: `${process}-standby` }),
     start: async ({ log, fail, metrics }) => {
-      const market = loadMarket(config, name)
-      const readRow = () => readMarketRow(config, name)
       const bus = await connectVenueBus({
-        versions: streamVersions([market]),
-        ...{ config, user: 'matcher', name: process },
-        onWarning: (message) => log.warn(message),
+        versions: streamVersions([]),
+        ...{ config, user: 'matcher', name: process, onWarning: (message) => log.warn(message) },
       })
+      const market = await readOwnMarket({ bus, log, onError: fail }, name)
       const executor = executorOf(config)
       const facts = alongside(observeMatcher(log), measureMatcher(metrics, name, Date.now))
       const matcher = await startMatcher({
-        ...{ bus, market, readRow, standby, facts, onFatal: fail },
+        ...{ bus, market, standby, facts, onFatal: fail },
         operators: operatorsOf(config),
         ask: askExecutorAt(executor),
         faults: { ask: askFaultsAt(executor), everyMs: FAULTS_EVERY_MS },

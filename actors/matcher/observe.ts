@@ -107,8 +107,6 @@ function observeLog(log: Logger) {
 /** What an operator sets: the market's rules and its engine version. */
 function observeTerms(log: Logger) {
   return {
-    fileDiffers: (differences: readonly string[]) =>
-      log.error({ differences }, 'market file and log differ, new orders are refused'),
     operatorRefused: ({ by, reason, change, proof }: MarketRequest, problem: string) =>
       log.warn(
         { by, reason, change: change.kind, key: proof?.key, problem },

@@ -1,6 +1,7 @@
 import {
   decodeMarketRequest,
   encodeMarketAnswer,
+  operatorText,
   type MarketChange,
   type MarketRequest,
 } from '../../bus-schemas/markets.js'
@@ -8,15 +9,12 @@ import { askMarket } from '../../bus-schemas/subjects.js'
 import { termsOf } from '../../core/engine/apply-market.js'
 import type { MarketCommand } from '../../core/engine/command.js'
 import type { MatcherState } from '../../core/engine/state.js'
+import { whyNotPlain } from '../../core/entry/operator-words.js'
 import { readRules } from '../../core/entry/read-rules.js'
 import type { Subscription } from '../../runtime/bus/bus.js'
 import { readQuestion } from '../../runtime/bus/read-question.js'
 import type { Leading } from './lead.js'
 import type { OwnCommands } from './own-commands.js'
-
-const MAX_TEXT_LENGTH = 200
-/** Texts of one line. */
-const PLAIN = /^[^\p{Cc}\p{Cs}]+$/u
 
 /** A request that changes the market. */
 interface Asked extends MarketRequest {
@@ -35,7 +33,9 @@ export async function answerOperator(
   const refuse = (replyTo: string, message: string): void =>
     bus.reply(replyTo, encodeMarketAnswer({ kind: 'refused', message }))
   const carryOut = async (request: Asked, replyTo: string): Promise<void> => {
-    const verdict = await operators.verdict(bus, market.market, request)
+    const verdict = await operators.verdict(bus, request, (proof) =>
+      operatorText(market.market, request, proof),
+    )
     if ('problem' in verdict) {
       facts.operatorRefused(request, verdict.problem)
       return refuse(replyTo, verdict.problem)
@@ -65,11 +65,8 @@ function readChange(
   state: MatcherState,
   { by, reason, change }: Asked,
 ): MarketCommand | { readonly problem: string } {
-  for (const [name, text] of Object.entries({ by, reason })) {
-    if (text.length > MAX_TEXT_LENGTH || !PLAIN.test(text)) {
-      return { problem: `${name} must be one line of 1 to ${MAX_TEXT_LENGTH} characters` }
-    }
-  }
+  const problem = whyNotPlain({ by, reason })
+  if (problem !== undefined) return { problem }
   const who = { by, reason }
   const { identity, holds, enabled, cancelUpToRank } = state
   const { market } = identity

@@ -8,38 +8,22 @@ import {
 } from '../../bus-schemas/markets.js'
 import { askMarket } from '../../bus-schemas/subjects.js'
 import { expiriesFrom, nextSeries, type NextSeries } from '../../core/contracts/future-calendar.js'
+import { isSeries } from '../../core/contracts/future.js'
 import type { MarketTerms } from '../../core/contracts/market-terms.js'
-import { describeRules } from '../../core/contracts/market-terms.js'
+import { describeRules, withTerms } from '../../core/contracts/market-terms.js'
+import type { Market } from '../../core/contracts/market.js'
 import { isoTime } from '../../core/time.js'
-import { addRows, updateRow } from '../../data/market-file.js'
-import {
-  describeAbsent,
-  loadDeployedMarkets,
-  readMarkets,
-  readRows,
-  tradedMarketNames,
-  type MarketData,
-} from '../../data/markets.js'
+import { rowOf } from '../../data/market-row.js'
+import { readRows } from '../../data/markets.js'
 import { rowOfNextSeries } from '../../data/series-row.js'
-import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
-import type { OperatorKey } from '../../runtime/bus/operator-key.js'
+import { NoAnswer } from '../../runtime/bus/bus.js'
+import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
 import type { OperatorConfig } from './config.js'
 import type { MarketOrder } from './command-line.js'
+import { OrderRefused } from './order-refused.js'
+import { registerRows, type RegisterDeps } from './register-markets.js'
 
-/** The order cannot be carried out; the message is one line. */
-export class OrderRefused extends Error {
-  override readonly name = 'OrderRefused'
-}
-
-export interface OperatorDeps extends Pick<
-  OperatorConfig,
-  'marketsFile' | 'deploymentFile' | 'user' | 'calendar'
-> {
-  readonly bus: Pick<Bus, 'ask'>
-  /** Unix milliseconds. */
-  readonly nowMs: () => number
-  /** Signs changes; without it they are refused by the matcher. */
-  readonly operatorKey?: OperatorKey | undefined
+export interface OperatorDeps extends RegisterDeps, Pick<OperatorConfig, 'calendar'> {
   /** How long an added market has until its matcher answers. */
   readonly openWithinMs?: number
 }
@@ -52,40 +36,37 @@ const NONCE_BYTES = 16
 const DAY_SEC = 86_400
 
 /**
- * Carries out what the operator asks for and resolves with the lines to print. A change is durable in the market's log
- * before the market file is written, so that a crash in between leaves a difference that the next start reports. Throws
- * OrderRefused.
+ * Carries out what the operator asks for and resolves with the lines to print. A change is durable in the market's log, a
+ * registration in the register of markets. Throws OrderRefused, and MarketFileError when a file cannot be read.
  */
 export async function carryOut(deps: OperatorDeps, order: MarketOrder): Promise<string[]> {
   switch (order.kind) {
     case 'list':
       return listMarkets(deps)
     case 'add':
-      return addMarkets(deps, order.file)
+      return addMarkets(deps, order)
     case 'row':
-      return [rowOfSeries(deps, order.expirySec)]
+      return [await rowOfSeries(deps, order.expirySec)]
     case 'change':
       return changeMarket(deps, order)
   }
 }
 
+const registered = async ({ bus }: OperatorDeps): Promise<Market[]> =>
+  marketsIn(await readRegister(bus))
+
 async function listMarkets(deps: OperatorDeps): Promise<string[]> {
-  const data = marketDataOf(deps)
+  const markets = await registered(deps)
   const lines = await Promise.all(
-    tradedMarketNames(data).map(async (market) => {
+    markets.map(async ({ market }) => {
       const terms = await showTerms(deps, market)
       return terms === undefined ? `${market}: its matcher does not answer` : line(market, terms)
     }),
   )
   const nowSec = Math.floor(deps.nowMs() / 1_000)
-  const next = nextSeries(deps.calendar, loadDeployedMarkets(data).markets, nowSec)
+  const next = nextSeries(deps.calendar, markets, nowSec)
   return next === undefined ? lines : [...lines, wordNext(next, nowSec)]
 }
-
-const marketDataOf = ({ marketsFile, deploymentFile }: OperatorDeps): MarketData => ({
-  MARKETS_FILE: marketsFile,
-  DEPLOYMENT_FILE: deploymentFile,
-})
 
 type Change = Extract<MarketOrder, { kind: 'change' }>
 
@@ -93,66 +74,29 @@ async function changeMarket(
   deps: OperatorDeps,
   { market, change, reason }: Change,
 ): Promise<string[]> {
-  const names = tradedMarketNames(marketDataOf(deps))
+  const names = (await registered(deps)).map(({ market: name }) => name)
   if (!names.includes(market)) {
     throw new OrderRefused(`no such market: ${market}; there are ${names.join(', ')}`)
   }
-  try {
-    const terms = await ask(deps, market, { change, reason, withinMs: ANSWER_WITHIN_MS })
-    await writeRow(deps, market, change.kind === 'set' ? change.fields : { enabled: terms.enabled })
-    return [line(market, terms)]
-  } catch (refused) {
-    if (change.kind !== 'enable' && change.kind !== 'disable') throw refused
-    // The market may be so already, by a command whose answer was lost or whose file could not be written.
-    const terms = await showTerms(deps, market)
-    if (terms?.enabled === (change.kind === 'enable')) {
-      await writeRow(deps, market, { enabled: terms.enabled })
-    }
-    throw refused
-  }
+  return [line(market, await ask(deps, market, { change, reason, withinMs: ANSWER_WITHIN_MS }))]
 }
 
-async function writeRow(
-  { marketsFile }: OperatorDeps,
-  market: string,
-  fields: Parameters<typeof updateRow>[2],
-): Promise<void> {
-  try {
-    await updateRow(marketsFile, market, fields)
-  } catch (cause) {
-    throw new OrderRefused(
-      `${market} is changed, but ${marketsFile} cannot be written: write it there as well`,
-      { cause },
-    )
-  }
-}
-
-/** Adds the rows of a file to the market file; the running venue opens the markets by itself. */
-async function addMarkets(deps: OperatorDeps, file: string): Promise<string[]> {
-  const { marketsFile, openWithinMs = OPEN_WITHIN_MS } = deps
-  const data = marketDataOf(deps)
-  const given = readRows(file)
-  const known = readRows(marketsFile)
-  const before = loadDeployedMarkets(data)
-  const after = readMarkets(data, [...known, ...given])
-  const refused = after.refused[before.refused.length]
-  if (refused !== undefined) throw new OrderRefused(`${refused.row}: ${refused.problem}`)
-  const lacking = after.absent[before.absent.length]
-  if (lacking !== undefined) throw new OrderRefused(describeAbsent(lacking))
-  const added = after.markets.slice(before.markets.length).map(({ market }) => market)
-  if (added.length === 0) throw new OrderRefused(`${file} has no market`)
-  await addRows(marketsFile, given)
-  const traded = new Set(tradedMarketNames(data))
+/** Has the rows of a file registered; the running venue opens the markets by itself. */
+async function addMarkets(
+  deps: OperatorDeps,
+  { file, reason }: Extract<MarketOrder, { kind: 'add' }>,
+): Promise<string[]> {
+  const { openWithinMs = OPEN_WITHIN_MS } = deps
+  const added = await registerRows(deps, readRows(file), reason)
   return Promise.all(
     added.map(async (market) => {
-      if (!traded.has(market)) return `${market}: listed`
       const giveUpAtMs = performance.now() + openWithinMs
       while (performance.now() < giveUpAtMs) {
         const terms = await showTerms(deps, market)
         if (terms !== undefined) return line(market, terms)
         await delay(ASK_AGAIN_MS)
       }
-      return `${market}: added; its matcher does not answer yet`
+      return `${market}: registered; its matcher does not answer yet`
     }),
   )
 }
@@ -197,15 +141,24 @@ async function ask(
 }
 
 /** A file for `./venue market add`, as text. */
-function rowOfSeries(deps: OperatorDeps, given: number | undefined): string {
-  const { calendar, nowMs, marketsFile } = deps
+async function rowOfSeries(deps: OperatorDeps, given: number | undefined): Promise<string> {
+  const { calendar, nowMs } = deps
   const nowSec = Math.floor(nowMs() / 1_000)
-  const next = nextSeries(calendar, loadDeployedMarkets(marketDataOf(deps)).markets, nowSec)
+  const markets = await registered(deps)
+  const next = nextSeries(calendar, markets, nowSec)
   const [first] = expiriesFrom(calendar, nowSec)
   const expirySec = given ?? (next === undefined ? first : next.series?.expirySec)
   if (expirySec === undefined)
     throw new OrderRefused('FUTURES_CALENDAR names no next series: give its expiry')
-  return JSON.stringify([rowOfNextSeries(readRows(marketsFile), expirySec)], null, 2)
+  const last = markets.findLast(isSeries)
+  const like = last === undefined ? [] : [rowOf(await asRuled(deps, last))]
+  return JSON.stringify([rowOfNextSeries(like, expirySec)], null, 2)
+}
+
+/** The market with the rules that it has by now, as far as its matcher says them. */
+async function asRuled(deps: OperatorDeps, market: Market): Promise<Market> {
+  const terms = await showTerms(deps, market.market)
+  return terms === undefined ? market : withTerms(market, terms)
 }
 
 /** What the calendar says of the series that is not listed yet, or that there is none. */

@@ -9,7 +9,7 @@ import type { SealKey } from './backup/sealed-files.js'
 /** What is asked of a market. */
 export type MarketOrder =
   | { readonly kind: 'list' }
-  | { readonly kind: 'add'; readonly file: string }
+  | { readonly kind: 'add'; readonly file: string; readonly reason: string }
   /** Unix seconds; absent: the next one by FUTURES_CALENDAR. */
   | { readonly kind: 'row'; readonly expirySec: number | undefined }
   | {
@@ -110,13 +110,18 @@ function addMarket(program: Command, given: (order: MarketOrder) => void): void 
     .action(() => given({ kind: 'list' }))
   market
     .command('add <file.json>')
-    .description('add the rows of a file to the market file; the venue opens the markets')
+    .description(
+      'register the markets of a file, which the venue opens; a row of a known market replaces its texts',
+    )
+    .option(...REASON)
     .addHelpText('after', examples('./venue market add new-market.json'))
-    .action((file: string) => given({ kind: 'add', file }))
+    .action((file: string, { reason }: { readonly reason: string }) =>
+      given({ kind: 'add', file, reason }),
+    )
   market
     .command('row [expiry]')
     .description(
-      'print the row of a series of futures for add, like the last one of the market file; without an expiry the next one by FUTURES_CALENDAR',
+      'print the row of a series of futures for add, like the last one that is registered; without an expiry the next one by FUTURES_CALENDAR',
     )
     .addHelpText(
       'after',

@@ -4,10 +4,8 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
-import type { Market } from '../../core/contracts/market.js'
 import type { JournalOwner } from '../../core/transaction-journal.js'
 import { JOURNAL_FILES } from '../../data/journal/journal-file.js'
-import { loadDeployedMarkets, MarketFileError } from '../../data/markets.js'
 import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
 import {
   BadConfiguration,
@@ -50,7 +48,6 @@ export interface OperatorConfig {
   /** File or directory of the seed that signs commands; undefined when there is none. */
   readonly operatorKeyFile: string | undefined
   readonly deploymentFile: string
-  readonly marketsFile: string
   /** Which series of dated futures follow each other. */
   readonly calendar: FuturesCalendar
   /** Who gives the commands: the user of the machine. */
@@ -66,18 +63,11 @@ const portsFile = z.object({ nats: z.int() })
 /** Throws BadConfiguration, in one line. */
 export function readOperatorConfig(env: NodeJS.ProcessEnv = process.env): OperatorConfig {
   const given = parseEnv(operatorEnv, env)
-  const { DATA_DIR, DEPLOYMENT_FILE, MARKETS_FILE } = given
-  const marketsFile = MARKETS_FILE ?? join(DATA_DIR, 'markets.json')
-  if (!existsSync(marketsFile)) {
-    throw new BadConfiguration(
-      `there is no market file ${marketsFile}: set DATA_DIR or MARKETS_FILE`,
-    )
-  }
+  const { DATA_DIR, DEPLOYMENT_FILE } = given
   const place = placeOf(given)
   return {
     ...{ place, operatorKeyFile: given.OPERATOR_KEY_FILE ?? place.credentials },
     deploymentFile: DEPLOYMENT_FILE ?? join(DATA_DIR, 'devnet.json'),
-    marketsFile,
     calendar: given.FUTURES_CALENDAR,
     user: userInfo().username,
   }
@@ -119,21 +109,6 @@ export async function readVenuePlaces(env: NodeJS.ProcessEnv = process.env): Pro
     dataDir,
     gatewayUrl: GATEWAY_URL ?? here ?? devnet?.gateway_url,
     rpcUrl: RPC_URL ?? devnet?.rpc_url,
-  }
-}
-
-/** The markets of the venue in DATA_DIR, whose units a person reads; none where their files are not there. */
-export function readKnownMarkets(env: NodeJS.ProcessEnv = process.env): readonly Market[] {
-  const { DATA_DIR, DEPLOYMENT_FILE, MARKETS_FILE } = parseEnv(operatorEnv, env)
-  const marketsFile = MARKETS_FILE ?? join(DATA_DIR, 'markets.json')
-  try {
-    return loadDeployedMarkets({
-      DEPLOYMENT_FILE: DEPLOYMENT_FILE ?? join(DATA_DIR, 'devnet.json'),
-      ...(existsSync(marketsFile) && { MARKETS_FILE: marketsFile }),
-    }).markets
-  } catch (error) {
-    if (error instanceof MarketFileError) return []
-    throw error
   }
 }
 
@@ -183,7 +158,6 @@ export interface BackupConfig {
   readonly place: BusPlace
   readonly rpcUrl: string
   readonly deploymentFile: string
-  readonly marketsFile: string
   readonly archiveDir: string | undefined
 }
 
@@ -191,11 +165,11 @@ export interface BackupConfig {
 export async function readBackupConfig(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<BackupConfig> {
-  const { place, deploymentFile, marketsFile } = readOperatorConfig(env)
+  const { place, deploymentFile } = readOperatorConfig(env)
   const { dataDir, rpcUrl } = await readVenuePlaces(env)
   if (rpcUrl === undefined) throw new BadConfiguration('set RPC_URL to the node of the chain')
   const { FEED_ARCHIVE_DIR: archiveDir } = parseEnv(operatorEnv, env)
-  return { dataDir, place, rpcUrl, deploymentFile, marketsFile, archiveDir }
+  return { dataDir, place, rpcUrl, deploymentFile, archiveDir }
 }
 
 export interface RestoreConfig extends Omit<BackupConfig, 'deploymentFile'> {
@@ -206,13 +180,12 @@ export interface RestoreConfig extends Omit<BackupConfig, 'deploymentFile'> {
 /** The launcher's files are not there yet, so that bus and node have to be named. Throws BadConfiguration, in one line. */
 export function readRestoreConfig(env: NodeJS.ProcessEnv = process.env): RestoreConfig {
   const given = parseEnv(operatorEnv, env)
-  const { DATA_DIR: dataDir, NATS_URL, RPC_URL, MARKETS_FILE, FEED_ARCHIVE_DIR } = given
+  const { DATA_DIR: dataDir, NATS_URL, RPC_URL, FEED_ARCHIVE_DIR } = given
   if (NATS_URL === undefined || RPC_URL === undefined)
     throw new BadConfiguration('set NATS_URL to an empty bus, and RPC_URL to the node of the chain')
-  const marketsFile = MARKETS_FILE ?? join(dataDir, 'markets.json')
   const user = userInfo().username
   const place = { url: NATS_URL, ...accessOf(given) }
-  return { dataDir, place, rpcUrl: RPC_URL, marketsFile, archiveDir: FEED_ARCHIVE_DIR, user }
+  return { dataDir, place, rpcUrl: RPC_URL, archiveDir: FEED_ARCHIVE_DIR, user }
 }
 
 /** Where the executors are, and the secret that they ask for. */

@@ -1,10 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Market } from '../../core/contracts/market.js'
+import { CannotStart } from '../../core/cannot-start.js'
+import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
+import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
+import type { BusPlace } from '../../runtime/bus/nats-access.js'
 import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { changeReplicas } from '../../runtime/bus/nats-replicas.js'
 import { provideUsers } from '../../runtime/bus/nats-users.js'
 import { readOperatorKey } from '../../runtime/bus/operator-key.js'
 import { acceptForeign } from './accept-foreign.js'
-import { carryOut, OrderRefused } from './change-market.js'
+import { carryOut } from './change-market.js'
 import { checkVenue, printChecks } from './check-venue.js'
 import { runBackup } from './backup/run-backup.js'
 import { runRestore } from './backup/run-restore.js'
@@ -14,13 +19,13 @@ import {
   readBusPlace,
   readCheckConfig,
   readExecutorPlace,
-  readKnownMarkets,
   readOperatorConfig,
   readRestoreConfig,
   readRotationConfig,
   readVenuePlaces,
 } from './config.js'
 import { inspect, isEmpty } from './inspect.js'
+import { OrderRefused } from './order-refused.js'
 import { printFields, printJson, printStatus } from './print.js'
 import { wordFound } from './word-found.js'
 import { concludeRotation, rotateKey } from './rotate-key.js'
@@ -28,6 +33,10 @@ import { readStatus } from './status.js'
 
 /** A server of this machine, or of one nearby, has answered by then, also a busy one. */
 const CONNECT_WITHIN_MS = 15_000
+
+/** How long units are waited for. */
+const KNOWN_WITHIN_MS = 2_000
+const NOT_KNOWN = [CannotStart, OrderRefused, BusUnavailable] as const
 
 /** What to print, and the exit code: 0 when all is well. */
 export interface Outcome {
@@ -75,18 +84,20 @@ async function changeMarkets(order: MarketOrder): Promise<Outcome> {
   const config = readOperatorConfig()
   const { operatorKeyFile: file } = config
   const operatorKey = file === undefined ? undefined : readOperatorKey(file)
-  const bus = await Promise.race([
-    connectNatsBus({ ...config.place, name: 'operator', user: 'operator' }),
-    delay(CONNECT_WITHIN_MS).then(() => {
-      throw new OrderRefused(
-        `the bus at ${config.place.url} does not answer: is the venue running?`,
-      )
-    }),
-  ])
+  const bus = await connectWithin(config.place, CONNECT_WITHIN_MS)
   const lines = await carryOut({ ...config, operatorKey, bus, nowMs: Date.now }, order)
   await bus.close()
   return { text: lines.join('\n'), exitCode: 0 }
 }
+
+/** Throws OrderRefused when the bus does not answer in time. */
+const connectWithin = (place: BusPlace, withinMs: number): Promise<Bus> =>
+  Promise.race([
+    connectNatsBus({ ...place, name: 'operator', user: 'operator' }),
+    delay(withinMs).then(() => {
+      throw new OrderRefused(`the bus at ${place.url} does not answer: is the venue running?`)
+    }),
+  ])
 
 async function replicate(replicas: number): Promise<Outcome> {
   const lines: string[] = []
@@ -117,8 +128,21 @@ async function showStatus(json: boolean): Promise<Outcome> {
 async function showFound(subject: string, json: boolean): Promise<Outcome> {
   const found = await inspect(await readVenuePlaces(), subject)
   if (isEmpty(found)) throw new OrderRefused(`nothing is known of ${subject}`)
-  const text = json ? printJson(found) : printFields(wordFound(found, readKnownMarkets()))
+  const text = json ? printJson(found) : printFields(wordFound(found, await knownMarkets()))
   return { text, exitCode: 0 }
+}
+
+/** The registered markets, whose units a person reads; none where the venue is down, whose databases can be read all the same. */
+async function knownMarkets(): Promise<readonly Market[]> {
+  try {
+    const bus = await connectWithin(readBusPlace(), KNOWN_WITHIN_MS)
+    const markets = marketsIn(await readRegister(bus))
+    await bus.close()
+    return markets
+  } catch (error) {
+    if (NOT_KNOWN.some((kind) => error instanceof kind)) return []
+    throw error
+  }
 }
 
 async function rotate({

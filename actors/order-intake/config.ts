@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { addressText } from '../../chain/reads/deployment.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { IndexLagGate } from '../../core/contracts/index-lag.js'
+import { checkOperator, operatorKeys } from '../../runtime/bus/check-operator.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 import { MAX_COUNT, parseEnv, standby } from '../../runtime/process/config.js'
 
@@ -17,8 +18,10 @@ export const orderIntakeEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1),
   /** From where matches are sent; contract wallets are asked in a call of it. Absent: of the zero address. */
   EXECUTOR_ADDRESS: addressText.optional(),
-  /** The market file; absent: the one that ships with the venue. */
+  /** The market file that a venue without a register begins with; absent: the one that ships with the venue. */
   MARKETS_FILE: z.string().min(1).optional(),
+  /** Who may register markets; without any no registration is taken. */
+  OPERATOR_KEYS: operatorKeys,
   /** Directory that holds intake.db. */
   DATA_DIR: z.string().min(1),
   /** Whether new orders of perpetuals wait for the index to agree with samples from outside: `watch` only shows it. */
@@ -62,10 +65,11 @@ const indexGateOf = (config: OrderIntakeConfig): IndexLagGate | undefined =>
         maxAgeMs: config.INDEX_LAG_MAX_AGE_SECONDS * 1_000,
       }
 
-/** Who may cancel which orders, how a frame shows who asks, and what a perpetual's index must be for an order. */
+/** Who may register markets and cancel which orders, how a frame shows who asks, and what a perpetual's index must be for an order. */
 export function rulesOf(config: OrderIntakeConfig) {
   const words = { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT }
   return {
+    operators: checkOperator({ keys: config.OPERATOR_KEYS, nowMs: Date.now }),
     protectedPrefixes: config.PROTECTED_ORDER_ID_PREFIXES,
     cancelAuth: config.CANCEL_AUTH,
     indexGate: indexGateOf(config),

@@ -277,10 +277,8 @@ export interface OrderIntakeOptions extends Omit<
   'commandLogs' | 'bus' | 'registry' | 'watch' | 'gate' | 'indexLag' | 'underWay'
 > {
   readonly bus: Bus
-  /** Rows of the market file. */
+  /** Registered markets. */
   readonly markets: readonly Market[]
-  /** Reads a row of the market file again; by default the rows that were given. */
-  readonly readRow?: (market: string) => Market | undefined
   readonly registry: IntakeRegistry
   /** Unique to the process; random by default. */
   readonly id?: string
@@ -299,7 +297,7 @@ export interface OrderIntakeOptions extends Omit<
 export interface OrderIntake extends Running {
   /** Checked commands that wait to be written into each market's log. */
   waiting(): (readonly [market: string, commands: number])[]
-  /** Takes the orders of one market more. */
+  /** Takes the orders of one market more, or the new texts of a known one. */
   follow(row: Market): Promise<void>
 }
 
@@ -311,8 +309,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
   const { bus, log, verifier, id = randomUUID(), recheckEveryMs = BLOCK_TIME_MS } = options
   const actor = leadStreamActor({ bus, log, name: PROCESS_NAME, id })
   let lead: Lead | undefined
-  const readRow = (name: string) => options.markets.find(({ market }) => market === name)
-  const gate = createMarketGate({ readRow, ...options })
+  const gate = createMarketGate(options)
   const { markets } = gate
   const { readWiring = () => Promise.resolve(undefined) } = options
   const wirings = checkWirings({ readWiring, gate, log, onFatal: options.onFatal })

@@ -5,13 +5,14 @@ import { loadDeployment } from '../../chain/reads/deployment.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
 import { openClaimThread } from '../../data/claim-thread.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
-import { openMarketFile } from '../../data/market-file.js'
+import { loadDeployedMarkets } from '../../data/markets.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
 import { roomOf, watchAdmission } from './admission.js'
 import { openChain } from './chain-clients.js'
 import { readOrderIntakeConfig, rulesOf } from './config.js'
 import { sampleAdmission, sampleQueues } from './measure.js'
+import { answerRegister, openOwnRegister } from './register.js'
 import { untilIntakeTurn } from './stand-by.js'
 import { PROCESS_NAME, startOrderIntake } from './intake.js'
 
@@ -21,18 +22,18 @@ runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
   start: async ({ log, fail, metrics }) => {
-    const file = openMarketFile(config)
-    const { markets } = file
-    const names = markets.map(({ market }) => market)
-    const path = join(config.DATA_DIR, 'intake.db')
+    const [id, path] = [randomUUID(), join(config.DATA_DIR, 'intake.db')]
     const registry = openIntakeRegistry(path, openClaimThread(path))
     const onWarning = (message: string) => log.warn(message)
     const bus = await connectArchivedBus({
-      ...{ versions: streamVersions(markets), archiveDir: config.FEED_ARCHIVE_DIR },
+      ...{ versions: streamVersions([]), archiveDir: config.FEED_ARCHIVE_DIR },
       ...{ config, user: PROCESS_NAME, onWarning },
     })
-    const id = randomUUID()
-    await untilIntakeTurn({ bus, registry, markets, log }, { id, config })
+    await untilIntakeTurn({ bus, registry, log }, { id, config })
+    const parts = { bus, registry, log, onFatal: fail }
+    const read = () => loadDeployedMarkets(config)
+    const { markets, now, ...register } = await openOwnRegister({ ...parts, readFile: read })
+    const names = markets.map(({ market }) => market)
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const { RPC_URL: rpcUrl, EXECUTOR_ADDRESS: executor } = config
     const chain = await openChain({ rpcUrl, ...(executor && { executor }) }, deployment, onWarning)
@@ -40,17 +41,17 @@ runProcess({
     const admission = watchAdmission({ bus, markets: names, ...room, log })
     sampleAdmission(metrics, { markets: names, admission, room })
     const intake = await startOrderIntake({
-      ...{ id, bus, registry, markets, readRow: file.row, admission },
-      ...{ ...rulesOf(config), ...chain, nowMs: Date.now, log, onFatal: fail },
+      ...{ ...parts, id, markets, admission, ...rulesOf(config), ...chain, nowMs: Date.now },
     })
     sampleQueues(metrics, intake)
-    const watch = file.watch(async (row) => {
-      await intake.follow(row)
-      names.push(row.market)
-    }, fail)
+    register.watch(async ({ market, isNew }) => {
+      await intake.follow(market)
+      if (isNew) names.push(market.market)
+    })
+    const registering = await answerRegister({ ...parts, now, ...rulesOf(config) }, PROCESS_NAME)
     return {
       stop: async () => {
-        for (const part of [watch, admission, intake]) await part.stop()
+        for (const part of [registering, register, admission, intake]) await part.stop()
         await bus.close()
         await registry.close()
       },

@@ -39,7 +39,7 @@ export interface MarketLogs extends Running {
    * registry was folded from, is stopped alone until its log is restored. Throws Fenced. Resolves with the term.
    */
   begin(rows: readonly Market[]): Promise<number>
-  /** Opens the log of one market more. */
+  /** Opens the log of one market more; a known one gets its texts. */
   follow(row: Market): Promise<void>
   /** Looks for no restored log any more. */
   stopLooking(): Promise<void>
@@ -105,8 +105,7 @@ export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
       return term
     },
     async follow(row) {
-      gate.add(row)
-      await recoverAndBegin(row)
+      if (!gate.add(row)) await recoverAndBegin(row)
     },
     stopLooking: () => missingLogs.stop(),
     async stop() {

@@ -248,7 +248,7 @@ export interface FollowOrdersOptions {
   readonly watch: OrderWatch
   readonly market: string
   /** Takes the terms that the feed states. */
-  readonly gate: Pick<MarketGate, 'state' | 'caughtUp'>
+  readonly gate: Pick<MarketGate, 'state'>
   readonly log: Logger
   /** The feed cannot be followed any further. */
   readonly onFatal: (error: unknown) => void
@@ -268,7 +268,6 @@ export async function followOrders(options: FollowOrdersOptions): Promise<Runnin
   }
   const state = await stateOrEmpty(bus, feedStream(market))
   const fromSeq = startOf(state, registry.watchedFrom(market))
-  if (fromSeq > state.lastSeq) gate.caughtUp(market)
   log.info({ market, stream_seq: fromSeq }, 'watching the orders of a feed')
   const subscription = await bus.follow({
     stream: feedStream(market),
@@ -278,7 +277,6 @@ export async function followOrders(options: FollowOrdersOptions): Promise<Runnin
       assert(block.market === market, `a block of ${block.market} in the feed of ${market}`)
       watch.apply(seq, block)
       if (block.terms !== undefined) gate.state(market, seq, block.terms)
-      if (seq === state.lastSeq) gate.caughtUp(market)
       sinceStored += 1
       if (sinceStored >= STORE_EVERY) storePosition()
     },

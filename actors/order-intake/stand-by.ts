@@ -2,6 +2,7 @@ import type { Market } from '../../core/contracts/market.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { claimOf } from '../../data/recent-claims.js'
 import { BusUnavailable, MessagesGone, StreamMissing, type Bus } from '../../runtime/bus/bus.js'
+import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { leadStreamActor, untilTurn } from '../../runtime/actor/lead-stream.js'
 import type { OrderIntakeConfig } from './config.js'
@@ -11,7 +12,6 @@ import { PROCESS_NAME } from './intake.js'
 export interface FollowedLogs {
   readonly bus: Bus
   readonly registry: IntakeRegistry
-  readonly markets: readonly Market[]
   readonly log: Logger
 }
 
@@ -32,16 +32,23 @@ const LATER = [MessagesGone, StreamMissing, LogMismatch] as const
  * Folds what another intake has appended, so that little is left to fold when this one takes over. False when the bus does not
  * answer.
  */
-async function followLogs({ bus, registry, markets, log }: FollowedLogs): Promise<boolean> {
-  for (const row of markets) {
-    const { market, contractType } = row
-    const claims = { claimOf: (order: Parameters<typeof claimOf>[1]) => claimOf(row, order) }
-    try {
-      await foldLog({ bus, registry, market, contractType, log, ...claims }, { term: undefined })
-    } catch (error) {
-      if (error instanceof BusUnavailable) return false
-      if (!LATER.some((kind) => error instanceof kind)) throw error
-    }
+async function followLogs(logs: FollowedLogs): Promise<boolean> {
+  try {
+    // A market that is registered meanwhile is followed too.
+    for (const row of marketsIn(await readRegister(logs.bus))) await followLog(logs, row)
+    return true
+  } catch (error) {
+    if (error instanceof BusUnavailable) return false
+    throw error
   }
-  return true
+}
+
+async function followLog({ bus, registry, log }: FollowedLogs, row: Market): Promise<void> {
+  const { market, contractType } = row
+  const claims = { claimOf: (order: Parameters<typeof claimOf>[1]) => claimOf(row, order) }
+  try {
+    await foldLog({ bus, registry, market, contractType, log, ...claims }, { term: undefined })
+  } catch (error) {
+    if (!LATER.some((kind) => error instanceof kind)) throw error
+  }
 }

@@ -35,7 +35,7 @@ export interface SignatureWatchOptions {
   readonly recheckEveryMs: number
   readonly log: Logger
   /** Takes the terms that the feeds state. */
-  readonly gate: Pick<MarketGate, 'state' | 'caughtUp' | 'stop'>
+  readonly gate: Pick<MarketGate, 'state' | 'stop'>
   /** Feed, log or registry failed for good. */
   readonly onFatal: (error: unknown) => void
 }

@@ -11,9 +11,6 @@ export const projectorEnv = z.object({
   FEED_KEEP_DAYS: z.coerce.number().int().min(1).max(29).optional(),
   /** Directory that holds history.db. */
   DATA_DIR: z.string().min(1),
-  DEPLOYMENT_FILE: z.string().min(1),
-  /** The market file; absent: the one that ships with the venue. */
-  MARKETS_FILE: z.string().min(1).optional(),
   LOG_LEVEL: z.string().default('info'),
 })
 

@@ -1,10 +1,9 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
-import type { Market } from '../../core/contracts/market.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
 import { createPriceWriter } from '../../data/history/write-prices.js'
-import { openMarketFile } from '../../data/market-file.js'
 import { openDatabase } from '../../data/open.js'
+import { openRegister } from '../../runtime/bus/market-register.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { readProjectorConfig } from './config.js'
@@ -20,15 +19,15 @@ runProcess({
   level: config.LOG_LEVEL,
   background: true,
   start: async ({ log, fail, metrics }) => {
-    const file = openMarketFile(config)
-    const markets = [...file.markets]
     const db = openDatabase({ path: historyPath(config.DATA_DIR), ...HISTORY_FILE })
     const bus = await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
-      versions: streamVersions(markets),
+      versions: streamVersions([]),
       ...{ config, user: PROCESS },
       onWarning: (message) => log.warn(message),
     })
+    const register = await openRegister({ bus, log, onError: fail })
+    const markets = [...register.markets]
     const projection = createProjection(db, [])
     const projector = await startProjector({
       bus,
@@ -37,8 +36,9 @@ runProcess({
       ...{ markets, log, onFatal: fail },
     })
     // A market that is added is measured and archived from then on.
-    const follow = (row: Market) => projector.follow(row).then(() => void markets.push(row))
-    const watch = file.watch(follow, fail)
+    register.watch(async ({ market, isNew }) => {
+      if (isNew) await projector.follow(market).then(() => void markets.push(market))
+    })
     sampleDisk(metrics, {
       ...{ dataDir: config.DATA_DIR, monitorUrls: config.NATS_MONITOR_URL, markets },
       projectedSeq: (market) => projector.projectedSeq(market),
@@ -49,7 +49,7 @@ runProcess({
       async stop() {
         await pings.stop()
         await archive?.stop()
-        await watch.stop()
+        await register.stop()
         await projector.stop()
         await bus.close()
         db.close()

@@ -32,8 +32,6 @@ export const wsFanoutEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1),
   /** Without it balances are not served. */
   RPC_URL: z.url().optional(),
-  /** The market file; absent: the one that ships with the venue. */
-  MARKETS_FILE: z.string().min(1).optional(),
   ...originsEnv.shape,
   /** The same as of the gateway. */
   GATEWAY_ORDERS_PER_SECOND_PER_OWNER: ordersPerSecond,

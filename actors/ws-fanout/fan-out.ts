@@ -55,7 +55,7 @@ export interface FanOut {
   readonly port: number
   /** Ready once every feed is read; positions are the newest sequence by market. */
   standing(): Standing
-  /** Follows one market more. */
+  /** Follows one market more, or takes the new texts of a known one. */
   follow(market: Market): Promise<void>
   /** Connected clients. */
   clients(): number
@@ -78,6 +78,8 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     leases.widen(name)
   }
   const follow = async (market: Market): Promise<void> => {
+    const known = feeds.get(market.market)
+    if (known !== undefined) return known.reword(market)
     const from = options.feeds ?? bus
     const onPlaced = leases.onPlaced.bind(leases)
     const feed = await openMarketFeed({ ...options, bus: from, market, onListed, onPlaced })

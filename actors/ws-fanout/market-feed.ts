@@ -1,7 +1,7 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
-import { withTerms } from '../../core/contracts/market-terms.js'
+import { withTerms, type MarketTerms } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
 import { isNextSeq, type Block, type Change } from '../../core/engine/change.js'
 import { applyChange, emptyView, standOf, type OrderStand } from '../../core/engine/feed.js'
@@ -50,6 +50,8 @@ function createMarketChannels(view: ShownView, held: number): MarketChannels {
 export interface MarketFeed {
   /** As the feed has stated it last. */
   readonly market: Market
+  /** Takes the texts of the market anew; its terms stay those of its feed. */
+  reword(registered: Market): void
   /** Sequence of the newest change folded here. */
   headSeq(): number
   /** Whether everything published before this process started has been folded. */
@@ -103,8 +105,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
   const stream = feedStream(market.market)
   const { lastSeq: lastAtStart } = await stateOrEmpty(bus, stream)
   const view: ShownView = emptyView(market)
-  const ring = createChangeRing(ringChanges)
-  const marks = createFeedMarks(MAX_MARKS)
+  const [ring, marks] = [createChangeRing(ringChanges), createFeedMarks(MAX_MARKS)]
   const subscribers = createSubscribers()
   const links = createOwnerLinks(options.linkedChanges ?? LINKED_CHANGES)
   const snapshots = createSnapshots(view, options.limits ?? SESSION_LIMITS, nowMs)
@@ -112,6 +113,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
   const folds: FeedFold[] = Object.values(channels)
   const data = createMarketData({ view, changesAfter: ring.levelsAfter, nowMs })
   let streamSeq = 0
+  const shown = createShownMarket(market)
   const noteListed = watchListed(() => view.market.enabled && streamSeq >= lastAtStart, options)
 
   function onMessage(message: BusMessage): void {
@@ -119,7 +121,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     assert(block.market === market.market, `${stream} holds a block of ${block.market}`)
     marks.note({ streamSeq: message.seq, seq: view.seq, lastTradeSeq: view.lastTradeSeq })
     // Nearly every block has a change, so the ring would drop the frames of older blocks during the catch-up.
-    if (block.terms !== undefined) view.market = withTerms(market, block.terms)
+    if (block.terms !== undefined) view.market = shown.state(block.terms)
     const isRecent = message.seq > lastAtStart - ringChanges
     for (const change of block.changes) {
       const tradeSeq = view.lastTradeSeq
@@ -153,6 +155,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     get market() {
       return view.market
     },
+    reword: (registered) => void (view.market = shown.reword(registered)),
     headSeq: () => view.seq,
     isCaughtUp: () => streamSeq >= lastAtStart,
     ...{ snapshots, channels, data },
@@ -165,6 +168,23 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     stop: async () => {
       data.stop()
       await Promise.all([subscription.stop(), facts.stop()])
+    },
+  }
+}
+
+/** A market as its feed has stated it last, with its newest texts. */
+function createShownMarket(registered: Market) {
+  let worded = registered
+  let terms: MarketTerms | undefined
+  const now = (): Market => (terms === undefined ? worded : withTerms(worded, terms))
+  return {
+    state(stated: MarketTerms): Market {
+      terms = stated
+      return now()
+    },
+    reword(anew: Market): Market {
+      worded = anew
+      return now()
     },
   }
 }

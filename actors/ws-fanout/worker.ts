@@ -4,7 +4,7 @@ import { createChainClient } from '../../chain/reads/client.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { findMarketByName } from '../../core/entry/find-market.js'
 import { withArchive } from '../../data/archived-bus.js'
-import { openMarketFile } from '../../data/market-file.js'
+import { openRegister } from '../../runtime/bus/market-register.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { allowedOrigins } from '../../runtime/http/origins.js'
 import type { Metrics } from '../../runtime/metrics/metrics.js'
@@ -22,13 +22,13 @@ export function runWorker(config: WsFanoutConfig): void {
     ...{ name: PROCESS, level: config.LOG_LEVEL },
     ...(config.WS_FANOUT_WORKERS > 1 && { instance: `${PROCESS}-${config.WS_FANOUT_WORKER}` }),
     start: async ({ log, fail, metrics }) => {
-      const file = openMarketFile(config)
-      const { markets } = file
       const bus = await connectVenueBus({
-        versions: streamVersions(markets),
+        versions: streamVersions([]),
         ...{ config, user: PROCESS },
         onWarning: (message) => log.warn(message),
       })
+      const register = await openRegister({ bus, log, onError: fail })
+      const { markets } = register
       const fanOut = await startFanOut({
         bus,
         feeds: withArchive(bus, config.FEED_ARCHIVE_DIR),
@@ -55,12 +55,12 @@ export function runWorker(config: WsFanoutConfig): void {
         ...measureFrames(metrics),
       })
       sampleFanOut(metrics, fanOut)
-      const watch = file.watch((row) => fanOut.follow(row), fail)
+      register.watch(({ market }) => fanOut.follow(market))
       const pings = await answerPing(bus, PROCESS, () => fanOut.standing())
       return {
         async stop() {
           await pings.stop()
-          await watch.stop()
+          await register.stop()
           await fanOut.stop()
           await bus.close()
         },

@@ -102,13 +102,13 @@ export const openingOf = (row: OpenableMarket): MarketOpening => ({
   enabled: row.enabled,
 })
 
-/** A market of the market file with what its log has fixed. */
+/** A registered market with what its log has fixed. */
 export const withIdentity = (
   market: Market,
   { identity }: Pick<MarketOpening, 'identity'>,
 ): Market => ({ ...market, ...identity }) as Market
 
-/** A market of the market file as its log states it; texts and aliases stay those of the file. */
+/** A registered market as its log states it; texts and aliases stay those of the register. */
 export const withTerms = (
   market: Market,
   { identity, rules, enabled, standing }: MarketTerms,
@@ -157,41 +157,14 @@ export const describeRules = (rules: MarketRules): string =>
     return value === unset ? [] : [`${field}=${value}`]
   }).join(' ')
 
-/** A field in which the market file and the market's log differ. */
-interface Difference {
-  readonly field: string
-  readonly file: string
-  readonly log: string
-  /** What the operator does about it. */
-  readonly cure: string
+/**
+ * The first field of the identity, by its name in a market file, in which another opening of the market differs from this one, and
+ * what this one says.
+ */
+export function identityDifference(
+  opening: MarketOpening,
+  other: MarketOpening,
+): { readonly field: string; readonly text: string } | undefined {
+  const differing = FIELDS.find(([, textOf]) => textOf(opening) !== textOf(other))
+  return differing && { field: differing[0], text: differing[1](opening) }
 }
-
-/** Every field in which a row of the market file differs from what the market's log says. */
-export function differences(row: MarketOpening, logged: MarketOpening): Difference[] {
-  const { market } = logged.identity
-  const of = (fields: FieldTexts, cure: (field: string, texts: Texts) => string): Difference[] =>
-    fields.flatMap(([field, textOf]) => {
-      const texts = { file: textOf(row), log: textOf(logged) }
-      return texts.file === texts.log ? [] : [{ field, ...texts, cure: cure(field, texts) }]
-    })
-  return [
-    ...of(FIELDS, (field, { log }) => `${field} never changes: put ${log} back`),
-    ...of(
-      RULE_FIELDS,
-      (field, { file, log }) =>
-        `run ./venue market set ${market} ${field}=${file}, or put ${log} into the file`,
-    ),
-    ...of([['enabled', ({ enabled }) => `${enabled}`]], (_, { file, log }) => {
-      const verb = file === 'true' ? 'enable' : 'disable'
-      return `run ./venue market ${verb} ${market}, or put ${log} into the file`
-    }),
-  ]
-}
-
-type Texts = Pick<Difference, 'file' | 'log'>
-
-/** A difference in one line. */
-export const describeDifference = (
-  market: string,
-  { field, file, log, cure }: Difference,
-): string => `${market}: ${field} is ${file} in the market file and ${log} in the log: ${cure}`

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { accessEnv } from '../../runtime/bus/nats-access.js'
 import { futuresCalendar, MAX_TIMER_SEC, parseEnv } from '../../runtime/process/config.js'
 
 /** Settings of the price feeder, by the names of its environment. */
@@ -15,7 +16,9 @@ export const feederEnv = z.object({
     .templateLiteral(['0x', z.string().regex(/^[0-9a-fA-F]{64}$/)])
     .optional(),
   FUTURES_CALENDAR: futuresCalendar,
-  MARKETS_FILE: z.string().min(1).optional(),
+  /** The bus of the venue whose series are opened; without it none is. */
+  ...accessEnv.shape,
+  NATS_URL: z.string().min(1).optional(),
   /** Seconds between updates of unchanged prices; shorter than the feeds' heartbeat. */
   FEEDER_EVERY_S: z.coerce.number().int().min(1).max(MAX_TIMER_SEC).default(60),
   LOG_LEVEL: z.string().default('info'),

@@ -93,6 +93,7 @@ export function workerEnvironments(
     if (process === 'gateway') return { INDEX_STATUS_SECRET: config.indexStatusSecret, ...demo }
     if (process === 'executor')
       return { ...keyOf('EXECUTOR', keyFiles.executor, keys.executor), ...secret }
+    if (process === 'order-intake') return operators
     if (process.startsWith('matcher')) return { ...secret, ...operators }
     if (process === 'deposit-submitter')
       return keyOf('DEPOSIT_SUBMITTER', keyFiles.depositSubmitter, keys.depositSubmitter)

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { assert } from '../../core/assert.js'
-import { provideMarketFile, watchNames } from '../../data/market-file.js'
-import { describeAbsent, loadDeployedMarkets, tradedMarketNames } from '../../data/markets.js'
+import { provideMarketFile } from '../../data/market-file.js'
 import { demoKeyOf, developmentAccounts, roleAccounts } from '../chain/accounts.js'
 import { deployDevnet, writeDevnetFile } from '../chain/deploy-devnet.js'
 import { readOpenSeries } from '../series/next-series.js'
@@ -21,6 +20,7 @@ import { keepPrivate } from '../../runtime/process/private-files.js'
 import { forgetMetrics, lockDataDir, provideDataDir, provideExecutorSecret } from './data-dir.js'
 import { settlePorts, workerEnvironments, type Ports, type Wiring } from './environment.js'
 import { readSeriesOf } from './existing-series.js'
+import { followMarkets } from './follow-markets.js'
 import { freePort } from './free-port.js'
 import { keepRunning, startGuard, type Keeping } from './keep-running.js'
 import { startNatsServer } from './nats-server.js'
@@ -137,10 +137,7 @@ async function startAll(start: Start): Promise<string> {
   const [busSide, chainSide] = await Promise.all([startBus(start), startChainSide(start)])
   const { marketsFile } = config
   await provideMarketFile(marketsFile, undefined, chainSide.series)
-  const marketData = { MARKETS_FILE: marketsFile, DEPLOYMENT_FILE: chainSide.deploymentFile }
-  const markets = tradedMarketNames(marketData)
-  for (const row of loadDeployedMarkets(marketData).absent) console.say(`  ${describeAbsent(row)}`)
-  const listed = await readProcesses(config.procfile, markets)
+  const listed = await readProcesses(config.procfile, [])
   const { keys } = chainSide
   const processes = [
     ...listed,
@@ -155,21 +152,23 @@ async function startAll(start: Start): Promise<string> {
   const run = (entry: ProcfileEntry) =>
     running.workers.push(keepWorker(keeping, entry, environment(entry.name)))
   processes.forEach(run)
-  running.markets = watchNames({
-    names: () => tradedMarketNames(marketData),
-    known: markets,
-    onName: async (market) => {
-      const known = new Set(processes.map(({ name }) => name))
-      const listed = await readProcesses(config.procfile, [market])
-      listed.filter(({ name }) => !known.has(name)).forEach(run)
+  const names = processes.map(({ name }) => name)
+  running.markets = followMarkets({
+    env: environment('matchers'),
+    onMarket: async (market) => {
+      const entries = await readProcesses(config.procfile, [market])
+      for (const entry of entries.filter(({ name }) => !names.includes(name))) {
+        names.push(entry.name)
+        run(entry)
+      }
     },
-    onError: (error) => console.say(`a market was added and has no matcher: ${String(error)}`),
+    onError: (error) => console.say(`markets get no matchers any more: ${String(error)}`),
   })
   const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
-  await console.step(`start ${processes.map(({ name }) => name).join(', ')}`, () =>
+  await console.step(`start ${names.join(', ')} and the matchers`, () =>
     untilReady({
       ...{ gatewayUrl, progress: keeping.progress, say: (line) => console.say(line) },
-      processes: processes.map(({ name }) => name),
+      processes: names,
     }),
   )
   if (keys.demoMaker !== undefined) {

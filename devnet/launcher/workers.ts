@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { MarketWatch } from '../../data/market-file.js'
+import type { Running as Part } from '../../runtime/process/process.js'
 import type { Supervised } from '../../runtime/process/supervisor.js'
 import type { ChainStateKeeper } from '../chain/chain-state.js'
 import { inProject } from './binaries.js'
@@ -62,8 +62,8 @@ const BUS_GRACE_MS = 10_000
 /** The running parts of a launcher; parts that it has not started are absent. */
 export interface Running {
   readonly workers: Supervised[]
-  /** Looks for markets that are added to the market file. */
-  markets?: MarketWatch
+  /** Starts a matcher for each registered market. */
+  markets?: Part
   bus?: Supervised
   chain?: Supervised
   keeper?: ChainStateKeeper

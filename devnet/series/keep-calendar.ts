@@ -1,10 +1,10 @@
 import { createPublicClient, encodeFunctionData, http, type PublicClient } from 'viem'
 import { futureAssetAbi } from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
-import { dateCodeOf } from '../../core/contracts/future.js'
+import { dateCodeOf, isSeries } from '../../core/contracts/future.js'
 import { expiriesFrom, type FuturesCalendar } from '../../core/contracts/future-calendar.js'
+import type { Market } from '../../core/contracts/market.js'
 import { exactNumber } from '../../core/decimal.js'
-import { rowOfNextSeries, seriesIn } from '../../data/series-row.js'
 import { createBatch } from '../chain/transaction-batch.js'
 import { createSeries } from './next-series.js'
 
@@ -12,12 +12,14 @@ import { createSeries } from './next-series.js'
 const FALLBACK_SEC = 86_400n
 const FALLBACK_GAS = 400_000n
 
-/** The venue's market file, and what an operator does to it. */
+/** The markets of a venue, and what an operator does about them. */
 export interface CalendarVenue {
-  /** The rows as they stand; throws MarketFileError. */
-  readonly rows: () => readonly unknown[]
-  /** `./venue market add` with one row. */
-  readonly add: (row: object) => Promise<void>
+  /** Those that are registered. */
+  readonly markets: () => Promise<readonly Market[]>
+  /** Whether its log has not disabled the market. */
+  readonly isEnabled: (market: string) => Promise<boolean>
+  /** `./venue market add` with the row of `./venue market row` for this expiry, in unix seconds. */
+  readonly add: (expirySec: number) => Promise<void>
   /** `./venue market disable`. */
   readonly disable: (market: string, reason: string) => Promise<void>
 }
@@ -46,7 +48,7 @@ export function createCalendarKeeper(options: CalendarKeeperOptions): CalendarKe
   const client = createPublicClient({ transport: http(rpcUrl) })
   return {
     async keep() {
-      const listed = seriesIn(venue.rows())
+      const listed = await seriesOf(venue)
       if (listed.length === 0) return
       const { timestamp: nowSec } = await client.getBlock()
       const asset = { address, abi: futureAssetAbi } as const
@@ -56,16 +58,23 @@ export function createCalendarKeeper(options: CalendarKeeperOptions): CalendarKe
         step.catch((error: unknown) => void failures.push(error))
       for (const expirySec of expiriesFrom(calendar, exactNumber(nowSec)))
         await attempt(provide(options, expirySec, open.has(BigInt(expirySec))))
-      for (const { market, subId, enabled } of listed) {
+      for (const { market, subId } of listed) {
         if (nowSec < subId) continue
-        if (open.has(subId)) {
-          if (nowSec >= subId + FALLBACK_SEC)
-            await attempt(settleByFallback(options, client, subId))
-        } else if (enabled) await attempt(venue.disable(market, 'the series is closed out'))
+        if (!open.has(subId)) await attempt(disable(venue, market))
+        else if (nowSec >= subId + FALLBACK_SEC)
+          await attempt(settleByFallback(options, client, subId))
       }
       if (failures.length > 0) throw failures[0]
     },
   }
+}
+
+const seriesOf = async (venue: CalendarVenue): Promise<readonly Market[]> =>
+  (await venue.markets()).filter(isSeries)
+
+/** As far as that is not done. */
+async function disable(venue: CalendarVenue, market: string): Promise<void> {
+  if (await venue.isEnabled(market)) await venue.disable(market, 'the series is closed out')
 }
 
 /** Opens a series on the chain and lists it, as far as neither is done; not beside one of the same day, whose name it would have. */
@@ -75,12 +84,10 @@ async function provide(
   isOpen: boolean,
 ): Promise<void> {
   const day = dateCodeOf(BigInt(expirySec))
-  const ofDay = seriesIn(venue.rows()).find(({ subId }) => dateCodeOf(subId) === day)
+  const ofDay = (await seriesOf(venue)).find(({ subId }) => dateCodeOf(subId) === day)
   if (ofDay !== undefined && ofDay.subId !== BigInt(expirySec)) return
   if (!isOpen) await createSeries({ rpcUrl, privateKey }, futureAsset, expirySec)
-  if (ofDay !== undefined) return
-  const rows = venue.rows()
-  await venue.add(rowOfNextSeries(rows, expirySec))
+  if (ofDay === undefined) await venue.add(expirySec)
 }
 
 /** The settlement price is the average of what samples there are, rounded down, or without any the last mark. */

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { writeJsonDurably } from '../../data/durable-file.js'
-import { readRows } from '../../data/markets.js'
+import { isoTime } from '../../core/time.js'
+import { writeFileDurably } from '../../data/durable-file.js'
 import { inProject } from '../launcher/binaries.js'
 import type { CalendarVenue } from './keep-calendar.js'
 
@@ -11,23 +11,23 @@ export class NotOperated extends Error {
   override readonly name = 'NotOperated'
 }
 
-export interface VenueCommands extends CalendarVenue {
+export interface VenueCommands extends Pick<CalendarVenue, 'add' | 'disable'> {
   /** Ends a command that runs; none is begun from then on. */
-  stop(): void
+  readonly stop: () => void
 }
 
 export interface VenueCommandsOptions {
   readonly dataDir: string
-  readonly marketsFile: string
   /** The settings of the venue, without keys. */
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** The operator's commands, each a process of its own, as they are typed on this machine. Both throw NotOperated. */
-export function venueCommands({ dataDir, marketsFile, env }: VenueCommandsOptions): VenueCommands {
+export function venueCommands({ dataDir, env }: VenueCommandsOptions): VenueCommands {
   let running: ChildProcess | undefined
   let isOver = false
-  const operate = async (...words: readonly string[]): Promise<void> => {
+  /** Resolves with what it printed. */
+  const operate = async (...words: readonly string[]): Promise<string> => {
     if (isOver) throw new NotOperated(`./venue market ${words.join(' ')}: the feeder stops`)
     const child = spawn(inProject('venue'), ['market', ...words], { cwd: inProject('.'), env })
     running = child
@@ -37,15 +37,18 @@ export function venueCommands({ dataDir, marketsFile, env }: VenueCommandsOption
     const [code] = (await once(child, 'close')) as [number | null]
     running = undefined
     if (code !== 0) throw new NotOperated(`./venue market ${words.join(' ')}: ${output.trim()}`)
+    return output
   }
   return {
-    rows: () => readRows(marketsFile),
-    async add(row) {
+    async add(expirySec) {
       const file = join(dataDir, 'next-series.json')
-      await writeJsonDurably(file, [row])
-      await operate('add', file)
+      await writeFileDurably(
+        file,
+        await operate('row', isoTime(expirySec * 1_000).replace('.000Z', 'Z')),
+      )
+      await operate('add', file, '--reason', 'calendar')
     },
-    disable: (market, reason) => operate('disable', market, '--reason', reason),
+    disable: async (market, reason) => void (await operate('disable', market, '--reason', reason)),
     stop: () => {
       isOver = true
       running?.kill()

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect, createInbox, Events, type ConnectionOptions, type NatsConnection } from 'nats'
-import { mayCreate, type BusUser } from '../../bus-schemas/permissions.js'
+import { mayChange, mayCreate, type BusUser } from '../../bus-schemas/permissions.js'
 import { claimSubject } from '../../bus-schemas/subjects.js'
 import { BusUnavailable, WrongLastSequence, type Bus, type Subscription } from './bus.js'
 import { readAccess, type BusPlace } from './nats-access.js'
@@ -69,8 +69,10 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
     })
     const { user, credentials } = options
     const isLimited = user !== undefined && credentials !== undefined
-    const isCreator = (stream: string): boolean => !isLimited || mayCreate(user, stream)
-    const streams = await createNatsStreams(connection, timeoutMs, isCreator)
+    const streams = await createNatsStreams(connection, timeoutMs, {
+      create: (stream) => !isLimited || mayCreate(user, stream),
+      change: (stream) => !isLimited || mayChange(user, stream),
+    })
     const refusals: Refusals = { onRefused: () => undefined, onWarning }
     const link = watchLink({ connection, dialer }, refusals)
     if (access.servers.length > 1) {

@@ -63,18 +63,21 @@ export interface NatsStreams {
   deleteReader(stream: string, reader: string): void
 }
 
-/** Whether this client may create a stream; one that may not leaves the server unasked. */
-type MayCreate = (stream: string) => boolean
+/** Whether this client may create or change a stream; one that may not leaves the server unasked. */
+interface StreamRights {
+  readonly create: (stream: string) => boolean
+  readonly change: (stream: string) => boolean
+}
 
 export async function createNatsStreams(
   connection: NatsConnection,
   timeoutMs: number,
-  mayCreate: MayCreate,
+  rights: StreamRights,
 ): Promise<NatsStreams> {
   const manager = await connection.jetstreamManager({ timeout: timeoutMs, checkAPI: false })
   let known: string | undefined
   const declared = async (config: ReturnType<typeof streamConfig>): Promise<void> => {
-    await declare(manager, config, mayCreate)
+    await declare(manager, config, rights)
     known ??= config.name
   }
   const translated = <T>(stream: string, request: Promise<T>): Promise<T> => {
@@ -96,7 +99,10 @@ export async function createNatsStreams(
       return { firstSeq: Math.max(state.first_seq, 1), lastSeq: state.last_seq }
     },
     version: (stream) => versionOf(manager, stream),
-    raiseVersion: (stream, version) => raiseVersion(manager, stream, version),
+    raiseVersion: (stream, version) => {
+      if (rights.change(stream)) return raiseVersion(manager, stream, version)
+      return Promise.reject(new NotPermitted(`stream ${stream}: another process changes it`))
+    },
     last: (stream) => {
       known ??= stream
       return lastMessage(manager, stream)
@@ -164,11 +170,11 @@ function readerFrom(fromSeq: number): Partial<ConsumerConfig> {
 async function declare(
   manager: JetStreamManager,
   wanted: ReturnType<typeof streamConfig>,
-  mayCreate: MayCreate,
+  rights: StreamRights,
 ) {
   const { name } = wanted
   const existing = await infoOf(manager, name)
-  if (existing === undefined && !mayCreate(name)) {
+  if (existing === undefined && !rights.create(name)) {
     throw new NotPermitted(`stream ${name}: another process creates it`)
   }
   const found = existing ?? (await create(manager, wanted))

@@ -1,4 +1,5 @@
-import { operatorText, type MarketRequest } from '../../bus-schemas/markets.js'
+import { operatorText, type MarketRequest, type OperatorProof } from '../../bus-schemas/markets.js'
+import type { TextOf } from './check-operator.js'
 import { readSigningKey } from './nats-access.js'
 import { signingKeyOf, type SigningKey } from './nkeys.js'
 
@@ -7,6 +8,8 @@ export interface OperatorKey {
   readonly publicKey: string
   /** The request with the proof of who gives it. */
   sign(market: string, request: MarketRequest, issued: Issued): MarketRequest
+  /** The proof of who says these bytes. */
+  prove(textOf: TextOf, issued: Issued): OperatorProof
 }
 
 /** What makes one command differ from every other with the same words. */
@@ -24,14 +27,18 @@ export const operatorKeyOf = (seed: Uint8Array): OperatorKey => signsCommands(si
 export const readOperatorKey = (path: string): OperatorKey =>
   signsCommands(readSigningKey(path, 'operator'))
 
-const signsCommands = (key: SigningKey): OperatorKey => ({
-  publicKey: key.publicKey,
-  sign: (market, request, { issuedAtMs, nonce }) => {
+function signsCommands(key: SigningKey): OperatorKey {
+  const prove: OperatorKey['prove'] = (textOf, { issuedAtMs, nonce }) => {
     const unsigned = { key: key.publicKey, issued_at_ms: issuedAtMs, nonce }
-    const signature = key.sign(operatorText(market, request, unsigned))
-    return {
+    const signature = key.sign(textOf(unsigned))
+    return { ...unsigned, signature: Buffer.from(signature).toString('base64') }
+  }
+  return {
+    publicKey: key.publicKey,
+    prove,
+    sign: (market, request, issued) => ({
       ...request,
-      proof: { ...unsigned, signature: Buffer.from(signature).toString('base64') },
-    }
-  },
-})
+      proof: prove((unsigned) => operatorText(market, request, unsigned), issued),
+    }),
+  }
+}

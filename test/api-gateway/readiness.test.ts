@@ -82,7 +82,7 @@ describe('readiness', () => {
     expect(Object.keys(await readiness().missing())).to.include.members(['bus', ...processes])
   })
 
-  it('names a market that has a log and no row, unless it was disabled', async () => {
+  it('names a market that has a log and is not registered, unless it was disabled', async () => {
     await start(processes)
     const terms = (market: string, enabled: boolean) => ({
       ...openingOf(aMarket({ market, enabled })),
@@ -91,8 +91,7 @@ describe('readiness', () => {
     const allTerms = () => [terms('cNGN-USDC', true), terms('LOST', true), terms('SETTLED', false)]
     const missing = await readiness({ ...aFakeReadModel(), allTerms }).missing()
     expect(missing).to.deep.equal({
-      markets:
-        'LOST has a log and no row in the market file: put its row back; then ./venue market disable LOST if it is to end',
+      markets: 'LOST has a log and is not registered: restore the stream MARKETS',
     })
   })
 

@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { BUS_USERS, mayCreate, permissionsOf, type BusUser } from '../../bus-schemas/permissions.js'
+import {
+  BUS_USERS,
+  mayChange,
+  mayCreate,
+  permissionsOf,
+  type BusUser,
+} from '../../bus-schemas/permissions.js'
 import {
   cancelProofs,
   checkpointsSubject,
@@ -13,6 +19,8 @@ import {
   journalStream,
   journalSubject,
   operatorNonces,
+  registerStream,
+  registerSubject,
   socketNonces,
   transfersStream,
   transferSubject,
@@ -42,9 +50,10 @@ const publishers = (subject: string): BusUser[] =>
   BUS_USERS.filter((user) => mayPublish(user, subject))
 
 describe('the permissions of the bus', () => {
-  it('let a process create the streams that the server lets it create, and no other', () => {
+  it('let a process create and change the streams that the server lets it, and no other', () => {
     const streams = [
       ...[commandsStream(M), feedStream(M), transfersStream, claimsStream(cancelProofs)],
+      registerStream,
       ...JOURNAL_OWNERS.map(journalStream),
     ]
     for (const stream of streams) {
@@ -54,6 +63,10 @@ describe('the permissions of the bus', () => {
         BUS_USERS.filter((user) => mayCreate(user, stream)),
         stream,
       ).to.deep.equal(creators)
+      expect(
+        BUS_USERS.filter((user) => mayChange(user, stream)),
+        stream,
+      ).to.deep.equal(publishers(`$JS.API.STREAM.UPDATE.${stream}`))
     }
   })
 
@@ -72,7 +85,8 @@ describe('the permissions of the bus', () => {
       [journalSubject('withdrawal-submitter')]: ['withdrawal-submitter', 'operator'],
       [claimSubject(socketNonces, 'n')]: ['ws-fanout'],
       [claimSubject(cancelProofs, 'n')]: ['order-intake'],
-      [claimSubject(operatorNonces, 'n')]: ['matcher'],
+      [claimSubject(operatorNonces, 'n')]: ['order-intake', 'matcher'],
+      [registerSubject]: ['order-intake'],
     }
     for (const [subject, users] of Object.entries(writers))
       expect(publishers(subject), subject).to.deep.equal(users)
@@ -98,7 +112,10 @@ describe('the permissions of the bus', () => {
         expect(publishers(`$JS.API.STREAM.${verb}.${stream}`)).to.have.members([owner, 'operator'])
       expect(publishers(`$JS.API.STREAM.PURGE.${stream}`)).to.deep.equal([])
     }
-    for (const stream of [...Object.keys(keepers), 'KV_socket_nonces']) {
+    // What is registered stays.
+    expect(publishers('$JS.API.STREAM.CREATE.MARKETS')).to.deep.equal(['order-intake'])
+    expect(publishers('$JS.API.STREAM.PURGE.MARKETS')).to.deep.equal([])
+    for (const stream of [...Object.keys(keepers), 'MARKETS', 'KV_socket_nonces']) {
       expect(publishers(`$JS.API.STREAM.DELETE.${stream}`)).to.deep.equal([])
       expect(publishers(`$JS.API.STREAM.MSG.DELETE.${stream}`)).to.deep.equal([])
     }

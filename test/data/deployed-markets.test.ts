@@ -6,11 +6,9 @@ import {
   defaultMarketFile,
   describeAbsent,
   loadDeployedMarkets,
-  loadMarket,
   MarketFileError,
   readMarkets,
   readRows,
-  tradedMarketNames,
 } from '../../data/markets.js'
 import { testAddresses } from '../support/builders.js'
 import { tempDir } from '../support/temp-dir.js'
@@ -43,7 +41,7 @@ describe('the markets of a deployment', () => {
     }
   })
 
-  describe('of which one is asked for', () => {
+  describe('of the rows of a file', () => {
     const [spot = {}] = JSON.parse(readFileSync(defaultMarketFile, 'utf8')) as Row[]
     const second: Row = { ...spot, market: 'B', ordinal: 1, aliases: ['B-ALIAS'], sub_id: '1' }
     const written = (rows: readonly unknown[]) => {
@@ -51,33 +49,51 @@ describe('the markets of a deployment', () => {
       writeFileSync(file, JSON.stringify(rows))
       return { MARKETS_FILE: file, DEPLOYMENT_FILE: deployment(JSON.stringify(testAddresses)) }
     }
-    const problem = (name: string, rows: readonly unknown[]): string => {
-      try {
-        return loadMarket(written(rows), name).market
-      } catch (error) {
-        expect(error).to.be.instanceOf(MarketFileError)
-        return (error as Error).message
-      }
-    }
-
-    it('are found by their names, and by no alias', () => {
-      expect(loadMarket(written([spot, second]), 'B').ordinal).to.equal(1)
-      const words = 'MARKET B-ALIAS of the market file: is not there'
-      expect(problem('B-ALIAS', [spot, second])).to.equal(words)
-    })
+    const loaded = (rows: readonly unknown[]) => loadDeployedMarkets(written(rows))
 
     it('say why they were refused', () => {
-      expect(problem('B', [spot, { ...second, tick_size: '0' }])).to.equal(
-        'MARKET B of the market file: tick_size must be positive decimal text',
-      )
-      expect(problem('B', [spot, { ...second, aliases: ['x', 'x'] }])).to.equal(
-        'MARKET B of the market file: identifier x is listed twice',
-      )
+      expect(loaded([spot, { ...second, tick_size: '0' }]).refused).to.deep.equal([
+        { row: 'B', problem: 'tick_size must be positive decimal text' },
+      ])
+      expect(loaded([spot, { ...second, aliases: ['x', 'x'] }]).refused).to.deep.equal([
+        { row: 'B', problem: 'identifier x is listed twice' },
+      ])
     })
 
     it('are not in the way when they were refused', () => {
       const refused: Row = { ...second, market: 'C', ordinal: 0, aliases: ['B', 'B-ALIAS'] }
-      expect(loadMarket(written([spot, refused, second]), 'B').ordinal).to.equal(1)
+      const { markets } = loaded([spot, refused, second])
+      expect(markets.map(({ market, ordinal }) => [market, ordinal])).to.deep.equal([
+        [spot.market, 0],
+        ['B', 1],
+      ])
+    })
+
+    it('get the next ordinals where they say none, above all that are registered or in the file', () => {
+      const unnumbered = { ...second, ordinal: undefined }
+      const third = { ...unnumbered, market: 'C', aliases: [], sub_id: '2' }
+      const ordinals = (rows: readonly unknown[], known?: ReadonlyMap<string, number>) =>
+        readMarkets(written([]), rows, known).markets.map(({ ordinal }) => ordinal)
+      expect(ordinals([unnumbered, { ...spot, ordinal: 7 }, third])).to.deep.equal([8, 7, 9])
+      expect(ordinals([third], new Map([['gone', 300]]))).to.deep.equal([301])
+      // A registered market has its own.
+      expect(
+        ordinals(
+          [unnumbered, third],
+          new Map([
+            ['B', 5],
+            ['X', 2],
+          ]),
+        ),
+      ).to.deep.equal([5, 6])
+      const { refused } = readMarkets(written([]), [third], new Map([['X', 65_535]]))
+      expect(refused[0]?.problem).to.match(/^ordinal /)
+    })
+
+    it('may say the addresses themselves', () => {
+      const asset = `0x${'Ab'.repeat(20)}`
+      const { markets } = loaded([spot, { ...second, asset, trade_module: asset }])
+      expect(markets[1]).to.include({ assetAddress: asset.toLowerCase() })
     })
 
     it('are read from rows in the same way, which are named by their place where they have no name', () => {
@@ -85,12 +101,6 @@ describe('the markets of a deployment', () => {
       const { markets, refused } = readMarkets(written([]), rows)
       expect(markets.map(({ market }) => market)).to.deep.equal([spot.market, 'B'])
       expect(refused.map(({ row }) => row)).to.deep.equal(['row 2', 'row 4', 'row 5'])
-    })
-
-    it('have a matcher each, those of the shipped file where no other is named', () => {
-      const { DEPLOYMENT_FILE } = written([])
-      expect(tradedMarketNames({ DEPLOYMENT_FILE })).to.deep.equal([spot.market])
-      expect(tradedMarketNames(written([spot, second, second]))).to.deep.equal([spot.market, 'B'])
     })
 
     it('are named with the contracts that the deployment lacks', () => {

@@ -3,12 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import {
-  defaultMarketFile,
-  loadMarkets,
-  MarketFileError,
-  tradedMarketNames,
-} from '../../data/markets.js'
+import { defaultMarketFile, loadMarkets, MarketFileError } from '../../data/markets.js'
 import { rowOfNextSeries } from '../../data/series-row.js'
 import { futureAddresses, perpAddresses, testAddresses } from '../support/builders.js'
 
@@ -78,7 +73,7 @@ describe('loadMarkets', () => {
     ['a tick of zero', { ...other, tick_size: '0' }, /tick_size/],
     ['a step with an exponent', { ...other, min_size: '1e-6' }, /min_size/],
     ['a fee as text', { ...other, taker_fee_bps: '25' }, /taker_fee_bps/],
-    ['an ordinal that does not fit a byte', { ...other, ordinal: 256 }, /ordinal/],
+    ['an ordinal beyond 65,535', { ...other, ordinal: 65_536 }, /ordinal/],
     ['an identifier with a dot', { ...other, market: 'a.b' }, /market/],
     ['an address that the deployment lacks', { ...other, asset: 'toString' }, /toString/],
     ['an identifier twice', { ...other, market: 'cNGN-USDC' }, /identifier cNGN-USDC/],
@@ -234,21 +229,6 @@ describe('loadMarkets', () => {
     it('a row that is malformed is refused and not absent', () => {
       const rows = [spot, { ...shipped[1], settlement_type: 'spot' }]
       expect(on(testAddresses, rows).refused).to.deep.equal(['cNGN-PERP'])
-    })
-
-    it('has a matcher for each other row that names a traded market, refused and disabled ones too', () => {
-      const rows = [
-        ...shipped,
-        { ...spot, market: 'X-Y', enabled: false, aliases: [], sub_id: '1', ordinal: 2 },
-        { ...spot, market: 'REFUSED', tick_size: '0' },
-        { ...spot, market: 'P-1', contract_type: 'option' },
-        { enabled: true },
-        7,
-      ]
-      const deployment = join(folder, 'deployment.json')
-      writeFileSync(deployment, JSON.stringify(testAddresses))
-      const data = { MARKETS_FILE: written(rows).pathname, DEPLOYMENT_FILE: deployment }
-      expect(tradedMarketNames(data)).to.deep.equal([spot.market, 'X-Y', 'REFUSED'])
     })
   })
 

@@ -44,7 +44,7 @@ describe('a row of the market file', () => {
 
   it('has numbers in their bounds', () => {
     const allowed: Row[] = [
-      ...[0, 255].map((ordinal) => ({ ordinal })),
+      ...[0, 65_535].map((ordinal) => ({ ordinal })),
       ...[0, 10_000].map((fee) => ({ taker_fee_bps: fee, maker_fee_bps: fee })),
       ...['0', String(MAX_OPEN_ORDER_LIMIT)].map((limit) => ({ open_order_limit: limit })),
       ...['A', '0-z', 'x'.repeat(64)].map((market) => ({ market })),
@@ -52,7 +52,7 @@ describe('a row of the market file', () => {
     for (const fields of allowed)
       expect(problemOf(fields), JSON.stringify(fields)).to.equal(undefined)
     const refused: Row[] = [
-      ...[-1, 256, 1.5, '1'].map((ordinal) => ({ ordinal })),
+      ...[-1, 65_536, 1.5, '1'].map((ordinal) => ({ ordinal })),
       ...[-1, 10_001, 0.5].flatMap((fee) => [{ taker_fee_bps: fee }, { maker_fee_bps: fee }]),
       ...['', ' A', 'A.', 'x'.repeat(65)].map((market) => ({ market })),
       ...[{ order_entry: { name: 'x', orientation: 'other' } }, { order_entry: { name: 'x' } }],

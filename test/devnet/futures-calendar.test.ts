@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { readFileSync } from 'node:fs'
-import { rowOfNextSeries, seriesIn } from '../../data/series-row.js'
+import { rowOfNextSeries } from '../../data/series-row.js'
 import {
   createCalendarKeeper,
   type CalendarKeeper,
   type CalendarVenue,
 } from '../../devnet/series/keep-calendar.js'
+import { isoTime } from '../../core/time.js'
 import type { MarketEntry } from '../../interface/market.js'
 import { ANVIL_KEY } from '../support/anvil.js'
 import { ONE } from '../support/devnet-actions.js'
@@ -59,14 +59,21 @@ describe('the calendar of a venue', function () {
     await world.anvil.stop()
   })
 
-  const rows = () => JSON.parse(readFileSync(venue.marketsFile, 'utf8')) as readonly object[]
   async function operate(line: string): Promise<void> {
     asked.push(line.replace(/\S*\//, ''))
     await venue.operate(line)
   }
+  const known = {
+    markets: () => venue.registered(),
+    isEnabled: (market: string) => Promise.resolve(venue.marketOf(market).state.enabled),
+  }
   const operated: CalendarVenue = {
-    rows,
-    add: (row) => operate(`add ${venue.write('next.json', [row])}`),
+    ...known,
+    async add(expirySec) {
+      const time = isoTime(expirySec * 1_000).replace('.000Z', 'Z')
+      const [text = ''] = await venue.operate(`row ${time}`)
+      await operate(`add ${venue.write('next.json', JSON.parse(text))}`)
+    },
     disable: (market) => operate(`disable ${market} --reason over`),
   }
   const listed = async () => (await venue.listed()).map(({ market }) => market)
@@ -137,7 +144,7 @@ describe('the calendar of a venue', function () {
     )
     await pass(DEC_SEC + 2 * HOUR)
     expect(await listed()).to.have.members([DEC, JAN, FEB])
-    expect(seriesIn(rows()).map(({ market }) => market)).to.deep.equal([NOV, DEC, JAN, FEB])
+    expect((await known.markets()).map(({ market }) => market)).to.deep.equal([NOV, DEC, JAN, FEB])
     expect(endedIn(await venue.listed())).to.deep.equal([DEC])
     await pass(DEC_SEC + DAY - 60)
     const state = async () => (await ask<readonly unknown[]>(world, 'asset', 'series', DEC_SEC))[3]
@@ -154,11 +161,11 @@ describe('the calendar of a venue', function () {
 
   it('disables a row whose series the chain never had, and lists nothing where no series was', async () => {
     const OLD_SEC = Date.UTC(2026, 9, 31, 14) / 1_000
-    await venue.operate(`add ${venue.write('old.json', [rowOfNextSeries(rows(), OLD_SEC)])}`)
+    await venue.operate(`add ${venue.write('old.json', [rowOfNextSeries([], OLD_SEC)])}`)
     expect(await listed()).to.include('USDC-cNGN-31OCT26')
     await calendar.keep()
     expect(await listed()).to.have.members([JAN, FEB])
-    const never = { rows: () => [], add: failing, disable: failing }
+    const never = { ...known, markets: () => Promise.resolve([]), add: failing, disable: failing }
     const options = { rpcUrl: world.anvil.rpcUrl, futureAsset: world.at.future_asset }
     const other = { ...options, ownerKey: ANVIL_KEY, calendar: [DEC_SEC + 400 * DAY], venue: never }
     const before = await openOnChain()
@@ -171,7 +178,7 @@ describe('the calendar of a venue', function () {
     const options = { rpcUrl: world.anvil.rpcUrl, futureAsset: world.at.future_asset }
     const keeper = (of: CalendarVenue) =>
       createCalendarKeeper({ ...options, ownerKey: ANVIL_KEY, calendar: dates, venue: of })
-    const broken = keeper({ rows, add: failing, disable: failing })
+    const broken = keeper({ ...known, add: failing, disable: failing })
     const error: unknown = await broken.keep().catch((it: unknown) => it)
     expect((error as Error).message).to.equal('no operator')
     expect(await openOnChain()).to.include.members(dates)
@@ -183,7 +190,7 @@ describe('the calendar of a venue', function () {
   it('opens none beside one of the same day, whose name it would have', async () => {
     const calendar = [Date.UTC(2027, 2, 31, 10) / 1_000]
     const options = { rpcUrl: world.anvil.rpcUrl, futureAsset: world.at.future_asset }
-    const venue = { rows, add: failing, disable: failing }
+    const venue = { ...known, add: failing, disable: failing }
     const before = await openOnChain()
     await createCalendarKeeper({ ...options, ownerKey: ANVIL_KEY, calendar, venue }).keep()
     expect(await openOnChain()).to.deep.equal(before)

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { join } from 'node:path'
 import { NotOperated, venueCommands } from '../../devnet/series/operate.js'
 import { inheritedEnvironment } from '../support/config.js'
 import { tempDir } from '../support/temp-dir.js'
@@ -8,7 +7,7 @@ describe('the commands of the feeder', () => {
   it('are begun no more once it stops', async () => {
     const dir = tempDir()
     const commands = venueCommands({
-      ...{ dataDir: dir.path, marketsFile: join(dir.path, 'markets.json') },
+      dataDir: dir.path,
       env: { ...inheritedEnvironment(), DATA_DIR: dir.path },
     })
     commands.stop()

@@ -204,7 +204,7 @@ describe('backup and restore', function () {
     const opener = await openOpener({ identityFile }, backup)
     const { parts } = await readManifest(backup)
     expect(parts.map(({ name }) => name)).to.include.members([
-      ...['history.db', 'intake.db', 'executor.db', 'markets.json', 'restored-deployment.json'],
+      ...['history.db', 'intake.db', 'executor.db', 'restored-deployment.json', 'MARKETS'],
       ...['COMMANDS_cNGN-USDC', 'FEED_cNGN-USDC', 'TRANSFERS'],
       ...['JOURNAL_executor', 'JOURNAL_deposit-submitter', 'JOURNAL_withdrawal-submitter'],
     ])

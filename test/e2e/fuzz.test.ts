@@ -28,7 +28,12 @@ import {
   type Answer,
 } from './stage/fuzzed-traffic.js'
 import { PERP } from './stage/perp-trader.js'
-import { listedMarket, openSeries, openSeriesTraders, type SeriesTrader } from './stage/series.js'
+import {
+  registeredMarket,
+  openSeries,
+  openSeriesTraders,
+  type SeriesTrader,
+} from './stage/series.js'
 import { createTrader, SPOT, type Trader } from './stage/trader.js'
 import { createTransferUser } from './stage/transfer-user.js'
 
@@ -86,18 +91,18 @@ describe(`requests that are made up (FUZZ_SEED=${SEED})`, function () {
     eventually(async () => expect((await post(path, await sign())).status).to.equal(200))
 
   /** Desks of an account in all three markets. */
-  function desksOf(index: number): ExtremeDesk[] {
+  async function desksOf(index: number): Promise<ExtremeDesk[]> {
     const account = venue.devnet.accounts[index]
     if (account === undefined) throw new Error(`the devnet has no account ${index}`)
     const privateKey = account.private_key
     return [
       {
-        ...{ market: listedMarket(venue, SPOT), privateKey, amount: '10' },
+        ...{ market: await registeredMarket(venue, SPOT), privateKey, amount: '10' },
         subaccountId: BigInt(account.spot_subaccount_id),
         price: { buy: '0.0001', sell: '0.01' },
       },
       {
-        ...{ market: listedMarket(venue, PERP), privateKey, amount: '10' },
+        ...{ market: await registeredMarket(venue, PERP), privateKey, amount: '10' },
         subaccountId: BigInt(account.perp_subaccount_id),
         price: { buy: '0.0006', sell: '0.0007' },
       },
@@ -111,7 +116,7 @@ describe(`requests that are made up (FUZZ_SEED=${SEED})`, function () {
 
   async function extremesOf(round: string): Promise<OrderBody[]> {
     const domain = { chainId: venue.devnet.chain_id, verifyingContract: venue.devnet.matching }
-    const desks = [0, 1].flatMap(desksOf)
+    const desks = (await Promise.all([0, 1].map(desksOf))).flat()
     const orders = desks.map((desk, at) => extremeOrders(desk, domain, `${round}${at}-${SEED}`))
     return (await Promise.all(orders)).flat()
   }
@@ -287,7 +292,5 @@ function auditEnvironment({ dataDir, devnet }: TestVenue): NodeJS.ProcessEnv {
   return {
     ...inheritedEnvironment(),
     ...{ NATS_URL: `nats://127.0.0.1:${nats}`, RPC_URL: devnet.rpc_url, DATA_DIR: dataDir },
-    DEPLOYMENT_FILE: join(dataDir, 'devnet.json'),
-    MARKETS_FILE: join(dataDir, 'markets.json'),
   }
 }

@@ -63,7 +63,9 @@ describe('the samples of docs/operating, without the launcher', function () {
         .replace('TRUSTED_PROXIES=1\nWS', 'TRUSTED_PROXIES=0\nWS')
     writeFileSync(join(dir.path, 'nats-server.conf'), placed('nats-server.conf'))
     const { keys } = await provideUsers(join(dir.path, 'bus'))
-    own.matchers = { EXECUTOR_SECRET_FILE: secretFile, OPERATOR_KEYS: `operator=${keys.operator}` }
+    const operators = { OPERATOR_KEYS: `operator=${keys.operator}` }
+    own['order-intake'] = operators
+    own.matchers = { EXECUTOR_SECRET_FILE: secretFile, ...operators }
     const lines = placed('production.env').matchAll(/^([A-Z_]+)=(.*)$/gm)
     settings = Object.fromEntries(Array.from(lines, ([, name = '', value = '']) => [name, value]))
     start(natsServerBinary(), ['--config', join(dir.path, 'nats-server.conf')], {})

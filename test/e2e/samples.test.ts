@@ -64,8 +64,6 @@ async function expectClean(venue: TestVenue, env: NodeJS.ProcessEnv = {}): Promi
     ...inheritedEnvironment(),
     NATS_URL: `nats://127.0.0.1:${ports.nats}`,
     RPC_URL: venue.devnet.rpc_url,
-    DEPLOYMENT_FILE: join(venue.dataDir, 'devnet.json'),
-    MARKETS_FILE: join(venue.dataDir, 'markets.json'),
     DATA_DIR: venue.dataDir,
     ...env,
   }

@@ -3,7 +3,7 @@ import { createRestClient } from '../../client/index.js'
 import { eventually } from '../support/eventually.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
 import { prepareEndingVenue, type EndingVenue } from './stage/ending-series.js'
-import { listedMarket, openSeriesTraders, runCommand } from './stage/series.js'
+import { registeredMarket, openSeriesTraders, runCommand } from './stage/series.js'
 
 const WITHIN_MS = 100_000
 /** 10,000 USDC and 10,000,000 cNGN. */
@@ -36,7 +36,7 @@ async function tradeOn(venue: TestVenue, name: string): Promise<void> {
     const entry = (await seriesOf(venue)).find(({ market }) => market === name)
     return entry?.trading_status === 'open' && entry.future?.band_status === 'ok'
   }, WITHIN_MS)
-  const market = listedMarket(venue, name)
+  const market = await registeredMarket(venue, name)
   const [maker, taker] = await openSeriesTraders(venue, market, FUNDS)
   if (maker === undefined || taker === undefined) throw new Error('no traders')
   await maker.place({ side: 'sell', price: '1540', amount: '1000' })

@@ -48,7 +48,6 @@ describe('the settings of the executor', () => {
       ['EXECUTOR_SECRET', ['s'.repeat(32)], ['', 's'.repeat(31)]],
       ['DEPLOYMENT_FILE', ['d'], ['']],
       ['DATA_DIR', ['d'], ['']],
-      ['MARKETS_FILE', ['m'], ['']],
       ['RPC_URL', ['http://node'], ['node']],
       ['NATS_URL', ['nats://a,nats://b'], ['']],
     ]

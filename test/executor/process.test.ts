@@ -9,6 +9,8 @@ import { provideBundles } from '../../devnet/bundle.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { executorEnv } from '../../executor/config.js'
 import type { Bus } from '../../runtime/bus/bus.js'
+import { registerMarkets } from '../support/registered.js'
+import { loadDeployedMarkets } from '../../data/markets.js'
 import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { parseEnv } from '../../runtime/process/config.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
@@ -61,7 +63,11 @@ describe('executor process', () => {
     world = await openWorld()
     nats = await startNatsServer()
     dir = await temporaryDir()
-    await writeFile(join(dir, 'devnet.json'), JSON.stringify(world.at))
+    const deployment = join(dir, 'devnet.json')
+    await writeFile(deployment, JSON.stringify(world.at))
+    const bus = await connectNatsBus({ url: nats.url, name: 'test' })
+    await registerMarkets(bus, loadDeployedMarkets({ DEPLOYMENT_FILE: deployment }).markets)
+    await bus.close()
   })
   after(async () => {
     child.kill('SIGKILL')

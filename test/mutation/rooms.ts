@@ -54,7 +54,7 @@ const DATA_SLOW = ['order-history', 'projection-rebuild'].map(
 
 /** Those of one part first; those that wait for a silence come last. */
 const MATCHER = [
-  ...['unanswered', 'file-agreement', 'check-operator', 'ask-executor', 'executors', 'config'],
+  ...['unanswered', 'ask-executor', 'executors', 'config'],
   ...['observe', 'measure', 'log', 'checkpointer', 'own-commands', 'settle', 'publish-block'],
   ...['answers', 'operator', 'faults', 'read-reversals', 'reversals', 'live', 'matcher'],
   ...['phases', 'stream-versions', 'trimmed-feed', 'recovery', 'engine-version', 'standby'],

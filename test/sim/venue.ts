@@ -85,7 +85,7 @@ export const intakeSpec = ({ markets, rowOf }: MarketPlan): ProcessSpec<object> 
     const running = await startOrderIntake({
       ...{ bus, registry, nowMs: Date.now, log, onFatal: fail },
       id: `intake-${Date.now()}`,
-      ...{ markets: markets.map(({ market }) => rowOf(market)), readRow: rowOf },
+      markets: markets.map(({ market }) => rowOf(market)),
       ...{ protectedPrefixes: [], cancelAuth: 'open' as const, ...chain },
       readFrame: (header) => readFrameHeader(header, { words: FRAME_WORDS, nowMs: Date.now }),
       recheckEveryMs: RECHECK_MS,
@@ -141,9 +141,9 @@ export const matcherSpec = (
     const matcher = await startMatcher({
       operators: {
         open: () => Promise.resolve(),
-        verdict: (_, __, { by }) => Promise.resolve({ by }),
+        verdict: (_, { by }) => Promise.resolve({ by }),
       },
-      ...{ bus, market: rowOf(market), readRow: () => rowOf(market), standby },
+      ...{ bus, market: rowOf(market), standby },
       facts: observeMatcher(log),
       ...{ nowMs: Date.now, tickMs: TICK_MS },
       ask: askExecutorAt(executor, postByFetch),

@@ -12,6 +12,7 @@ import type { Side } from '../../core/engine/order.js'
 import { provideBundles } from '../../devnet/bundle.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
+import { loadDeployedMarkets } from '../../data/markets.js'
 import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
 import { openWorld, type Trader, type World } from './devnet-world.js'
@@ -20,6 +21,7 @@ import { EXECUTOR_KEY, EXECUTOR_SECRET } from './executor-world.js'
 import { freePort } from './free-port.js'
 import { ask } from './intake-stage.js'
 import { startNatsServer, type TestNatsServer } from './nats-server.js'
+import { registerMarkets } from './registered.js'
 import { tempDir } from './temp-dir.js'
 
 const MARKET = 'cNGN-USDC'
@@ -99,6 +101,7 @@ export async function openPocketVenue(
     ...(await environment(directory.path, world, server)),
     ...{ ...more?.settings, ...settings },
   }
+  await registerMarkets(bus, loadDeployedMarkets(env).markets)
   const marketOf = (name: PocketProcess): string => more?.marketOf[name] ?? MARKET
   const children = new Map<PocketProcess, ChildProcess>()
   return {

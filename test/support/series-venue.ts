@@ -6,7 +6,7 @@ import { carryOut } from '../../actors/operator/change-market.js'
 import { checkPlacement, type PlaceOrderDeps } from '../../actors/order-intake/place-order.js'
 import { createMarketRefresh } from '../../api-gateway/reads.js'
 import { decodeMarketRequest, encodeMarketAnswer } from '../../bus-schemas/markets.js'
-import { askMarket } from '../../bus-schemas/subjects.js'
+import { askMarket, askRegister } from '../../bus-schemas/subjects.js'
 import { revertName } from '../../chain/abi/errors.js'
 import { encodeMatch } from '../../chain/contracts/calldata.js'
 import { createMarketReader } from '../../chain/contracts/market-reader.js'
@@ -38,11 +38,13 @@ import { createMarketList } from '../../core/entry/find-market.js'
 import type { Refusal } from '../../core/entry/refusals.js'
 import { createProjection, HISTORY_FILE } from '../../data/history/project.js'
 import { openReadModel } from '../../data/history/read-model.js'
-import { loadMarkets } from '../../data/markets.js'
+import { readMarkets } from '../../data/markets.js'
 import { openDatabase } from '../../data/open.js'
 import { createFuturesKeeper } from '../../devnet/feeder/futures.js'
 import { executePayload } from '../../executor/payload.js'
-import { NoAnswer } from '../../runtime/bus/bus.js'
+import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
+import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
+import { createMemoryBus } from '../../runtime/bus/memory-bus.js'
 import { authHeader } from '../api-gateway/stage/history-gateway.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
 import type { MarketEntry } from '../../interface/market.js'
@@ -51,6 +53,7 @@ import { FEEDER_KEY, receiptOf, revertOf, send, testKey } from './devnet-world.j
 import { warpTo, type FuturesWorld } from './futures-world.js'
 import { aBookShelf, aGatewayStage } from './gateway-stage.js'
 import { marketOrderIn } from './market-order.js'
+import { registerMarkets, startRegister } from './registered.js'
 import { tempDir } from './temp-dir.js'
 
 /** One market of the venue: its log is a number, its feed goes straight into the read model. */
@@ -81,9 +84,8 @@ export async function openSeriesVenue(
   calendar: FuturesCalendar = 'none',
 ) {
   const dir = tempDir()
-  const marketsFile = join(dir.path, 'markets.json')
+  const bus = createMemoryBus({ nowMs: () => nowMs })
   const deploymentFile = join(dir.path, 'deployment.json')
-  writeFileSync(marketsFile, JSON.stringify(rows))
   writeFileSync(deploymentFile, JSON.stringify(world.at))
   const deployment = deploymentSchema.parse(world.at)
   const client = createChainClient(world.anvil.rpcUrl, 'read')
@@ -156,9 +158,9 @@ export async function openSeriesVenue(
     if (isMoreDue) apply(of, { kind: 'Tick' })
   }
 
-  /** Opens the markets of the file that are new, as every process does once a second. */
-  function readFile(): void {
-    for (const market of loadMarkets(world.at as never, marketsFile).markets) {
+  /** Opens the registered markets that are new. */
+  async function openNew(): Promise<void> {
+    for (const market of marketsIn(await readRegister(bus))) {
       if (open.has(market.market)) continue
       list.add(market)
       projection.add(market)
@@ -225,9 +227,12 @@ export async function openSeriesVenue(
   }
 
   await readClock()
-  readFile()
+  const { markets } = readMarkets({ DEPLOYMENT_FILE: deploymentFile }, rows)
+  if (markets.length > 0) await registerMarkets(bus, markets)
+  const register = await startRegister(bus)
+  await openNew()
   return {
-    marketsFile,
+    registered: async () => marketsIn(await readRegister(bus)),
     nowSec: () => Math.floor(nowMs / 1_000),
     marketOf,
     /**
@@ -265,22 +270,20 @@ export async function openSeriesVenue(
     /** `./venue market …`, and the lines that it prints. */
     operate(line: string): Promise<string[]> {
       const answer = (name: string, data: Uint8Array): Uint8Array => {
-        readFile()
         const of = marketOf(name)
         const { change, by, reason } = decodeMarketRequest(data)
         if (change.kind === 'disable') apply(of, { kind: 'MarketDisabled', by, reason })
         const terms = termsOf(of.state)
         return encodeMarketAnswer({ kind: 'terms', feed_seq: of.state.seq, terms })
       }
-      const ask = (subject: string, data: Uint8Array): Promise<Uint8Array> => {
-        const name = [...loadMarkets(world.at as never, marketsFile).markets]
-          .map(({ market }) => market)
-          .find((market) => askMarket(market) === subject)
-        return name === undefined
-          ? Promise.reject(new NoAnswer(subject))
-          : Promise.resolve(answer(name, data))
+      const ask: Bus['ask'] = async (subject, data, timeoutMs) => {
+        if (subject === askRegister) return bus.ask(subject, data, timeoutMs)
+        await openNew()
+        const name = [...open.keys()].find((market) => askMarket(market) === subject)
+        if (name === undefined) throw new NoAnswer(subject)
+        return answer(name, data)
       }
-      const deps = { bus: { ask }, marketsFile, deploymentFile, user: 'ada', nowMs: clock }
+      const deps = { bus: { ...bus, ask }, deploymentFile, user: 'ada', nowMs: clock }
       return carryOut({ ...deps, calendar }, marketOrderIn(line))
     },
     /** A file of the venue's directory with this content; resolves with its path. */
@@ -309,6 +312,7 @@ export async function openSeriesVenue(
       return JSON.parse(text) as MarketEntry[]
     },
     async close(): Promise<void> {
+      await register.stop()
       await stage.close()
       readModel.close()
       db.close()

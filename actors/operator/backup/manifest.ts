@@ -5,7 +5,7 @@ import { CannotStart } from '../../../core/cannot-start.js'
 import { writeJsonDurably } from '../../../data/durable-file.js'
 
 /** The form of the backups that this build writes, and the only one that it reads. */
-export const BACKUP_FORMAT = 1
+export const BACKUP_FORMAT = 2
 export const MANIFEST = 'manifest.json'
 
 /** A backup that is not complete, is damaged, or cannot be opened with the key that is given; one line. */

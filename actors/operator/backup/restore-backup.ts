@@ -2,21 +2,19 @@ import { createWriteStream, existsSync, readdirSync } from 'node:fs'
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { isCommandsStream } from '../../../bus-schemas/subjects.js'
+import { isCommandsStream, registerStream } from '../../../bus-schemas/subjects.js'
 import { holdsBlock } from '../../../chain/reads/blocks.js'
 import { orUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import type { Hex } from '../../../core/action.js'
 import type { StreamCopies } from '../../../runtime/bus/nats-copies.js'
 import { BadBackup, readManifest, type BackupPart, type Manifest } from './manifest.js'
 import { openedFile, type Opener } from './sealed-files.js'
-import { MARKETS_PART } from './take-backup.js'
 
 export interface RestoreOptions {
   /** Directory of the backup. */
   readonly dir: string
   /** Directory of the venue: without databases. */
   readonly dataDir: string
-  readonly marketsFile: string
   /** FEED_ARCHIVE_DIR: absent or empty. */
   readonly archiveDir?: string | undefined
   /** Of an empty bus. */
@@ -31,7 +29,7 @@ export const UNFINISHED = 'restore.unfinished'
 
 /**
  * Checks every part of the backup, then writes databases and files into DATA_DIR, the archive of the feeds into its directory
- * and the streams into the bus; the command logs last, without which no market is opened. Leaves the mark of an unfinished
+ * and the streams into the bus: the register of markets first, the command logs last, without which no market is opened. Leaves the mark of an unfinished
  * restore. Throws BadBackup before anything is written when the backup, the directory, the bus or the chain does not fit;
  * BusUnavailable and ChainUnreachable.
  */
@@ -58,9 +56,9 @@ export async function putBack(options: RestoreOptions): Promise<Manifest> {
 export const finish = (dataDir: string): Promise<void> => rm(join(dataDir, UNFINISHED))
 
 const rank = ({ kind, name }: BackupPart): number =>
-  kind !== 'stream' ? 0 : isCommandsStream(name) ? 2 : 1
+  kind !== 'stream' ? 0 : name === registerStream ? 1 : isCommandsStream(name) ? 3 : 2
 
-async function assertPlacesEmpty({ dataDir, marketsFile, copies }: RestoreOptions): Promise<void> {
+async function assertPlacesEmpty({ dataDir, copies }: RestoreOptions): Promise<void> {
   const found = existsSync(dataDir) ? readdirSync(dataDir) : []
   if (found.includes(UNFINISHED))
     throw new BadBackup(
@@ -71,7 +69,6 @@ async function assertPlacesEmpty({ dataDir, marketsFile, copies }: RestoreOption
     throw new BadBackup(
       `${dataDir} has databases already (${databases.join(', ')}): move them away`,
     )
-  if (existsSync(marketsFile)) throw new BadBackup(`${marketsFile} is there already: move it away`)
   const streams = await copies.names()
   if (streams.length > 0)
     throw new BadBackup(`the bus has streams already (${streams.join(', ')}): give an empty one`)
@@ -100,9 +97,8 @@ function assertArchivePlace({ archiveDir }: RestoreOptions, { parts }: Manifest)
 }
 
 function placeOf(options: RestoreOptions, { kind, name, folder = '' }: BackupPart): string {
-  const { dataDir, marketsFile, archiveDir = '' } = options
-  if (kind === 'archive') return join(archiveDir, folder, name)
-  return name === MARKETS_PART ? marketsFile : join(dataDir, name)
+  const { dataDir, archiveDir = '' } = options
+  return kind === 'archive' ? join(archiveDir, folder, name) : join(dataDir, name)
 }
 
 /** The file is complete and on disk once it has its name. */

@@ -30,7 +30,6 @@ export async function runBackup(
       ...{ dir: resolve(dir), copies, bus, sealer, chainId, onPart, nowMs: Date.now },
       dataDir: config.dataDir,
       deploymentFile: config.deploymentFile,
-      marketsFile: config.marketsFile,
       archiveDir: config.archiveDir,
       client: createChainClient(config.rpcUrl, 'read'),
     })

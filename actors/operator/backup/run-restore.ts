@@ -1,12 +1,12 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createChainClient, type ChainClient } from '../../../chain/reads/client.js'
 import type { Market } from '../../../core/contracts/market.js'
 import {
   openRestoredJournals,
   type RestoredJournals,
 } from '../../../data/journal/restored-journal.js'
-import { loadDeployedMarkets } from '../../../data/markets.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
+import { registeredMarkets } from '../../../runtime/bus/market-register.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { openStreamCopies } from '../../../runtime/bus/nats-copies.js'
 import type { RestoreConfig } from '../config.js'
@@ -15,7 +15,6 @@ import type { BackupPart, Manifest } from './manifest.js'
 import { recordGap } from './record-gap.js'
 import { finish, putBack } from './restore-backup.js'
 import { openOpener, type SealKey } from './sealed-files.js'
-import { DEPLOYMENT_PART } from './take-backup.js'
 
 /** What is asked for with `./venue restore`. */
 export interface RestoreTask {
@@ -31,21 +30,18 @@ export async function runRestore(
   { dir, key, nothingSince }: RestoreTask,
   onPart: (kind: BackupPart['kind'], name: string) => void,
 ): Promise<string[]> {
-  const { dataDir, place, rpcUrl, marketsFile, archiveDir } = config
+  const { dataDir, place, rpcUrl, archiveDir } = config
   const opener = await openOpener(key, resolve(dir))
   const client = createChainClient(rpcUrl, 'read')
   const asOperator = { ...place, name: 'restore', user: 'operator' } as const
   const copies = await openStreamCopies(asOperator)
   try {
     const manifest = await putBack({
-      ...{ dir: resolve(dir), dataDir, marketsFile, archiveDir, copies, client, opener, onPart },
-    })
-    const { markets } = loadDeployedMarkets({
-      DEPLOYMENT_FILE: join(dataDir, DEPLOYMENT_PART),
-      MARKETS_FILE: marketsFile,
+      ...{ dir: resolve(dir), dataDir, archiveDir, copies, client, opener, onPart },
     })
     const bus = await connectNatsBus(asOperator)
     try {
+      const markets = await registeredMarkets(bus)
       const journals = await openRestoredJournals(dataDir, bus)
       try {
         return await compare({ ...config, bus, client, journals, markets, manifest, nothingSince })

@@ -24,7 +24,6 @@ interface BackupOptions {
   readonly dir: string
   readonly dataDir: string
   readonly deploymentFile: string
-  readonly marketsFile: string
   /** FEED_ARCHIVE_DIR. */
   readonly archiveDir?: string | undefined
   readonly copies: Pick<StreamCopies, 'names' | 'copy'>
@@ -37,9 +36,8 @@ interface BackupOptions {
   readonly onPart?: (kind: BackupPart['kind'], name: string) => void | Promise<void>
 }
 
-/** Names of the two files that are neither a database nor a stream, as a restore writes them into DATA_DIR. */
+/** Name of the file that is neither a database nor a stream, as a restore writes it into DATA_DIR. */
 export const DEPLOYMENT_PART = 'restored-deployment.json'
-export const MARKETS_PART = 'markets.json'
 
 /** Followers of the streams: captured before them, so that none is ahead of what it follows. */
 const FOLLOWERS: ReadonlySet<string> = new Set(['history.db', 'intake.db'])
@@ -52,8 +50,11 @@ const JOURNAL = /^executor\.db$|-transactions\.db$/
 /** The file of a journal follows its stream and is captured before it. */
 const OF_JOURNAL = /^JOURNAL_/
 
-/** Streams in the order of capture: each is followed by those that it was made from. */
-const STREAM_ORDER = [/^CHECKPOINTS_/, /^FEED_/, /^COMMANDS_/] as const
+/**
+ * Streams in the order of capture. First the register: each log that was there when the streams were listed is of a market in it.
+ * Then each is followed by those that it was made from.
+ */
+const STREAM_ORDER = [/^MARKETS$/, /^CHECKPOINTS_/, /^FEED_/, /^COMMANDS_/] as const
 
 /**
  * Captures a running venue into encrypted files and writes the manifest last; a directory without one is no backup. A
@@ -73,7 +74,7 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
     .toSorted((a, b) => Number(JOURNAL.test(a)) - Number(JOURNAL.test(b)) || (a < b ? -1 : 1))
   const capture = { ...options, work, parts: [] }
   if (sealer.keyFile !== undefined) await writeFileDurably(join(work, KEY_FILE), sealer.keyFile)
-  await captureFiles(capture)
+  await captureDeployment(capture)
   for (const name of databases) if (FOLLOWERS.has(name)) await captureDatabase(capture, name)
   // The logs say which terms there were: a stream of terms that is restored from an older moment would say less.
   const names = inOrder((await copies.names()).filter((name) => !isLeadStream(name)))
@@ -144,15 +145,12 @@ async function seal(
   parts.push({ ...place, ...sealed, captured_at, ...(stream && { stream }) })
 }
 
-async function captureFiles(capture: Capture): Promise<void> {
-  const { deploymentFile, marketsFile, onPart } = capture
+async function captureDeployment(capture: Capture): Promise<void> {
+  const { deploymentFile, onPart } = capture
   await onPart?.('file', DEPLOYMENT_PART)
   const deployment = withoutSecrets(JSON.parse(await readFile(deploymentFile, 'utf8')))
   const text = `${JSON.stringify(deployment, null, 2)}\n`
   await seal(capture, { kind: 'file', name: DEPLOYMENT_PART, chunks: bytesOf(text) })
-  await onPart?.('file', MARKETS_PART)
-  const markets = createReadStream(marketsFile)
-  await seal(capture, { kind: 'file', name: MARKETS_PART, chunks: markets })
 }
 
 async function* bytesOf(content: string | Uint8Array): AsyncGenerator<Uint8Array> {

@@ -8,7 +8,7 @@ import {
   withDefaults,
 } from '../../../actors/matcher/config.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
-import type { MarketRequest } from '../../../bus-schemas/markets.js'
+import { operatorText, type MarketRequest } from '../../../bus-schemas/markets.js'
 import { ENGINE_VERSION } from '../../../core/engine/engine-version.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { newSeed } from '../../../runtime/bus/nkeys.js'
@@ -18,7 +18,6 @@ import { neverDecides, stageMarket } from './stage.js'
 
 const LEAST = {
   NATS_URL: 'nats://127.0.0.1:4222',
-  DEPLOYMENT_FILE: 'deployment.json',
   EXECUTOR_URL: 'http://127.0.0.1:8081',
 }
 const newKey = () => operatorKeyOf(new TextEncoder().encode(newSeed()))
@@ -34,12 +33,12 @@ describe('the settings of a matcher', () => {
     return parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join())
   }
 
-  it('are complete with a bus, a deployment and an executor', () => {
+  it('are complete with a bus and an executor', () => {
     const { EXECUTOR_URL, ...others } = matcherEnv.parse(LEAST)
     expect(EXECUTOR_URL.map(({ href }) => href)).to.deep.equal(['http://127.0.0.1:8081/'])
     expect(others).to.deep.equal({
       ...{ NATS_URL: LEAST.NATS_URL, NATS_MONITOR_URL: [], NATS_REPLICAS: 1 },
-      ...{ DEPLOYMENT_FILE: 'deployment.json', EXECUTOR_TIMEOUT_MS: 40_000, STANDBY: '0' },
+      ...{ EXECUTOR_TIMEOUT_MS: 40_000, STANDBY: '0' },
       ...{ SETTLEMENT_LATE_SECONDS: 60, OPERATOR_KEYS: new Map(), LOG_LEVEL: 'info' },
       ...{ CHECKPOINT_COMMANDS: 100_000, CHECKPOINT_SECONDS: 600, COMMANDS_KEEP_HOURS: 168 },
     })
@@ -53,7 +52,6 @@ describe('the settings of a matcher', () => {
       ['STANDBY', ['0', '1'], ['2']],
       ['ENGINE_VERSION', ['1', `${ENGINE_VERSION}`], ['0', `${ENGINE_VERSION + 1}`]],
       ['MARKET', ['m'], ['']],
-      ['DEPLOYMENT_FILE', ['d'], ['']],
       ['EXECUTOR_SECRET', ['s'.repeat(32)], ['', 's'.repeat(31)]],
       ['OPERATOR_KEYS', ['', ' ', ',', `ada=${key}`, `a.b_c-9=${key}`], ['ada', `=${key}`]],
       ['OPERATOR_KEYS', [], [`ada=${key}A`, `xada =${key}`, `ada=${key.slice(1)}`, `ada=${key};`]],
@@ -78,7 +76,9 @@ describe('the settings of a matcher', () => {
     const change = { kind: 'pause' } as const
     const request: MarketRequest = { request_id: 'r', by: 'root', reason: 'test', change }
     const issued = { issuedAtMs: Date.now(), nonce: '1'.padStart(32, '0') }
-    const verdict = await operators.verdict(bus, 'M', bob.sign('M', request, issued))
+    const verdict = await operators.verdict(bus, bob.sign('M', request, issued), (proof) =>
+      operatorText('M', request, proof),
+    )
     expect(verdict).to.deep.equal({ by: 'bob (root)' })
   })
 
@@ -114,13 +114,14 @@ describe('the settings of a matcher', () => {
     const { signal } = new AbortController()
     expect(await settings.reversals.ask(0, signal)).to.deep.equal([])
     expect(await settings.faults.ask(signal)).to.deep.equal({})
-    expect(settings.readRow()).to.equal(stageMarket)
     expect(settings.leaderId).to.not.equal(withDefaults(given).leaderId)
     const [before, after] = [settings.elapsedMs(), settings.elapsedMs()]
     expect(after).to.be.within(before, before + 60_000)
     const change = { kind: 'pause' } as const
     const request: MarketRequest = { request_id: 'r', by: 'root', reason: 'test', change }
-    expect(await settings.operators.verdict(given.bus, 'M', request)).to.have.property('problem')
+    expect(
+      await settings.operators.verdict(given.bus, request, () => new Uint8Array()),
+    ).to.have.property('problem')
     expect(withDefaults({ ...given, standby: true, leaderId: 'one' })).to.include({
       ...{ standby: true, leaderId: 'one' },
     })

@@ -59,7 +59,6 @@ describe('the log of a matcher', () => {
     facts.settlementRefused(settlement_id, why)
     facts.clockAhead(placement, CHANGES_START_MS - 10)
     facts.commandForeign(placement, 'commands.A')
-    facts.fileDiffers([why])
     facts.operatorRefused({ ...who, request_id: 'r', change, proof }, why)
     facts.operatorRefused({ ...who, request_id: 'r', change }, why)
     facts.operatorAsks({ kind: 'MarketPaused', ...who })
@@ -84,7 +83,6 @@ describe('the log of a matcher', () => {
       ['error', { settlement_id, why }],
       ['error', { source: 'intake', ahead_ms: 10 }],
       ['error', { source: 'intake', kind: 'PlaceOrder', subject: 'commands.A' }],
-      ['error', { differences: [why] }],
       ['warn', { ...who, change: 'pause', key: 'U', problem: why }],
       ['warn', { ...who, change: 'pause', key: undefined, problem: why }],
       ['info', { command: 'MarketPaused', ...who }],

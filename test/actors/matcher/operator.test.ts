@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { checkOperator } from '../../../actors/matcher/check-operator.js'
+import { checkOperator } from '../../../runtime/bus/check-operator.js'
 import type { MatcherOptions } from '../../../actors/matcher/config.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import {

@@ -16,6 +16,7 @@ import {
 } from '../../../bus-schemas/subjects.js'
 import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
 import { listCheckpoints, type StoredCheckpoint } from '../../../runtime/bus/checkpoint-store.js'
+import { registerMarkets } from '../../support/registered.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { testAddresses } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
@@ -38,6 +39,7 @@ describe('matchers as processes on a real bus', function () {
     writeFileSync(deployment, JSON.stringify(testAddresses))
     server = await startNatsServer()
     bus = await connectNatsBus({ url: server.url, name: 'test' })
+    await registerMarkets(bus, [stageMarket])
   })
   afterEach(async () => {
     for (const child of children.splice(0)) child.kill('SIGKILL')

@@ -1,13 +1,10 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkOperator } from '../../../actors/matcher/check-operator.js'
-import {
-  carryOut,
-  OrderRefused,
-  type OperatorDeps,
-} from '../../../actors/operator/change-market.js'
+import { checkOperator } from '../../../runtime/bus/check-operator.js'
+import { carryOut, type OperatorDeps } from '../../../actors/operator/change-market.js'
+import { OrderRefused } from '../../../actors/operator/order-refused.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
 import type { FuturesCalendar } from '../../../core/contracts/future-calendar.js'
@@ -16,9 +13,12 @@ import { rowOfNextSeries } from '../../../data/series-row.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
 import { newSeed } from '../../../runtime/bus/nkeys.js'
 import { operatorKeyOf, type OperatorKey } from '../../../runtime/bus/operator-key.js'
+import { marketsIn, readRegister } from '../../../runtime/bus/market-register.js'
+import type { Running } from '../../../runtime/process/process.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { futureAddresses, testAddresses } from '../../support/builders.js'
 import { marketOrderIn } from '../../support/market-order.js'
+import { registerMarkets, startRegister } from '../../support/registered.js'
 import { tempDir } from '../../support/temp-dir.js'
 import { stageMarket, startOn, type StartedMatcher } from '../matcher/stage.js'
 
@@ -27,10 +27,10 @@ type Row = Readonly<Record<string, unknown>>
 const NAME = stageMarket.market
 const [spot = {}] = JSON.parse(readFileSync(defaultMarketFile, 'utf8')) as Row[]
 const other: Row = { ...spot, market: 'B', ordinal: 9, aliases: [], sub_id: '9' }
+const unnumbered: Row = { ...other, ordinal: undefined }
 
 describe('./venue market', () => {
   let dir: ReturnType<typeof tempDir>
-  let file: string
   let bus: MemoryBus
   let key: OperatorKey
   const start = () =>
@@ -38,33 +38,41 @@ describe('./venue market', () => {
       operators: checkOperator({ keys: new Map([[key.publicKey, 'ada']]), nowMs: Date.now }),
     })
   let started: StartedMatcher | undefined
-  beforeEach(() => {
+  let register: Running
+  beforeEach(async () => {
     dir = tempDir()
-    file = join(dir.path, 'markets.json')
-    writeFileSync(file, JSON.stringify([spot]))
     writeFileSync(join(dir.path, 'devnet.json'), JSON.stringify(testAddresses))
     bus = createMemoryBus()
     key = operatorKeyOf(new TextEncoder().encode(newSeed()))
     started = undefined
+    await registerMarkets(bus, [stageMarket])
+    const keys = new Map([[key.publicKey, 'ada']])
+    register = await startRegister(bus, checkOperator({ keys, nowMs: Date.now }))
   })
   afterEach(async () => {
     await started?.matcher.stop()
+    await register.stop()
     dir.remove()
   })
 
   const run = (
     line: string,
     operatorKey: OperatorKey | undefined = key,
-    when: Partial<Pick<OperatorDeps, 'calendar' | 'nowMs'>> = {},
+    when: Partial<Pick<OperatorDeps, 'calendar' | 'nowMs' | 'openWithinMs'>> = {},
   ) =>
     carryOut(
       {
-        ...{ bus, marketsFile: file, deploymentFile: join(dir.path, 'devnet.json'), user: 'ada' },
+        ...{ bus, deploymentFile: join(dir.path, 'devnet.json'), user: 'ada' },
         ...{ openWithinMs: 0, operatorKey, calendar: 'none', nowMs: Date.now, ...when },
       },
       marketOrderIn(line),
     )
-  const rows = () => JSON.parse(readFileSync(file, 'utf8')) as Row[]
+  const registered = async () => marketsIn(await readRegister(bus))
+  const write = (rows: readonly unknown[]) => {
+    const file = join(dir.path, 'rows.json')
+    writeFileSync(file, JSON.stringify(rows))
+    return file
+  }
   /** The one line of a refusal. */
   const refusalOf = async (line: string): Promise<string> => {
     const error = await run(line).catch((thrown: unknown) => thrown)
@@ -77,7 +85,7 @@ describe('./venue market', () => {
     return messages.flatMap(({ data }) => decode(data).map(({ command }) => command))
   }
 
-  it('puts a change into the log with who and why, then into the file, and prints the terms', async () => {
+  it('puts a change into the log with who and why, and prints the terms', async () => {
     started = await start()
     const [line] = await run(`set ${NAME} taker_fee_bps=30 --reason tariff`)
     expect(line).to.match(new RegExp(`^${NAME}: enabled, open, taker_fee_bps=30 `))
@@ -85,10 +93,9 @@ describe('./venue market', () => {
       ...{ kind: 'MarketRulesSet', rules: { takerFeeBps: 30 } },
       ...{ by: 'ada', reason: 'tariff' },
     })
-    expect(rows()).to.deep.equal([{ ...spot, taker_fee_bps: 30 }])
     expect((await run(`disable ${NAME}`))[0]).to.match(/: disabled, taker_fee_bps=/)
-    expect(rows()[0]).to.include({ enabled: false })
     expect((await run('list'))[0]).to.match(/: disabled, taker_fee_bps=/)
+    expect(await registered()).to.deep.equal([stageMarket])
   })
 
   it('refuses a change that no key of the market signed, and tells a question', async () => {
@@ -101,7 +108,7 @@ describe('./venue market', () => {
     expect((await commands()).map(({ kind }) => kind)).not.to.include('MarketPaused')
   })
 
-  it('refuses in one line, and changes neither log nor file', async () => {
+  it('refuses in one line, and changes nothing', async () => {
     started = await start()
     for (const [line, message] of [
       ['pause NOPE', `no such market: NOPE; there are ${NAME}`],
@@ -119,73 +126,73 @@ describe('./venue market', () => {
       .map(({ kind }) => kind)
       .filter((kind) => kind.startsWith('Market'))
     expect(changed).to.deep.equal(['MarketOpened'])
-    expect(rows()).to.deep.equal([spot])
   })
 
-  it('refuses to add a market that the deployment lacks, and lists none that is absent', async () => {
-    const [, perp] = JSON.parse(readFileSync(defaultMarketFile, 'utf8')) as Row[]
-    const added = join(dir.path, 'perp.json')
-    writeFileSync(added, JSON.stringify([perp]))
-    expect(await refusalOf(`add ${added}`)).to.equal(
-      'cNGN-PERP is not listed: the deployment has no perp_asset and no perp_trade_module',
-    )
-    expect(rows()).to.deep.equal([spot])
-    writeFileSync(file, JSON.stringify([spot, perp]))
-    expect(await run('list')).to.have.length(1)
-    expect(await refusalOf('pause cNGN-PERP')).to.equal(
-      `no such market: cNGN-PERP; there are ${NAME}`,
-    )
-  })
-
-  it('says that no matcher answers, and leaves the file as it is', async () => {
+  it('says that no matcher answers', async () => {
     expect(await refusalOf(`pause ${NAME}`)).to.equal(
       `the matcher of ${NAME} does not answer: look at ./venue market list, then try again`,
     )
     expect(await run('list')).to.deep.equal([`${NAME}: its matcher does not answer`])
-    expect(rows()).to.deep.equal([spot])
   })
 
-  it('says what to do when the log is changed and the file cannot be written', async () => {
-    started = await start()
-    mkdirSync(`${file}.new`)
-    expect(await refusalOf(`set ${NAME} taker_fee_bps=30`)).to.equal(
-      `${NAME} is changed, but ${file} cannot be written: write it there as well`,
-    )
-  })
-
-  it('writes the file as the log is when a command is repeated that could not write it', async () => {
-    started = await start()
-    mkdirSync(`${file}.new`)
-    expect(await refusalOf(`disable ${NAME}`)).to.include('cannot be written')
-    rmSync(`${file}.new`, { recursive: true })
-    expect(rows()[0]).to.include({ enabled: true })
-    expect(await refusalOf(`disable ${NAME}`)).to.equal(`${NAME} is disabled already`)
-    expect(rows()[0]).to.include({ enabled: false })
-  })
-
-  it('adds rows, and refuses a bad one before anything is written', async () => {
-    const added = join(dir.path, 'added.json')
+  it('has rows registered, and refuses a bad one before anything is', async () => {
+    const [, perp = {}] = JSON.parse(readFileSync(defaultMarketFile, 'utf8')) as Row[]
     for (const [row, problem] of [
-      [{ ...other, ordinal: spot.ordinal }, `B: ordinal ${String(spot.ordinal)} is listed twice`],
+      [{ ...other, ordinal: spot.ordinal }, `B: the ordinal ${String(spot.ordinal)} is of ${NAME}`],
       [{ ...other, tick_size: '0' }, 'B: tick_size must be positive decimal text'],
       [{ ...other, asset: 'nowhere' }, 'needs the address nowhere'],
+      [
+        { ...spot, maker_fee_bps: 1 },
+        `${NAME} is registered, and its maker_fee_bps never changes: it is 0`,
+      ],
+      [perp, 'cNGN-PERP is not listed: the deployment has no perp_asset and no perp_trade_module'],
     ] as const) {
-      writeFileSync(added, JSON.stringify([row]))
-      const refused = await refusalOf(`add ${added}`)
+      const refused = await refusalOf(`add ${write([row])}`)
       expect(refused).to.include(problem)
       expect(refused.split('\n')).to.have.length(1)
-      expect(rows()).to.deep.equal([spot])
+      expect(await registered()).to.have.length(1)
     }
-    writeFileSync(added, JSON.stringify([other]))
-    expect(await run(`add ${added}`)).to.deep.equal(['B: added; its matcher does not answer yet'])
-    expect(rows()).to.deep.equal([spot, other])
+    expect(await refusalOf(`add ${write([])}`)).to.equal('there is no row of a market')
+    expect(await run(`add ${write([other])} --reason more`)).to.deep.equal([
+      'B: registered; its matcher does not answer yet',
+    ])
+    await run(`add ${write([{ ...unnumbered, market: 'C', sub_id: '10' }])}`)
+    expect((await registered()).map(({ market, ordinal }) => [market, ordinal])).to.deep.equal([
+      [NAME, 0],
+      ['B', 9],
+      ['C', 10],
+    ])
   })
+
+  it('replaces the texts of a registered market, and nothing else of it', async () => {
+    started = await start()
+    const file = write([{ ...spot, aliases: ['NEW'], taker_fee_bps: 1 }])
+    const lines = await run(`add ${file}`, key, { openWithinMs: 10_000 })
+    expect(lines[0]).to.match(/: enabled, open, taker_fee_bps=25 /)
+    expect(await registered()).to.deep.equal([{ ...stageMarket, aliases: ['NEW'] }])
+  })
+
+  it('registers for two operators at once, each with ordinals of its own', async () => {
+    const [b, c] = ['B', 'C'].map((market, at) => {
+      const file = join(dir.path, `${market}.json`)
+      writeFileSync(file, JSON.stringify([{ ...unnumbered, market, sub_id: `${at + 20}` }]))
+      return file
+    })
+    await Promise.all([run(`add ${b}`), run(`add ${c}`)])
+    const [, ...added] = await registered()
+    expect(added.map(({ market }) => market)).to.have.members(['B', 'C'])
+    expect(added.map(({ ordinal }) => ordinal)).to.deep.equal([1, 2])
+  })
+
+  const addSeries = async (row: object) => {
+    const addresses = { ...testAddresses, ...futureAddresses }
+    writeFileSync(join(dir.path, 'devnet.json'), JSON.stringify(addresses))
+    await run(`add ${write([row])}`)
+  }
 
   it('lists which series comes next, while it is not listed, and that none does', async () => {
     const endSec = Date.parse('2028-02-29T14:00:00Z') / 1_000
-    writeFileSync(file, JSON.stringify([spot, rowOfNextSeries([spot], endSec)]))
-    const addresses = { ...testAddresses, ...futureAddresses }
-    writeFileSync(join(dir.path, 'devnet.json'), JSON.stringify(addresses))
+    await addSeries(rowOfNextSeries([spot], endSec))
     const next = (calendar: FuturesCalendar, time: string) =>
       run('list', key, { calendar, nowMs: () => Date.parse(time) })
     expect((await next('month-end', '2028-02-20T13:00:00Z')).at(-1)).to.equal(
@@ -207,13 +214,12 @@ describe('./venue market', () => {
       const [text = ''] = await run(`row ${words}`.trim(), key, { calendar, nowMs })
       return (JSON.parse(text) as Row[])[0]
     }
-    const addresses = { ...testAddresses, ...futureAddresses }
-    writeFileSync(join(dir.path, 'devnet.json'), JSON.stringify(addresses))
     const first = await row('month-end')
-    expect(first).to.include({ market: 'USDC-cNGN-31JAN28', ordinal: 1, enabled: true })
-    writeFileSync(file, JSON.stringify([spot, { ...first, taker_fee_bps: 10, ordinal: 4 }]))
+    expect(first).to.include({ market: 'USDC-cNGN-31JAN28', enabled: true })
+    expect(first).not.to.have.property('ordinal')
+    await addSeries({ ...first, taker_fee_bps: 10 })
     expect(await row('month-end')).to.include({
-      ...{ market: 'USDC-cNGN-29FEB28', ordinal: 5, taker_fee_bps: 10 },
+      ...{ market: 'USDC-cNGN-29FEB28', taker_fee_bps: 10, asset: futureAddresses.future_asset },
     })
     expect(await row('none', '2028-06-30T14:00Z')).to.include({ market: 'USDC-cNGN-30JUN28' })
     const refused = await row([nowMs() / 1_000 - 9]).catch((error: unknown) => error)
@@ -228,7 +234,7 @@ describe('./venue market', () => {
       })
     const none = started({ DATA_DIR: join(dir.path, 'none') })
     expect([none.status, none.stdout]).to.deep.equal([1, ''])
-    expect(none.stderr).to.match(/^venue: there is no market file [^\n]+\n$/)
+    expect(none.stderr).to.match(/^venue: NATS_URL is not set[^\n]+is the venue running\?\n$/)
     const stopped = started({ DATA_DIR: dir.path })
     expect([stopped.status, stopped.stdout]).to.deep.equal([1, ''])
     expect(stopped.stderr).to.match(/^venue: NATS_URL is not set[^\n]+is the venue running\?\n$/)

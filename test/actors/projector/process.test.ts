@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { provideBundles } from '../../../devnet/bundle.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
@@ -11,16 +11,15 @@ import { askPing, feedStream, feedSubject } from '../../../bus-schemas/subjects.
 import type { Block } from '../../../core/engine/change.js'
 import { HISTORY_MIGRATIONS, historyPath } from '../../../data/history/project.js'
 import { openReadModel, ReadModelAbsent } from '../../../data/history/read-model.js'
-import { addRows, provideMarketFile } from '../../../data/market-file.js'
-import { readRows } from '../../../data/markets.js'
 import { openDatabase } from '../../../data/open.js'
 import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
-import { testAddresses } from '../../support/builders.js'
+import { aMarket } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { allRows, openHistory, streamed } from '../../support/history.js'
 import { someBlocks } from '../../support/market-feed.js'
 import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
+import { registerMarkets } from '../../support/registered.js'
 import { tempDir } from '../../support/temp-dir.js'
 
 const SPOT = { market: 'cNGN-USDC', ordinal: 0 }
@@ -32,15 +31,14 @@ describe('the projector as a process on a real bus', function () {
   let bus: Bus
   const dir = tempDir()
   const database = historyPath(dir.path)
-  const deployment = join(dir.path, 'deployment.json')
   const children: ChildProcess[] = []
 
   before(async () => {
-    writeFileSync(deployment, JSON.stringify(testAddresses))
     server = await startNatsServer()
     bus = await connectNatsBus({ url: server.url, name: 'test' })
     const stream = feedStream(SPOT.market)
     await bus.declareStream({ stream, subject: feedSubject(SPOT.market), description: 'feed' })
+    await registerMarkets(bus, [aMarket()])
   })
   after(async () => {
     for (const child of children) child.kill('SIGKILL')
@@ -55,7 +53,6 @@ describe('the projector as a process on a real bus', function () {
       env: {
         NATS_URL: server.url,
         DATA_DIR: dir.path,
-        DEPLOYMENT_FILE: deployment,
         LOG_LEVEL: 'error',
         ...settings,
       },
@@ -141,12 +138,9 @@ describe('the projector as a process on a real bus', function () {
   })
 
   it('measures a market that is added while it runs', async () => {
-    const file = join(dir.path, 'markets.json')
-    await provideMarketFile(file, [SPOT.market])
-    const child = run({ MARKETS_FILE: file, METRICS_DIR: join(dir.path, 'metrics') })
+    const child = run({ METRICS_DIR: join(dir.path, 'metrics') })
     await eventually(async () => (await ping())?.ready === true)
-    const [row] = readRows(file) as [object]
-    await addRows(file, [{ ...row, market: 'ADDED', ordinal: 1, aliases: [], sub_id: '1' }])
+    await registerMarkets(bus, [aMarket({ market: 'ADDED', ordinal: 1, aliases: [], subId: 1n })])
     await eventually(async () => {
       const target = readFileSync(join(dir.path, 'metrics', 'projector.json'), 'utf8')
       const [{ targets }] = JSON.parse(target) as [{ targets: [string] }]
@@ -163,6 +157,6 @@ describe('the projector as a process on a real bus', function () {
     child.stderr.on('data', (chunk) => (said += String(chunk)))
     const [code] = (await once(child, 'close')) as [number]
     expect(code).to.equal(78)
-    expect(said).to.contain('NATS_URL').and.contain('DATA_DIR').and.contain('DEPLOYMENT_FILE')
+    expect(said).to.contain('NATS_URL').and.contain('DATA_DIR')
   })
 })

@@ -12,7 +12,6 @@ import { commandsStream, feedStream } from '../../../bus-schemas/subjects.js'
 import { withArchive } from '../../../data/archived-bus.js'
 import { createKeptOrders } from '../../../data/history/kept-orders.js'
 import { HISTORY_FILE, historyPath } from '../../../data/history/project.js'
-import { provideMarketFile } from '../../../data/market-file.js'
 import { loadDeployedMarkets } from '../../../data/markets.js'
 import { openDatabase } from '../../../data/open.js'
 import type { Bus, BusMessage } from '../../../runtime/bus/bus.js'
@@ -177,11 +176,7 @@ describe('a trimmed feed', function () {
       const identityFile = join(place.path, 'identity')
       writeFileSync(identityFile, identity)
       const key = { recipients: [await identityToRecipient(identity)] }
-      const from: NodeJS.ProcessEnv = {
-        ...venue.env,
-        MARKETS_FILE: join(place.path, 'markets.json'),
-      }
-      await provideMarketFile(join(place.path, 'markets.json'), [MARKET])
+      const from: NodeJS.ProcessEnv = venue.env
       const nothing = () => undefined
       const without = await runBackup(
         await readBackupConfig({ ...from, FEED_ARCHIVE_DIR: '' }),

@@ -10,8 +10,9 @@ import { inProject } from '../../../devnet/launcher/binaries.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
+import { registerMarkets } from '../../support/registered.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
-import { testAddresses } from '../../support/builders.js'
+import { aMarket, testAddresses } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { declareFeed, publishChanges } from '../../support/fan-out-rig.js'
 import { freePort } from '../../support/free-port.js'
@@ -36,6 +37,7 @@ describe('ws-fanout process', function () {
     nats = await startNatsServer()
     bus = await connectNatsBus({ url: nats.url, name: 'test' })
     await declareFeed(bus, MARKET)
+    await registerMarkets(bus, [aMarket()])
     await writeFile(join(dir.path, 'deployment.json'), JSON.stringify(testAddresses))
     port = await freePort()
   })

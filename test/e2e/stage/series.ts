@@ -9,11 +9,12 @@ import { createRestClient, type OrderRecord } from '../../../client/index.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { dateCodeOf } from '../../../core/contracts/future.js'
 import type { Market } from '../../../core/contracts/market.js'
-import { loadMarkets } from '../../../data/markets.js'
 import { roleAccounts } from '../../../devnet/chain/accounts.js'
 import { seedTradingAccounts, type TokenBalances } from '../../../devnet/chain/seed-accounts.js'
 import { createBatch } from '../../../devnet/chain/transaction-batch.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
+import { marketsIn, readRegister } from '../../../runtime/bus/market-register.js'
+import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { signedOrderBody, type OrderBody, type OrderTerms } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { seriesRow } from '../../support/series-rows.js'
@@ -46,14 +47,15 @@ export async function openSeries(venue: TestVenue, ordinal: number): Promise<Mar
   const rest = createRestClient(venue.gatewayUrl)
   await eventually(async () => (await rest.markets()).some(({ market }) => market === name), 60_000)
   await venue.untilReady()
-  return listedMarket(venue, name)
+  return registeredMarket(venue, name)
 }
 
-/** A market of the venue's market file. */
-export function listedMarket({ devnet, dataDir }: TestVenue, name: string): Market {
-  const { markets } = loadMarkets(devnet as never, join(dataDir, 'markets.json'))
-  const market = markets.find((each) => each.market === name)
-  if (market === undefined) throw new Error(`${name} is not in the file`)
+/** A market of the venue's register. */
+export async function registeredMarket({ bus: place }: TestVenue, name: string): Promise<Market> {
+  const bus = await connectNatsBus({ ...place, name: 'test', user: 'operator' })
+  const market = marketsIn(await readRegister(bus)).find((each) => each.market === name)
+  await bus.close()
+  if (market === undefined) throw new Error(`${name} is not registered`)
   return market
 }
 

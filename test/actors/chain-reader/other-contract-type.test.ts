@@ -15,16 +15,14 @@ import type { Market } from '../../../core/contracts/market.js'
 import type { LoggedCommand } from '../../../core/engine/command.js'
 import { amountE18, quoteE18 } from '../../../core/money.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import { aMarket, anOrder, aPerp, signedOrderBody } from '../../support/builders.js'
+import { aMarket, anOrder, aPerp } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
-import { startFakeMatcher } from '../../support/fake-matcher.js'
-import { anIntakeStage, ask, silentLog } from '../../support/intake-stage.js'
-import { fakeChain } from '../chain-reader/fake-chain.js'
+import { silentLog } from '../../support/intake-stage.js'
+import { fakeChain } from './fake-chain.js'
 
 const NAME = 'EDITED'
-const good = aMarket()
 const logged = aMarket({ market: NAME, ordinal: 7, aliases: [], subId: 7n })
-/** The row of the market file, with what never changes changed. */
+/** The entry of the register, with what never changes changed. */
 const edited: Market = { ...aPerp(), market: NAME, ordinal: 7, aliases: [], subId: 7n }
 const resting = anOrder({ market: NAME, orderId: 'resting', nonce: 5n })
 const account = {
@@ -32,7 +30,7 @@ const account = {
   ...{ subaccountId: 7n, leaving: false, blockNumber: 9n, blockTimeSec: 10 },
 }
 
-describe('a market whose row of the market file names another contract type', () => {
+describe('a market that is registered with another contract type than its log has', () => {
   let bus: MemoryBus
   beforeEach(async () => {
     bus = createMemoryBus()
@@ -50,31 +48,6 @@ describe('a market whose row of the market file names another contract type', ()
     const terms = { ...openingOf(logged), standing: OPEN }
     const block = { market: NAME, commandSeq: 1, commandIndex: 0, firstSeq: 1, changes: [] }
     await bus.append(feedSubject(NAME), encodeBlock({ ...block, terms }))
-  })
-
-  it('takes cancels and no new order, says why, and keeps none of the others from trading', async () => {
-    const stage = anIntakeStage()
-    const intake = await stage.start(bus, { markets: [edited, good] })
-    const matchers = [
-      await startFakeMatcher(bus, good.market),
-      await startFakeMatcher(bus, NAME, commandMessages(logged).decode),
-    ]
-    expect(stage.registry().findOrder('resting')?.market).to.equal(NAME)
-    await eventually(async () => {
-      const refused = await ask(bus, 'place', await signedOrderBody({ market: logged }))
-      if (refused.kind !== 'refused') throw new Error('expected a refusal')
-      expect(refused.refusal.code).to.equal('trading_paused')
-      expect(refused.refusal.extra?.message).to.include(
-        `${NAME}: contract_type is perpetual in the market file and spot in the log: contract_type never changes: put spot back`,
-      )
-    })
-    const cancel = { owner_address: resting.owner, nonce: '5' }
-    expect((await ask(bus, 'cancel', cancel)).kind).to.equal('order')
-    const body = await signedOrderBody({ market: good })
-    expect((await ask(bus, 'place', body)).kind).to.equal('order')
-    await intake.stop()
-    for (const each of matchers) await each.stop()
-    stage.close()
   })
 
   it('is observed on the chain as its log has it', async () => {

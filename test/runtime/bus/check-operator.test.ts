@@ -3,14 +3,15 @@ import {
   checkOperator,
   SIGNED_WITHIN_MS,
   type CheckOperator,
-} from '../../../actors/matcher/check-operator.js'
-import type { MarketRequest } from '../../../bus-schemas/markets.js'
+  type TextOf,
+} from '../../../runtime/bus/check-operator.js'
+import { operatorText, type MarketRequest } from '../../../bus-schemas/markets.js'
 import { operatorNonces } from '../../../bus-schemas/subjects.js'
 import { AppendRefused, BusUnavailable, type ClaimsSpec } from '../../../runtime/bus/bus.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { newSeed } from '../../../runtime/bus/nkeys.js'
 import { operatorKeyOf } from '../../../runtime/bus/operator-key.js'
-import { rejectionOf } from '../../runtime/bus/probes.js'
+import { rejectionOf } from './probes.js'
 
 const NOW = 1_700_000_000_000
 const newKey = () => operatorKeyOf(new TextEncoder().encode(newSeed()))
@@ -34,8 +35,12 @@ describe('the signature of an operator', () => {
     const nonce = nonces.toString(16).padStart(32, '0')
     return key.sign(market, request, { issuedAtMs, nonce })
   }
+  const textOf =
+    (request: MarketRequest): TextOf =>
+    (proof) =>
+      operatorText('M', request, proof)
   const verdictOn = async (request: MarketRequest): Promise<string> => {
-    const verdict = await check.verdict(bus, 'M', request)
+    const verdict = await check.verdict(bus, request, textOf(request))
     return 'problem' in verdict ? verdict.problem : `by ${verdict.by}`
   }
 
@@ -96,7 +101,7 @@ describe('the signature of an operator', () => {
     expect(await verdictOn(request)).to.equal('by ada (root)')
     expect(await verdictOn(request)).to.equal('this command was given before')
     const next = checkOperator({ keys: new Map([[ada.publicKey, 'ada']]), nowMs: () => NOW })
-    expect(await next.verdict(bus.connect(), 'M', request)).to.deep.equal({
+    expect(await next.verdict(bus.connect(), request, textOf(request))).to.deep.equal({
       problem: 'this command was given before',
     })
   })
@@ -105,7 +110,7 @@ describe('the signature of an operator', () => {
     bus.setConnected(false)
     expect(await verdictOn(signed())).to.contain('try again')
     const verdictAfter = (error: Error) =>
-      check.verdict({ claimOnce: () => Promise.reject(error) }, 'M', signed())
+      check.verdict({ claimOnce: () => Promise.reject(error) }, signed(), textOf(pause))
     const full = await verdictAfter(new AppendRefused('no room'))
     expect(full).to.deep.equal({ problem: 'the bus does not answer: try again' })
     const closed = new BusUnavailable('closed')
@@ -114,8 +119,8 @@ describe('the signature of an operator', () => {
 
   it('is needed: a matcher without keys takes no command', async () => {
     const none = checkOperator({ keys: new Map(), nowMs: () => NOW })
-    expect(await none.verdict(bus, 'M', signed())).to.deep.equal({
-      problem: 'OPERATOR_KEYS of the matcher names no operator',
+    expect(await none.verdict(bus, signed(), textOf(pause))).to.deep.equal({
+      problem: 'OPERATOR_KEYS names no operator',
     })
   })
 })

@@ -1,0 +1,99 @@
+import type { OrderEntrySpec, MarketPresentation } from '../core/contracts/market.js'
+import type { MarketEntry, MarketTexts } from '../core/contracts/market-register.js'
+import { oneOf, text, whole } from '../core/wire/codec.js'
+import { list, optional, struct, union } from '../core/wire/compound.js'
+import { message, since, WIRE_VERSION } from './envelope.js'
+import { marketOpening, operatorProof, type OperatorProof } from './markets.js'
+
+/** The stream that is the register of markets, and how an operator has markets registered. */
+
+/** Most markets of one registration, and with it of a first import: an entry takes some 2 KB of the message. */
+export const MAX_REGISTERED = 256
+
+const entry = struct<MarketEntry>({
+  opening: marketOpening,
+  texts: struct<MarketTexts>({
+    aliases: list(text),
+    orderEntry: optional(
+      struct<OrderEntrySpec>({
+        name: text,
+        orientation: oneOf<OrderEntrySpec['orientation']>({ inverted: true, identity: true }),
+      }),
+    ),
+    presentation: struct<MarketPresentation>({
+      baseAssetSymbol: text,
+      quoteAssetSymbol: text,
+      displayName: text,
+      displayLabel: text,
+      settlementNote: text,
+      uiPriceUnit: text,
+      uiSizeUnit: text,
+      uiSideMeaning: text,
+      enginePriceUnit: text,
+      engineAmountUnit: text,
+      uiPriceToEngine: text,
+      uiSizeToEngine: text,
+    }),
+  }),
+})
+const entries = list(entry, 1, MAX_REGISTERED)
+
+/** One message of the register: what was registered together, by whom and why. */
+export interface Registration {
+  readonly by: string
+  readonly reason: string
+  readonly entries: readonly MarketEntry[]
+}
+
+export const {
+  version: REGISTRATION_VERSION,
+  encode: encodeRegistration,
+  decode: decodeRegistration,
+} = message(
+  'registration',
+  since(WIRE_VERSION, struct<Registration>({ by: text, reason: text, entries })),
+)
+
+/** Asked on `askRegister`. */
+export interface RegisterRequest extends Registration {
+  /** The end of the register from which the entries were made: at another one they are refused. */
+  readonly after_seq: number
+  readonly proof?: OperatorProof
+}
+
+/** The bytes that an operator signs: everything that the request says. */
+export const registerText = (
+  { after_seq, ...registration }: Omit<RegisterRequest, 'proof'>,
+  { key, issued_at_ms, nonce }: Omit<OperatorProof, 'signature'>,
+): Uint8Array => {
+  const { by, reason, entries } = registration
+  const said = Buffer.from(encodeRegistration({ by, reason, entries })).toString('utf8')
+  return Buffer.from(
+    JSON.stringify(['venue register command', after_seq, said, key, issued_at_ms, nonce]),
+  )
+}
+
+export const { encode: encodeRegisterRequest, decode: decodeRegisterRequest } = message(
+  'register request',
+  since(
+    WIRE_VERSION,
+    struct<RegisterRequest>({
+      ...{ by: text, reason: text, entries, after_seq: whole },
+      proof: optional(operatorProof),
+    }),
+  ),
+)
+
+/** `registered` once the entries are durable; `stale` at another end of the register, which the asker reads again. */
+export type RegisterAnswer =
+  | { readonly kind: 'registered'; readonly seq: number }
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'refused'; readonly message: string }
+
+export const { encode: encodeRegisterAnswer, decode: decodeRegisterAnswer } = message(
+  'register answer',
+  since(
+    WIRE_VERSION,
+    union<RegisterAnswer>({ registered: { seq: whole }, stale: {}, refused: { message: text } }),
+  ),
+)
