@@ -9,7 +9,7 @@ import type { ShownOfMarket } from '../core/records/market-entry.js'
 import type { GatewayConfig } from './config.js'
 import type { GatewayDeps } from './context.js'
 
-/** How long what the chain shows of a market is kept (interface 2.3). */
+/** How long what the chain shows of a market is kept (PER-001). */
 const CACHE_MS = 10_000
 
 /**
@@ -34,7 +34,7 @@ export async function openChainReads(
   }
 }
 
-/** A read that takes longer goes on for the next request; this one is answered without it (decision P17). */
+/** A read that takes longer goes on for the next request; this one is answered without it (PER-002). */
 const OBSERVE_WITHIN_MS = 2_000
 
 type ChainDeps = Pick<GatewayDeps, 'chainMarkets' | 'indexGate' | 'nowMs'>

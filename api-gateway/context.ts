@@ -72,13 +72,13 @@ export interface GatewayDeps {
   readonly log: Logger
 }
 
-/** What a report on the index proves its source with (decision P16). */
+/** What a report on the index proves its source with (PER-020). */
 export interface IndexToken {
   readonly header: string
   readonly value: string
 }
 
-/** The configurable words of message-signed frames (decision A14). */
+/** The configurable words of message-signed frames (AUT-035). */
 export interface ServiceAuth {
   /** Name of the header that carries a frame. */
   readonly header: string

@@ -121,7 +121,7 @@ interface AnsweredRefusal {
 
 /**
  * The answer to a placement that was sent before: the refusal with the stored order. Without an order where the read model shows
- * the market's decision and no such order. `outcome_unknown` when it shows neither within REPEAT_WAIT_MS (decision B15).
+ * the market's decision and no such order. `outcome_unknown` when it shows neither within REPEAT_WAIT_MS (ORD-003).
  */
 export async function refusalOfRepeat(
   deps: GatewayDeps,

@@ -7,7 +7,7 @@ import type { Logger } from '../runtime/process/log.js'
 const MAX_READ_WAIT_MS = 2_000
 const POLL_MS = 5
 
-/** Read your own writes: every read of this gateway includes what this gateway has answered (decision D12). */
+/** Read your own writes: every read of this gateway includes what this gateway has answered (REA-032). */
 export interface OwnWrites {
   /** Notes that an answer showed the market as of this feed seq. */
   answered(market: string, feedSeq: number): void

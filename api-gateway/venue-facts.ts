@@ -26,7 +26,7 @@ export const RELEASE = (
   }
 ).version
 
-/** The words of `data` for each module, in their order (interface 2.9). */
+/** The words of `data` for each module, in their order. */
 const DATA_WORDS = {
   trade_data:
     'TradeData(address asset,uint256 subId,int256 limitPrice,int256 desiredAmount,uint256 worstFee,uint256 recipientId,bool isBid)',

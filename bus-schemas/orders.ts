@@ -194,7 +194,7 @@ export function decodeOrderRequest(data: Uint8Array): OrderRequest {
 export type OrderAnswer =
   | {
       readonly kind: 'order'
-      /** Last seq of the block that decided it; a read that shows this seq shows the answer (decision D12). */
+      /** Last seq of the block that decided it; a read that shows this seq shows the answer (REA-032). */
       readonly feed_seq: number
       readonly market: string
       readonly order: Order

@@ -4,7 +4,7 @@ import { address, flag, hex, priceE18, quoteE18, text, uint, whole } from '../co
 import { list, optional, struct, union } from '../core/wire/compound.js'
 import { message, since, WIRE_VERSION } from './envelope.js'
 
-/** Whether a match may be settled: asked by the executor before it settles one (decision E6). */
+/** Whether a match may be settled: asked by the executor before it settles one (SET-055, SET-056). */
 
 /** A question on `askSettlement(market)`. */
 export interface SettlementQuestion {

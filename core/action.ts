@@ -1,5 +1,5 @@
 /**
- * The signed Action and the words of its data (interface 2.9). `ActionJson` is the wire form, kept exactly as the
+ * The signed Action and the words of its data. `ActionJson` is the wire form, kept exactly as the
  * client sent it because the order record returns it; `Action` is the same with numbers read and addresses lowered.
  */
 export type { ActionJson } from '../interface/order.js'

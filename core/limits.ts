@@ -48,5 +48,5 @@ export const MAX_ORDINAL = 65_535
 /** The chain keeps a position's sub id in 96 bits. */
 export const SUB_ID_MAX = 2n ** 96n - 1n
 
-/** Changes of a market that its feed keeps in any case: what a replay of a client may reach back to at least (decision A8). */
+/** Changes of a market that its feed keeps in any case: what a replay of a client may reach back to at least (STR-034). */
 export const KEEP_FEED_CHANGES = 1_000_000

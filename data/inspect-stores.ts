@@ -36,7 +36,7 @@ export interface TransactionTrail {
   readonly attempts: readonly { readonly hash: Hex; readonly signedAt: string }[]
 }
 
-/** A deposit or a withdrawal as a client is shown it (interface 4.1). */
+/** A deposit or a withdrawal as a client is shown it. */
 export interface TransferTrail {
   readonly kind: 'deposit' | 'withdrawal'
   readonly status: string

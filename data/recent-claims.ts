@@ -6,7 +6,7 @@ import type { Order } from '../core/engine/order.js'
 import { signedOrderText } from '../core/entry/read-action.js'
 import { actionJsonOf, actionOf } from '../core/entry/signed-action.js'
 
-/** The id and the nonce that an order uses up permanently (decision B9). */
+/** The id and the nonce that an order uses up permanently (ORD-017, ORD-018). */
 export interface Claim {
   readonly orderId: string
   readonly owner: Address

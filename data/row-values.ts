@@ -17,7 +17,7 @@ const ORDINALS = 256
 
 /**
  * A log position as one integer: the change's seq × 256 + the market's ordinal. Unique in the venue, increasing within
- * a market, and for a taker's fill the trade id (decision D4).
+ * a market, and for a taker's fill the trade id (REA-014).
  */
 export function logKey(seq: number, ordinal: number): number {
   return seq * ORDINALS + ordinal

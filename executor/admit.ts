@@ -29,7 +29,7 @@ const refuse = (field: string, message: string, guilty?: 'venue'): Admission => 
 })
 
 /**
- * Asks the market what its log says of a match (decision E6). A key of the form of a log's is that log's alone: another
+ * Asks the market what its log says of a match (SET-055, SET-056). A key of the form of a log's is that log's alone: another
  * caller's match under it would be in the way of the market's own. Orders that the market does not know may be those of an
  * outside matcher, or have ended here: then the order intake, which forgets none, is asked.
  */

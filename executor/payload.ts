@@ -75,7 +75,7 @@ const rules: readonly Rule[] = [
   ],
 ]
 
-/** Body of `POST /execute` (decisions E7 and E12), read: numbers as integers, hex in lower case. */
+/** Body of `POST /execute` (SET-051 to SET-053), read: numbers as integers, hex in lower case. */
 export const executePayload = ExecuteRequest.transform((request, ctx) => {
   const payload = readPayload(request)
   for (const [path, message, broken] of rules) {

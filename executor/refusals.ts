@@ -1,7 +1,7 @@
 import { badRequest, refuse as refusal, refusals, type Refusal } from '../core/entry/refusals.js'
 import { refuseWith } from '../runtime/http/server.js'
 
-/** Answers with a refusal as `{error, …extra}` (interface 4.14). */
+/** Answers with a refusal as `{error, …extra}`. */
 export const refuse = refuseWith(({ message }) => ({ error: message }))
 
 /** Room for the largest match that fits a transaction. */
@@ -9,7 +9,7 @@ export const MAX_BODY_BYTES = 256 * 1024
 
 export const MAX_REVERSALS = 100
 
-/** What the executor refuses besides the refusals of every HTTP service (decision E6). */
+/** What the executor refuses besides the refusals of every HTTP service. */
 export const executorRefusals = {
   pathNotFound: { ...refusals.pathNotFound, message: 'not found' },
   bodyTooLarge: {

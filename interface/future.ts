@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { address, decimal, integer, type Shape, unixSeconds } from './values.js'
 
-/** What only futures show: the chain's state of the series (interface 2.4). Prices are cNGN per USDC. */
+/** What only futures show: the chain's state of the series. Prices are cNGN per USDC. */
 export const FutureState = z
   .object({
     index_price: decimal.optional().describe('Absent while it cannot be read.'),

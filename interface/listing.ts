@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { decimal, type Shape, wholeInQuery } from './values.js'
 
 /**
- * What listing sites poll besides tickers (section 2.8): the base asset of the ticker priced in its target, the inverse of
+ * What listing sites poll besides tickers: the base asset of the ticker priced in its target, the inverse of
  * engine values. Spot only. Additive to the interface.
  */
 

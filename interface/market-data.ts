@@ -3,7 +3,7 @@ import { TradingStatus } from './market.js'
 import { CandleRecord, Stats24h } from './trade.js'
 import { decimal, enginePrice, type Shape, signedDecimal, time } from './values.js'
 
-/** What the public channels `levels`, `ticker`, `candles` and `status` carry. Additive to the interface (section 6). */
+/** What the public channels `levels`, `ticker`, `candles` and `status` carry. Additive to the interface. */
 
 /** Levels of each side that a client may ask for. */
 export const LEVEL_DEPTHS = [10, 25, 100, 500] as const

@@ -12,7 +12,7 @@ import {
   unixSeconds,
 } from './values.js'
 
-/** Markets: the entry of section 2.2, and how a read names a market. */
+/** Markets: the entry, and how a read names a market. */
 
 /** What a contract type adds to the public shape of a market. */
 interface ContractShape {

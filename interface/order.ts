@@ -25,12 +25,12 @@ import {
   wholeInQuery,
 } from './values.js'
 
-/** Orders: their record (section 2.5), the book (2.7), the history (4.6), and what places and cancels them (4.4, 4.5). */
+/** Orders: their record, the book, the history, and what places and cancels them. */
 
 /** Largest `depth` of a book. */
 const MAX_DEPTH = 1_000_000
 
-/** The signed action (section 2.9), its texts as the client wrote them. */
+/** The signed action, its texts as the client wrote them. */
 export const ActionJson = z
   .object({
     subaccount_id: sentInteger,
@@ -65,7 +65,7 @@ export const SpotContract = z
   .meta({ id: 'SpotContract', description: 'One order or fill in both languages.' })
 export type SpotContract = Shape<typeof SpotContract>
 
-/** How an order stands (section 3). */
+/** How an order stands. */
 export const OrderStatus = z.enum(['active', 'matching', 'filled', 'cancelled', 'expired']).meta({
   id: 'OrderStatus',
   description: '`matching`: everything open is in matches that await settlement on chain.',

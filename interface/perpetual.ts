@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { address, decimal, sentDecimal, type Shape, signedDecimal, unixSeconds } from './values.js'
 
-/** What only perpetual markets show: the chain's state of the market (interface 2.3). */
+/** What only perpetual markets show: the chain's state of the market. */
 
 const decimalOrEmpty = z.union([decimal, z.literal('')])
 

@@ -18,7 +18,7 @@ import {
   wholeInQuery,
 } from './values.js'
 
-/** Trades, fills (section 2.6), candles and tickers (2.8). Prices and sizes are the engine's, except in tickers. */
+/** Trades, fills, candles and tickers. Prices and sizes are the engine's, except in tickers. */
 
 /** Most candles of one answer. */
 export const MAX_CANDLES_LIMIT = 1000

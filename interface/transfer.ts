@@ -137,7 +137,7 @@ export const DepositReceipt = z
   .meta({ id: 'DepositReceipt', description: 'A deposit that was sent.' })
 export type DepositReceipt = Shape<typeof DepositReceipt>
 
-/** The record of a deposit (section 4.1). */
+/** The record of a deposit. */
 export const DepositRecord = z
   .object({
     ...recordFields,

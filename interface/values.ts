@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /**
- * Values that the shapes of the public interface are made of (section 2.1). A shape is a zod schema and a type of the same
+ * Values that the shapes of the public interface are made of. A shape is a zod schema and a type of the same
  * name; objects are open in the generated documents, because fields may be added at any time.
  */
 

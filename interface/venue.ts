@@ -3,7 +3,7 @@ import { TradingStatus } from './market.js'
 import { OrderRecord } from './order.js'
 import { address, hash, integer, revertName, type Shape, time } from './values.js'
 
-/** The venue itself: error bodies (section 7.1), clock, health and readiness. */
+/** The venue itself: error bodies, clock, health and readiness. */
 
 /** Fields that every refusal has. */
 const errorFields = {
@@ -189,7 +189,7 @@ export const Health = z
   })
 export type Health = Shape<typeof Health>
 
-/** The header by which an owner proves its address to the order history, fills and cancels (section 5.2). */
+/** The header by which an owner proves its address to the order history, fills and cancels. */
 export const serviceAuthHeader = z
   .string()
   .regex(/^[A-Za-z0-9_-]+={0,2}$/)

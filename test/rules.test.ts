@@ -23,6 +23,9 @@ const prefixOf = (id: string): string => id.slice(0, 3)
 const prefixes = new Set(rules.map(({ id }) => prefixOf(id)))
 const CITED = new RegExp(`\\b(?:${[...prefixes].join('|')})-\\d{3}\\b`, 'g')
 
+/** A code of a text that is not in the repository. */
+const FOREIGN = /\bdecisions? [A-Z]\d|\binterface \d/
+
 /** The rules that each file cites; the rules' own folder cites none. */
 const cited = new Map(
   walk('')
@@ -88,6 +91,15 @@ describe('the rules', () => {
       [...ids].filter((id) => !known.has(id)).map((id) => `${path}: ${id}`),
     )
     expect(unknown).to.deep.equal([])
+  })
+
+  it('are cited by their ids alone, not by codes of a text outside', () => {
+    const foreign = [...cited.keys()].flatMap((path) =>
+      read(path)
+        .split('\n')
+        .flatMap((line, index) => (FOREIGN.test(line) ? [`${path}:${index + 1}`] : [])),
+    )
+    expect(foreign, 'cite a rule of docs/rules').to.deep.equal([])
   })
 
   it('are each cited by a test', () => {

@@ -15,7 +15,7 @@ import { el, panel, table } from './dom.js'
 import type { Account } from './keys.js'
 
 const FIVE_MINUTES = 300
-/** The interface has deposits of cash into margin accounts only (section 4.1). */
+/** The interface has deposits of cash into margin accounts only. */
 const HOW_TO_FUND =
   'The venue carries out deposits into accounts of a perpetual: see there. An account that trades this market is funded by its owner’s own transaction, createAndDepositSubAccount or deposit of its manager’s assets, which costs the owner gas.'
 

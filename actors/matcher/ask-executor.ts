@@ -14,7 +14,7 @@ import { ExecuteFailure, ExecuteReceipt, type ExecuteRequest } from '../../inter
 import { jsonOf, NoExecutor, orNoExecutor, type Executors } from './executors.js'
 
 /**
- * The request that settles a match (decisions E7, E12). Price and fee are integers at 1e18; the amount is the chain's
+ * The request that settles a match (SET-052, SET-053). Price and fee are integers at 1e18; the amount is the chain's
  * word, in units of the market's amount scale.
  */
 export function executeRequest(
@@ -57,7 +57,7 @@ function amountWord(market: Market, amount: AmountE18): bigint {
   return word
 }
 
-/** The executor's answer about a settlement; `undecided` means: ask again with the same key (decision B5). */
+/** The executor's answer about a settlement; `undecided` means: ask again with the same key (SET-008). */
 export type ExecutorAnswer =
   | Extract<SettlementOutcome, { kind: 'success' }>
   /** `codeSigners`: those of its signers that were code where it failed; absent when that is not known. */
@@ -91,7 +91,7 @@ export interface ExecutorAddress {
 }
 
 /**
- * Asks the executor in use over HTTP (interface 4.14, decision E6). What is not known is `undecided`, also what was asked of
+ * Asks the executor in use over HTTP (SET-010). What is not known is `undecided`, also what was asked of
  * an executor that is left meanwhile. Rejects with a defect of this program alone. `poster` opens the connections, by
  * default its own.
  */

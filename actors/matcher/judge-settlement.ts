@@ -33,7 +33,7 @@ export function answerSettlements({ settings, leader, log }: Leading): Promise<S
 }
 
 /**
- * Whether a match may be settled (decision E6): one that the log holds as pending, whatever became of its orders since;
+ * Whether a match may be settled (SET-055, SET-056): one that the log holds as pending, whatever became of its orders since;
  * another matcher's at the market's fee, where what is neither filled nor pending of each order covers its fills.
  */
 export function judgeSettlement(

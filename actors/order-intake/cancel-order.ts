@@ -18,7 +18,7 @@ import type { UnderWay } from './under-way.js'
 
 export interface CancelOrderDeps extends CancelProofDeps {
   readonly registry: Pick<IntakeRegistry, 'findNonce'>
-  /** Prefixes of order ids that a service-tagged cancel may not touch (decision B13). */
+  /** Prefixes of order ids that a service-tagged cancel may not touch (CAN-014). */
   readonly protectedPrefixes: readonly string[]
   readonly underWay: Pick<UnderWay, 'waitForNonce'>
 }
@@ -73,7 +73,7 @@ function findLogged(
 }
 
 export interface CancelProofDeps {
-  /** `required` refuses a cancel without a proof; `open` accepts it (decision B12). */
+  /** `required` refuses a cancel without a proof; `open` accepts it (CAN-009, CAN-010). */
   readonly cancelAuth: 'open' | 'required'
   readonly verifier: SignatureVerifier
   readonly accounts: AccountReader

@@ -74,7 +74,7 @@ export interface Refused {
 }
 
 /**
- * Every check before uniqueness, in the order of decision C8: fields, the early answer to a repeat, the body's checks,
+ * Every check before uniqueness, in the order of ORD-027: fields, the early answer to a repeat, the body's checks,
  * custody, signature. When the chain does not answer, the order is not refused: it enters unchecked, which keeps it out
  * of the book. `mayBeRefused`: the book may refuse such an order, so a repeat of it is passed on.
  */
@@ -285,13 +285,13 @@ export type CustodyVerdict =
 /** What custody is judged by, besides the chain. */
 export interface CustodyTerms {
   readonly nowMs: number
-  /** The manager that the account must be under, if that matters to the market (decision P3). */
+  /** The manager that the account must be under, if that matters to the market (PER-009). */
   readonly manager?: Address | undefined
 }
 
 /**
  * Checks that the matching contract holds the order's subaccount for its owner and that a signer other than the owner is
- * a registered, unexpired session key (decisions C10, C11), and that the account is under the market's manager where
+ * a registered, unexpired session key (AUT-018, ORD-069, ORD-070), and that the account is under the market's manager where
  * that matters.
  */
 export function checkCustody(

@@ -38,7 +38,7 @@ export interface DepositDeps extends Pick<SubmitterChain, 'reader' | 'accounts' 
 const RACES =
   /^(BM_NonceAlreadyUsed|OV_InvalidActionOwner|ERC721\w+|ERC20Insufficient(Balance|Allowance)|Error: ERC20: transfer amount exceeds (balance|allowance))$/
 
-/** The rules of a deposit of USDC into an account under the perp manager (interface 4.1). */
+/** The rules of a deposit of USDC into an account under the perp manager (TRA-024 to TRA-034). */
 export function createDepositRules(deps: DepositDeps): TransferRules<ValidDeposit> {
   const { depositModule, cashAsset, usdc } = deps.deployment
   const { perpManager } = deps

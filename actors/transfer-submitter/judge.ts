@@ -47,7 +47,7 @@ export type Judged<Transfer> =
   | { readonly kind: 'claimed'; readonly record: TransferRecord; readonly transfer: Transfer }
 
 /**
- * Checks requests in the order of decision E1 and claims them: form, record, limits, signature, chain, claim. Concurrent
+ * Checks requests in the order of TRA-002 and claims them: form, record, limits, signature, chain, claim. Concurrent
  * requests with the same action are judged once and share the outcome.
  */
 export function createJudge<Transfer extends SignedTransfer>(deps: JudgeDeps<Transfer>) {

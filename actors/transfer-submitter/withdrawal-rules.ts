@@ -19,7 +19,7 @@ const TOKEN_SHORT =
   /^(ERC20InsufficientBalance|Error: ERC20: transfer amount exceeds balance|Panic\(0x11\)|SafeCastOverflowedUintToInt)$/
 const RACES = /^(BM_NonceAlreadyUsed|OV_InvalidActionOwner|ERC721\w+)$/
 
-/** The rules of a withdrawal out of an account in Matching's custody (interface 4.3). */
+/** The rules of a withdrawal out of an account in Matching's custody (TRA-036 to TRA-041). */
 export function createWithdrawalRules(deps: WithdrawalDeps): TransferRules<ValidWithdrawal> {
   const { withdrawalModule, wrappedUsdc, wrappedCngn, cashAsset } = deps.deployment
   const withdrawable = [wrappedUsdc, wrappedCngn, cashAsset]

@@ -7,7 +7,7 @@ import { BODY_LIMITS, refuse } from '../context.js'
 import { createIndexGate } from '../index-lag.js'
 import { bodyRefusals, broken, refused, type Route } from '../route.js'
 
-/** `POST /v1/internal/index-status`: a sample of the price outside, from the operator's own feed (decision P16). */
+/** `POST /v1/internal/index-status`: a sample of the price outside, from the operator's own feed (PER-020). */
 export const postIndexStatus: Route = {
   method: 'POST',
   path: '/v1/internal/index-status',

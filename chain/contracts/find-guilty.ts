@@ -41,7 +41,7 @@ export interface Findings {
 }
 
 /**
- * Finds what is at fault for a failed match in the state in which it failed (decision B6). Without `at` that state is not
+ * Finds what is at fault for a failed match in the state in which it failed (SET-021, SET-022). Without `at` that state is not
  * known any more; neither is it when the node does not show it, when the chain cannot be read, and of a match of several
  * makers: then only the revert's name counts. Rejects with a defect of this program alone, which proves nothing either.
  */

@@ -10,7 +10,7 @@ import { chainContractOf } from './registry.js'
 /** Reads what the chain shows of markets, for callers that can do without an answer. */
 export interface MarketReader {
   /**
-   * An observation at most as old as the cache allows; what may not be cached (decision P15) is of a read that began after
+   * An observation at most as old as the cache allows; what may not be cached (PER-001) is of a read that began after
    * the call. Undefined when the chain cannot be read, or the contract type has no facts of a market.
    */
   readMarket(market: Market): Promise<MarketObservation | undefined>

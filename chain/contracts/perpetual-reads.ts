@@ -178,7 +178,7 @@ const contingencyOf = (
   [depegThreshold = 0n, depegFactor = 0n]: readonly bigint[],
 ): Contingency => ({ perpThreshold, baseThreshold, factor, depegThreshold, depegFactor })
 
-/** Undefined when the manager credits no base asset in the market (decision P13). */
+/** Undefined when the manager credits no base asset in the market. */
 async function readCollateral(
   manager: Address,
   marketId: bigint,

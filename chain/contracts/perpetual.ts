@@ -46,7 +46,7 @@ const solvency: Solvency = {
   },
 }
 
-/** An account that is auctioned trades nothing (decision P20). */
+/** An account that is auctioned trades nothing (PER-030). */
 const AUCTION_EVENTS = (
   ['SolventAuctionStarted', 'InsolventAuctionStarted', 'AuctionEnded'] as const
 ).map((name) => toEventSelector(getAbiItem({ abi: dutchAuctionAbi, name })))

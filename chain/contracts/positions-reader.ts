@@ -12,7 +12,7 @@ export interface MarketPosition {
   readonly facts: PositionFacts
 }
 
-/** Reads what accounts hold, for readers (decision P12). */
+/** Reads what accounts hold, for readers (REA-037). */
 export interface PositionsReader {
   /**
    * The account in each of these markets under whose manager it is, every read at the same block, which was the newest at

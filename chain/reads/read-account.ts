@@ -13,7 +13,7 @@ import { createExpiringCache, type Answer } from './expiring-cache.js'
 import { plainCalls, toAddress } from './plain-calls.js'
 import { MAX_LOG_BLOCKS } from './touches.js'
 
-/** The facts that decide whether an order may use a subaccount (decisions C10, C11). */
+/** The facts that decide whether an order may use a subaccount (AUT-018, ORD-069, ORD-070). */
 export interface AccountFacts {
   /** Owner recorded by the matching contract; the zero address when it holds no such account. */
   readonly recordedOwner: Address

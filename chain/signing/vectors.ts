@@ -24,7 +24,7 @@ import { personalDigest } from './verify-frame.js'
 import { bytesToHex } from './keys.js'
 
 /**
- * Signatures of one deployment that a client can compare its own with, step by step (interface 5). They are made with viem,
+ * Signatures of one deployment that a client can compare its own with, step by step. They are made with viem,
  * not with the hashes that verify requests, so that each checks the other.
  */
 

@@ -39,7 +39,7 @@ export function decodeFrameHeader(header: string): unknown {
 
 /**
  * The authenticated owner in lower case, or the reason for refusal. Only a plain key's strict signature is accepted (65
- * bytes, v 27 or 28, low s). The signed text may have the address as sent or in lower case (decision A9). The caller
+ * bytes, v 27 or 28, low s). The signed text may have the address as sent or in lower case (AUT-026). The caller
  * checks whether the nonce was used before. The reason names the mistake in the bytes of a signature that is right otherwise.
  */
 export function verifyFrame(

@@ -24,7 +24,7 @@ import {
 } from './signer-code.js'
 import { formFault } from './signature-form.js'
 
-/** The verdict on a signature; `unknown` when the chain did not answer (decision C9). */
+/** The verdict on a signature; `unknown` when the chain did not answer (AUT-010). */
 export type SignatureVerdict =
   /** `byCode`: the code at the signer has accepted it; false also of a recovered key whose code could not be read. */
   | { readonly kind: 'valid'; readonly byCode: boolean }
@@ -218,7 +218,7 @@ export interface ActionDomain {
   readonly verifyingContract: Address
 }
 
-/** What an owner or a session key signs to prove a cancel (decision B12). */
+/** What an owner or a session key signs to prove a cancel (CAN-011). */
 export interface CancelTerms {
   readonly owner: Address
   readonly signer: Address

@@ -36,15 +36,15 @@ export type ContractTerms = Pick<Market, 'takerFeeBps'>
 
 /** Everything by which orders of one contract type are judged, matched and settled. */
 export interface Trading<Own extends OwnTypes = OpaqueTypes> {
-  /** What a fill adds to `filled_quote`, rounded down (interface 2.5, decisions P19, F12). */
+  /** What a fill adds to `filled_quote`, rounded down (MON-024). */
   readonly quoteOf: (terms: ContractTerms, price: PriceE18, amount: AmountE18) => QuoteE18
   /** Symbol of the token in which `quoteOf` counts. */
   readonly quoteSymbol: (market: Market) => string
-  /** The taker's total fee of one fill, rounded down (decision C14); makers pay none. */
+  /** The taker's total fee of one fill, rounded down (MON-016, MON-017); makers pay none. */
   readonly takerFee: (terms: ContractTerms, price: PriceE18, amount: AmountE18) => QuoteE18
-  /** Fee per 1.0 of size, rounded as the chain compares it with the signed `worstFee` (decision C12). */
+  /** Fee per 1.0 of size, rounded as the chain compares it with the signed `worstFee` (MON-018). */
   readonly feePerUnit: (fee: QuoteE18, amount: AmountE18) => FeePerUnitE18
-  /** Checks of an order behind its signed words, in the order of decision C8; the first refusal answers. */
+  /** Checks of an order behind its signed words, in the order of ORD-027; the first refusal answers. */
   readonly restChecks: readonly RestCheck[]
   readonly means: Means<Own>
   /**
@@ -71,7 +71,7 @@ export interface Trading<Own extends OwnTypes = OpaqueTypes> {
   /** Unix seconds at which trading of the market ends: every order ends with it. Absent where it does not end. */
   readonly lastTradeSec?: (market: Market) => number
   /**
-   * Checks of an order against what the chain shows, behind custody and signature, in the order of decision C8; the
+   * Checks of an order against what the chain shows, behind custody and signature, in the order of ORD-027; the
    * first refusal answers. An order that needs them must name an account of the market's manager, and what cannot be read
    * is answered 500. Absent where funds decide before each match alone.
    */
@@ -81,7 +81,7 @@ export interface Trading<Own extends OwnTypes = OpaqueTypes> {
    * refused settlements. Absent where it waits for its account.
    */
   readonly countsShortMargin?: true
-  /** `cancel_reason` of an order that the chain keeps refusing with this revert (decision B6). */
+  /** `cancel_reason` of an order that the chain keeps refusing with this revert (SET-020). */
   readonly cancelReason: (revert: string) => RefusalReason
   /** Reverts that no order causes, beside those that all contract types have in common (faults.ts). */
   readonly faults?: VenueFaults
@@ -140,7 +140,7 @@ export type Pairing =
   | { readonly aside: LiveOrder; readonly hold: Hold }
   | { readonly aside: LiveOrder; readonly cancelReason: CancelReason }
 
-/** The `cancel_reason` of an order that is cancelled because the chain keeps refusing it (decision B6). */
+/** The `cancel_reason` of an order that is cancelled because the chain keeps refusing it (SET-020). */
 export type RefusalReason = Extract<
   CancelReason,
   | 'insufficient_margin'
@@ -272,7 +272,7 @@ export interface ContractWire<Own extends OwnTypes = OpaqueTypes> {
 
 /** What the public sees that only this contract type has. */
 export interface Presentation {
-  /** Further members of the market entry (interface 2.2 to 2.4). */
+  /** Further members of the market entry. */
   readonly marketEntry: (
     market: Market,
     observed?: MarketObservation,
@@ -280,9 +280,9 @@ export interface Presentation {
   ) => ContractEntry
   /** Decimals with which prices and sizes in trader terms are shown. */
   readonly uiDecimals: { readonly price: number; readonly size: number }
-  /** Whether `GET /v1/integrations/tickers` serves the market (decision D6). */
+  /** Whether `GET /v1/integrations/tickers` serves the market (REA-021). */
   readonly hasTicker: boolean
-  /** Further members of a fill, for the order's own side (interface 2.6). Absent where there are none. */
+  /** Further members of a fill, for the order's own side. Absent where there are none. */
   readonly fill?: (fill: MarkedFill) => MarkFields
   /** What `GET /v1/marks` and `GET /v1/funding` serve. Absent where nothing values positions. */
   readonly prices?: MarketPrices

@@ -6,7 +6,7 @@ import { expirySecOf } from './future-entry.js'
 import { spot } from './spot.js'
 
 /**
- * A dated contract settled by delivery (decision D11). Its markets load, and are listed when they are enabled; new
+ * A dated contract settled by delivery (REA-010). Its markets load, and are listed when they are enabled; new
  * orders are refused.
  */
 export const deliverable: Contract = Object.freeze<Contract>({

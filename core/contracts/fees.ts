@@ -6,7 +6,7 @@ export function notionalFloor(price: PriceE18, amount: AmountE18): QuoteE18 {
   return mulDivFloor(price, amount, E18) as QuoteE18
 }
 
-/** A fee of the notional in basis points, rounded down at both steps (decision C14). */
+/** A fee of the notional in basis points, rounded down at both steps (MON-017). */
 export function notionalFeeFloor(price: PriceE18, amount: AmountE18, feeBps: number): QuoteE18 {
   return mulDivFloor(notionalFloor(price, amount), BigInt(feeBps), 10_000n) as QuoteE18
 }

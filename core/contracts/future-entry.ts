@@ -51,7 +51,7 @@ export const futureEntry = (market: Market, observed?: MarketObservation): Contr
 })
 
 /**
- * The state of the series on the chain (interface 2.4); the band is that of the block that was read. Prices that the chain
+ * The state of the series on the chain; the band is that of the block that was read. Prices that the chain
  * does not have are absent: of a series that was not created, and of an index without a first price.
  */
 function observedState(

@@ -128,7 +128,7 @@ export const futureModel: MarginModel<FutureAccount, FutureFacts> = {
 
 /**
  * What binds the balances of a trading account that has a position in futures or owes cNGN, at one block. An account
- * without either has none, and spends what it holds (decision F1).
+ * without either has none, and spends what it holds (FUT-039).
  */
 export interface Exposure {
   /** Wrapped cNGN with all variation margin, accrued or not, at 1e18; negative when the account owes. */

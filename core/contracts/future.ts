@@ -47,12 +47,12 @@ import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js
 type FutureTypes = MarginTypes<FutureAccount, FutureFacts>
 type Observed = MarketObservation<FutureFacts> | undefined
 
-/** Nothing crosses on facts whose read began longer ago (decision F7). */
+/** Nothing crosses on facts whose read began longer ago (FUT-021). */
 export const BAND_AGE_MAX_MS = 2_000
-/** A match is judged with the band as it will be then, so that narrowing before inclusion refuses none (decision F4). */
+/** A match is judged with the band as it will be then, so that narrowing before inclusion refuses none (FUT-015). */
 const INCLUSION_SEC = 60
 
-/** The taker's fee in USDC: contracts × 1,000 × bps, rounded down; at any price (decision F9). */
+/** The taker's fee in USDC: contracts × 1,000 × bps, rounded down; at any price (FUT-008). */
 const takerFee = ({ takerFeeBps }: ContractTerms, amount: AmountE18): QuoteE18 =>
   quoteE18(mulDivFloor(amount, BigInt(takerFeeBps), 10_000n))
 
@@ -105,7 +105,7 @@ const FAULTS: VenueFaults = new Map<string, FaultOf>([
 
 type Asked = Admitted<FutureTypes>
 
-/** Pause, last trade time and band, in this order (decision F6). */
+/** Pause, last trade time and band, in this order (FUT-018). */
 function refuseByMarket({ market, order, observed }: Asked): Refusal | undefined {
   if (observed === undefined) return futureRefusals.bandUnreadable
   const { facts, readAtMs, blockTimeSec } = observed
@@ -142,14 +142,14 @@ function refuseMargin({ market, order, account, observed }: Asked): Refusal | un
 const positionOf = (facts: FutureAccount | undefined): bigint | undefined =>
   facts === undefined ? undefined : futureModel.positionOf(facts)
 
-/** A dated position, margined in USDC and cNGN and settled in cNGN; fees in USDC (interface 2.2, 2.4). */
+/** A dated position, margined in USDC and cNGN and settled in cNGN; fees in USDC. */
 export const future: Contract = Object.freeze({
   type: 'future',
   settlementType: 'cash_settled_future',
   problemOf: seriesProblem,
   signedStep: POSITION_STEP,
   trading: sealTrading<FutureTypes>({
-    // Sizes are USDC (decision F12).
+    // Sizes are USDC (FUT-007).
     quoteOf: (_, __, amount) => quoteE18(amount),
     quoteSymbol: ({ presentation }) => presentation.baseAssetSymbol,
     takerFee: (terms, _, amount) => takerFee(terms, amount),
@@ -201,7 +201,7 @@ export function dateCodeOf(expirySec: bigint): string | undefined {
 export const isSeries = ({ contractType }: Pick<Market, 'contractType'>): boolean =>
   contractType === future.type
 
-/** Why an identifier does not name this series (decision F20); undefined when it spells the date of its expiry. */
+/** Why an identifier does not name this series (FUT-001); undefined when it spells the date of its expiry. */
 export function seriesProblem(row: { readonly market: string; readonly subId: bigint }) {
   const { market, subId } = row
   const code = dateCodeOf(subId)

@@ -3,7 +3,7 @@ import { formatDecimal } from '../decimal.js'
 import { badRequest, type Refusal } from '../entry/refusals.js'
 import type { PriceE18 } from '../money.js'
 
-/** New orders of a perpetual while its index on the chain is away from the price outside of it (decision P16). */
+/** New orders of a perpetual while its index on the chain is away from the price outside of it (PER-016, PER-017). */
 
 /** How far the index may be away. */
 export interface IndexLagGate {
@@ -86,7 +86,7 @@ export const indexLagRefusal = (why: string, detail: Readonly<Record<string, unk
     extra: { message: `no new orders are taken: ${why}` },
   })
 
-/** `index_lag` of the perp object (interface 2.3). */
+/** `index_lag` of the perp object. */
 export function indexLagEntry(lag: IndexLag, index: PriceE18): IndexLagState {
   const { enforced, maxBps, sample } = lag
   const bps = lagBps(lag, index)

@@ -24,7 +24,7 @@ import {
 import { addMove, forgetMoves } from './settled-moves.js'
 
 /**
- * Means of accounts that carry positions against margin (decision P7). An order is judged by itself, with the account's
+ * Means of accounts that carry positions against margin (PER-023 to PER-027). An order is judged by itself, with the account's
  * matches in flight: those of its own side as if settled, their losses but not their gains; of the other side the losses
  * that exceed the margin which these matches release.
  */

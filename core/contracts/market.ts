@@ -2,10 +2,10 @@ import type { Address } from '../action.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'
 import type { MarketStanding } from './market-terms.js'
 
-/** The kinds of contract that a market may trade (interface 2.2). */
+/** The kinds of contract that a market may trade. */
 export type ContractType = Market['contractType']
 
-/** Texts and units of a market as section 2.2 of the interface presents them; none of them enters a computation. */
+/** Texts and units of a market as a market entry presents them; none of them enters a computation. */
 export interface MarketPresentation {
   readonly baseAssetSymbol: string
   readonly quoteAssetSymbol: string
@@ -21,7 +21,7 @@ export interface MarketPresentation {
   readonly uiSizeToEngine: string
 }
 
-/** How `ui_intent` becomes an engine order: its public name and its orientation (decision C6). */
+/** How `ui_intent` becomes an engine order: its public name and its orientation (ORD-052). */
 export interface OrderEntrySpec {
   readonly name: string
   readonly orientation: 'inverted' | 'identity'
@@ -31,7 +31,7 @@ export interface OrderEntrySpec {
 interface MarketBase {
   /** Canonical identifier, for example `cNGN-USDC`. */
   readonly market: string
-  /** Fixed position in the market file, never reused: the low byte of every trade id (decision D4). */
+  /** Fixed position in the market file, never reused: the low byte of every trade id (REA-014). */
   readonly ordinal: number
   /** A disabled market takes no order and is not listed; its history stays readable. */
   readonly enabled: boolean

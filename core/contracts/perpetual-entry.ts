@@ -23,7 +23,7 @@ export function perpetualEntry(
   return observed === undefined ? {} : { perp: perpState(market, observed, indexLag) }
 }
 
-/** `trading_enabled` (decision P5). */
+/** `trading_enabled` (PER-004). */
 export const isTradingEnabled = (facts: PerpetualFacts): boolean =>
   facts.moduleAllowed && facts.positionCap > 0n && !facts.paused && !facts.disabled
 
@@ -37,7 +37,7 @@ function pricesAt(facts: MarketFacts): PricesAt | undefined {
 /** Mark, index and funding of a perpetual. */
 export const perpetualPrices: MarketPrices = { hasFunding: true, at: pricesAt }
 
-/** The state of the market on the chain (interface 2.3). */
+/** The state of the market on the chain. */
 export function perpState(
   market: Market,
   { facts, readAtMs }: MarketObservation,
@@ -80,7 +80,7 @@ function pricesOf({ mark, index, pricesStale, fundingRate }: PerpetualFacts) {
   } as const
 }
 
-/** The chain counts both sides in the cap; `open_interest` counts one (decision P1). */
+/** The chain counts both sides in the cap; `open_interest` counts one (PER-003). */
 function positionsOf({ openInterest, index, totalPosition, positionCap }: PerpetualFacts) {
   return {
     open_interest: e18(openInterest),

@@ -121,7 +121,7 @@ export function unsettledAt({ position, valued }: PerpetualAccount, mark: bigint
 
 /**
  * The price at which maintenance margin is used up, at 1e10, half up, collateral not revalued: mark − surplus / (S − |S| × mm)
- * (decision P2). Undefined when there is none above zero.
+ * (PER-043). Undefined when there is none above zero.
  */
 export function liquidationPrice(
   { mark, maintenanceRate }: Pick<PerpetualFacts, 'mark' | 'maintenanceRate'>,
@@ -166,6 +166,6 @@ export const perpetualModel: MarginModel<PerpetualAccount, PerpetualFacts> = {
     return legOf(side, isBetter ? limitPrice : mark, amount)
   },
   mayBorrow: ({ borrowing }) => borrowing,
-  // The chain may still refuse one that costs cash below initial margin (decision P7).
+  // The chain may still refuse one that costs cash below initial margin (PER-031).
   reducesFreely: () => true,
 }

@@ -31,7 +31,7 @@ const UI_DECIMALS = 10
 const e18 = (value: bigint): string => formatDecimal(value, 18)
 const e18OrEmpty = (value: bigint | undefined): string => (value === undefined ? '' : e18(value))
 
-/** The account in the market as `GET /v1/positions` shows it (interface 2.8, decisions D8, P2, P12, P13). */
+/** The account in the market as `GET /v1/positions` shows it (PER-043 to PER-047). */
 export function perpetualPositions(held: HeldAccount): HeldRecords {
   const facts = perpetualOf(held.observed.facts)
   const own = perpetualPositionOf(held.facts)

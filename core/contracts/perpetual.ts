@@ -28,7 +28,7 @@ import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js
 
 type PerpetualTypes = MarginTypes<PerpetualAccount, PerpetualFacts>
 
-/** Nothing crosses on a head of the chain older than this, or on facts whose read began longer ago (decision P4). */
+/** Nothing crosses on a head of the chain older than this, or on facts whose read began longer ago (PER-041). */
 export const FACTS_AGE_MAX_MS = 10_000
 
 /** The hold of a market at its facts, the most lasting reason first. */
@@ -83,7 +83,7 @@ function refuseMargin({ market, order, account, observed }: Asked): Refusal | un
     : marketRefusals.insufficientMargin
 }
 
-/** A position without expiry, margined and settled in cash; the taker pays a fee in cash (interface 2.2, 2.3). */
+/** A position without expiry, margined and settled in cash; the taker pays a fee in cash. */
 export const perpetual: Contract = Object.freeze({
   type: 'perpetual',
   settlementType: 'cash_settled_perpetual',

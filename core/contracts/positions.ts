@@ -18,7 +18,7 @@ export interface PositionCap {
   readonly cap: bigint
 }
 
-/** Clamps to what reduce-only orders may reduce, and keeps the positions below their cap (decisions P10, P11). */
+/** Clamps to what reduce-only orders may reduce, and keeps the positions below their cap (PER-032, PER-036). */
 export function pairPositions(
   { incoming, resting, amount, awaiting }: Pair,
   positions: PositionCap | undefined,

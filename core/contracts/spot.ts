@@ -17,7 +17,7 @@ const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
 /** Only an account with a position or a debt in futures depends on an index: a stale one holds such orders alone. */
 const FAULTS: VenueFaults = new Map<string, FaultOf>([['BLF_DataTooOld', 'holdings']])
 
-/** Base and quote change hands between two subaccounts; the taker pays a fee in quote (interface 2.2). */
+/** Base and quote change hands between two subaccounts; the taker pays a fee in quote. */
 export const spot: Contract = Object.freeze({
   type: 'spot',
   settlementType: 'spot',

@@ -38,7 +38,7 @@ export interface EngineTerms {
 
 export const oppositeSide = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy')
 
-/** Translates an intent with positive numbers into engine terms, by the market's orientation (decision C4). */
+/** Translates an intent with positive numbers into engine terms, by the market's orientation (ORD-055 to ORD-059). */
 export function intentToEngine(
   orientation: OrderEntrySpec['orientation'],
   intent: IntentNumbers,
@@ -76,7 +76,7 @@ export interface EngineOrder {
 }
 
 /**
- * `spot_contract` of an order, a fill or a trade (interface 2.5): the engine order in trader terms; a sent intent is echoed. Undefined on markets without an order entry spec.
+ * `spot_contract` of an order, a fill or a trade: the engine order in trader terms; a sent intent is echoed. Undefined on markets without an order entry spec.
  * Computed texts: price at 10 decimals and size and USDC at 6, half up.
  */
 export function spotContract(

@@ -223,7 +223,7 @@ function answerRepeat({ state }: Step, { orderId, by }: Repeat): CommandAnswer {
 
 type Cancel = Extract<Command, { kind: 'CancelOrder' }>
 
-/** Cancels what is open of an active order; what is pending still settles (decision B4). */
+/** Cancels what is open of an active order; what is pending still settles (CAN-003). */
 function applyCancel(step: Step, { owner, nonce, reason }: Cancel): CommandAnswer {
   const { state } = step
   const live = state.owners.get(owner)?.get(nonce)
@@ -262,7 +262,7 @@ function applySignatureCheck(step: Step, { orderId, valid, byCode }: SignatureCh
   }
 }
 
-/** Takes the end of the session key that signed an order: the order ends with it, like one that expires (decision B8). */
+/** Takes the end of the session key that signed an order: the order ends with it, like one that expires (AUT-020). */
 function observeSessionKey(step: Step, orderId: string, endsSec: number): void {
   const { state } = step
   const live = state.orders.get(orderId)
@@ -276,7 +276,7 @@ function observeSessionKey(step: Step, orderId: string, endsSec: number): void {
 
 /**
  * Carries out what has become due at the market's time: holds end, orders enter their last seconds, orders expire
- * (decision B8). Returns whether more is due than one step may do.
+ * (MAT-033). Returns whether more is due than one step may do.
  */
 export function applyTime(step: Step): boolean {
   const { state } = step

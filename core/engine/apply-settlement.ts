@@ -52,7 +52,7 @@ interface Legs<Kind extends SettlementOutcome['kind']> {
   readonly outcome: Extract<SettlementOutcome, { kind: Kind }>
 }
 
-/** The maker's change, then the taker's, with nothing between (decision A1). */
+/** The maker's change, then the taker's, with nothing between (SET-005). */
 function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success'>): void {
   const { state } = step
   const published = {
@@ -77,8 +77,8 @@ function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success
 }
 
 /**
- * Holds the guilty order first, so that the innocent one does not match it again at once (decision B6). A fault of the
- * venue holds the market and neither order (decision P9). Where nothing shows which side is at fault both return, and their
+ * Holds the guilty order first, so that the innocent one does not match it again at once (SET-017, SET-018). A fault of the
+ * venue holds the market and neither order (SET-033). Where nothing shows which side is at fault both return, and their
  * signers do not match for a while: the one that may have to be hidden comes first, so that it has met others before.
  */
 function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'reverted'>): void {

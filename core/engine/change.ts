@@ -13,7 +13,7 @@ import {
 import type { Command, PublishedFill } from './command.js'
 import type { Order, OrderStatus, Side } from './order.js'
 
-/** A proposed match: one maker, one taker, one settlement (decision B16). */
+/** A proposed match: one maker, one taker, one settlement (SET-001). */
 export interface Match {
   /** `<market>:<seq of the counterpart's change>`: unique for ever, sent as Idempotency-Key. */
   readonly settlementId: string
@@ -33,7 +33,7 @@ export interface Fill extends Match {
   readonly fee: QuoteE18
   readonly txHash: Hex
   readonly blockNumber: bigint
-  /** Taker's seq × 256 + the market's ordinal (decision D4); the same on both legs. */
+  /** Taker's seq × 256 + the market's ordinal (REA-014); the same on both legs. */
   readonly tradeId: number
   /** Engine side of the taker; the maker's is the opposite. */
   readonly takerSide: Side
@@ -66,7 +66,7 @@ export const ENDED_BY_ACCOUNT: ReadonlySet<HoldReason> = new Set<HoldReason>([
 
 /** What every change carries of its order: the state after the change. */
 export interface ChangeBase {
-  /** Position in the market's sequence of changes, from 1 without gaps (decision A1). */
+  /** Position in the market's sequence of changes, from 1 without gaps (STR-001). */
   readonly seq: number
   /** Market time of the change, unix milliseconds. */
   readonly atMs: number
@@ -83,7 +83,7 @@ export interface ChangeBase {
   readonly status: OrderStatus
 }
 
-/** What an order that is no longer kept has used up for ever (decision B9). */
+/** What an order that is no longer kept has used up for ever (ORD-017, ORD-018). */
 export interface Tombstone {
   readonly orderId: string
   readonly owner: Address

@@ -77,9 +77,9 @@ export type Command =
     }
   /** Carries only time: expires orders, releases held ones. */
   | { readonly kind: 'Tick' }
-  /** Continues a sweep that stopped at the limit of makers per step (decision B17). */
+  /** Continues a sweep that stopped at the limit of makers per step (MAT-011). */
   | { readonly kind: 'ContinueOrder'; readonly orderId: string }
-  /** The result of a signature check after submission, the first or a repeated one (decision C9). */
+  /** The result of a signature check after submission, the first or a repeated one (AUT-011). */
   | {
       readonly kind: 'SignatureChecked'
       readonly orderId: string
@@ -169,7 +169,7 @@ const RULE_KINDS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'GapAccepted',
 ])
 
-/** The closed union of decision B5; `unknown` is no outcome and never enters the log. */
+/** The closed union of outcomes (SET-008); `unknown` is no outcome and never enters the log. */
 export type SettlementOutcome =
   | {
       readonly kind: 'success'

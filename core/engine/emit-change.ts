@@ -193,7 +193,7 @@ function forget(state: MatcherState, live: LiveOrder): void {
   leaveAccount(state, live)
 }
 
-/** Marks an order as cancelled; what is pending still settles (decision B4). Emits nothing. */
+/** Marks an order as cancelled; what is pending still settles (CAN-003). Emits nothing. */
 export function markCancelled(step: Step, live: LiveOrder, reason: EndReason): void {
   step.state.capture?.keep(live)
   live.gone = 'cancelled'

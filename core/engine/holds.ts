@@ -91,7 +91,7 @@ type Reverted = Extract<SettlementOutcome, { kind: 'reverted' }>
 type Pair = readonly [LiveOrder, LiveOrder]
 
 /**
- * What bears a reverted match (decisions B6, P9). An unclear one is judged by the revert's name; where that says nothing
+ * What bears a reverted match (SET-022, SET-033). An unclear one is judged by the revert's name; where that says nothing
  * either, no order bears it. A revert without a name is the venue's once it has hit two pairs without a common account, so
  * that one hostile order cannot hold a market.
  */
@@ -130,7 +130,7 @@ function hasHitOthers({ state }: Step, revert: string, pair: Pair): boolean {
 /**
  * Follows a fault that a match at this price has met. It holds the market for 5 s, doubling to 60 s while matches keep
  * meeting it; a fault of the price keeps fills at that price alone from being tried until the next observation of the
- * market (decision F7).
+ * market (FUT-017).
  */
 export function holdForFault(step: Step, revert: string, price: PriceE18): void {
   const { state } = step
@@ -159,7 +159,7 @@ export function observeFault(step: Step, revert: string | undefined): void {
 /**
  * Holds an order that its account does not carry until the account has changed. Where its contract counts an order short
  * of margin as refused, it is held for half a minute instead, and cancelled with the third refusal if that is at least a
- * minute after the first (decision F10). Emits nothing.
+ * minute after the first (FUT-026). Emits nothing.
  */
 export function holdUnfit(step: Step, live: LiveOrder, hold: Hold): void {
   const { trading, nowMs, capture } = step.state

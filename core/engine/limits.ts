@@ -1,6 +1,6 @@
 /** Bounds of one market's matching; the unit stands last in each name. */
 
-/** A step matches at most this many counterparts, then goes on by ContinueOrder (decision B17). */
+/** A step matches at most this many counterparts, then goes on by ContinueOrder (MAT-011). */
 export const SWEEP_MAX_MATCHES = 200
 /** A step carries out at most this many due deadlines; the shell sends the next tick at once. */
 export const DEADLINES_MAX_PER_STEP = 100
@@ -13,16 +13,16 @@ export const BLOCK_CLOSES_AT_WEIGHT = 250_000
 export const LIVE_ORDERS_MAX = 200_000
 /** Matches awaiting settlement at once; beyond it incoming orders wait hidden. */
 export const PENDING_MATCHES_MAX = 20_000
-/** An order is not matched in its last seconds, because the chain compares with block time (decision B8). */
+/** An order is not matched in its last seconds, because the chain compares with block time (MAT-034). */
 export const EXPIRY_MARGIN_MS = 10_000
-/** How long an order is held back after a refused settlement (decision B6). */
+/** How long an order is held back after a refused settlement (SET-018). */
 export const REFUSAL_HOLD_MS = 30_000
-/** Refusals after which an order is cancelled, if the last is far enough from the first (decision B6). */
+/** Refusals after which an order is cancelled, if the last is far enough from the first (SET-019). */
 export const REFUSALS_MAX = 3
 export const REFUSALS_SPAN_MS = 60_000
 /**
  * How long two signers do not match after a match of theirs failed without proof against either, at first and at most
- * (decision B6); after how long without another failure they begin anew.
+ * (SET-026); after how long without another failure they begin anew.
  */
 export const PAIR_WAIT_MS = 30_000
 export const PAIR_WAIT_MAX_MS = 3_600_000
@@ -71,7 +71,7 @@ export const UNGROWN_ORDERS_MAX = 20
  */
 export const SIGNER_POLL_MIN_MS = 1_000
 export const SIGNER_POLL_MS_PER_ORDER = 10
-/** How long a market is first held for a fault of the chain, and at most (decision P9). */
+/** How long a market is first held for a fault of the chain, and at most (SET-034). */
 export const FAULT_HOLD_MS = 5_000
 export const FAULT_HOLD_MAX_MS = 60_000
 /** How long an incoming order waits when too many matches are pending. */

@@ -155,7 +155,7 @@ export function endWithKey(live: LiveOrder, keyEndsSec: number): void {
 export const endsWithKey = ({ order, endsAtMs }: LiveOrder): boolean =>
   endsAtMs < deadlineMs(order.goodUntilSec)
 
-/** Whether the order is in its last seconds, in which it is no longer matched (decision B8). */
+/** Whether the order is in its last seconds, in which it is no longer matched (MAT-034). */
 export function isExpiring(live: LiveOrder, nowMs: number): boolean {
   return nowMs >= live.endsAtMs - EXPIRY_MARGIN_MS
 }

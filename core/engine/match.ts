@@ -40,8 +40,8 @@ import { takeRoom, whyShut, withoutRoom } from './window-room.js'
  * Matches an order against the other side of the book: one that was just placed, or one that comes back after a hold.
  * Each counterpart's change is emitted here, so that the book is never seen crossed; the order's own change is left to
  * the caller, who knows its kind. Afterwards the order is whole or partly pending, or carries a hold or a cancellation.
- * Price-time priority, the maker's price, the later placement is the taker (decisions A2, B3, B7, C12). An order whose
- * account is known to be short of what a match takes is held instead, and the other side goes on without it (E13).
+ * Price-time priority, the maker's price, the later placement is the taker (MAT-004, MAT-005, MAT-015, MAT-021). An order whose
+ * account is known to be short of what a match takes is held instead, and the other side goes on without it (MAT-048, MAT-049).
  */
 export function matchIncoming(step: Step, incoming: LiveOrder): void {
   const { state } = step
@@ -120,7 +120,7 @@ function nextResting(step: Step, incoming: LiveOrder, passed: Passed): LiveOrder
 }
 
 /**
- * Whether the incoming order passes over this one, because their signers may not match now: it meets others first (decision B6).
+ * Whether the incoming order passes over this one, because their signers may not match now: it meets others first (SET-029).
  * Notes the order in `passed` then. Never an own order, which self-trade prevention decides on, nor one that is about to expire,
  * which leaves the book.
  */
@@ -263,7 +263,7 @@ interface Crossing {
   readonly resting: LiveOrder
 }
 
-/** The match of two orders: the earlier one is the maker and gives the price (decision B3). */
+/** The match of two orders: the earlier one is the maker and gives the price (MAT-004). */
 function matchOf(step: Step, { incoming, resting }: Crossing, amount: AmountE18): Match {
   const { identity, rules, seq, trading } = step.state
   const isMaker = resting.rank < incoming.rank
@@ -286,7 +286,7 @@ export const isReopening = ({ closed, enabled, holds }: MatcherState): boolean =
 
 /**
  * Follows the market's holds. While there is one nothing crosses; when the last ends, the best crossing pair matches
- * first, the later order as the taker, until nothing crosses (decision P4). What one step may not match is left to the
+ * first, the later order as the taker, until nothing crosses (MAT-044). What one step may not match is left to the
  * next.
  */
 export function followHolds(step: Step): void {
@@ -307,7 +307,7 @@ export function followHolds(step: Step): void {
   }
 }
 
-/** Takes an order out of matching for its last seconds; visible only if something of it was open (decision B8). */
+/** Takes an order out of matching for its last seconds; visible only if something of it was open (MAT-034). */
 export function holdExpiring(step: Step, live: LiveOrder): void {
   if (endExpiring(step, live)) return
   step.state.capture?.keep(live)
@@ -317,7 +317,7 @@ export function holdExpiring(step: Step, live: LiveOrder): void {
 }
 
 /**
- * Ends a hold: the order returns to its place in time, matching like an incoming one (decision A2). An order
+ * Ends a hold: the order returns to its place in time, matching like an incoming one (MAT-042). An order
  * that gets the same hold again emits no change, so that a congested market does not fill its feed.
  */
 export function releaseHold(step: Step, live: LiveOrder): void {

@@ -5,7 +5,7 @@ import type { HoldReason } from './change.js'
 export type Side = 'buy' | 'sell'
 export type OrderStatus = 'active' | 'matching' | 'filled' | 'cancelled' | 'expired'
 
-/** The trader-facing statement of an order as it was sent (interface 4.4), side derived when it was absent. */
+/** The trader-facing statement of an order as it was sent, side derived when it was absent. */
 export interface UiIntent {
   readonly side: Side
   readonly price: string
@@ -32,11 +32,11 @@ export interface Order {
   readonly side: Side
   /** As it was signed, or as much as it was reduced to. */
   readonly desiredAmount: AmountE18
-  /** Amount that the client declared as filled before submission; counts as filled, was never a trade (B10). */
+  /** Amount that the client declared as filled before submission; counts as filled, was never a trade (ORD-013). */
   readonly initialFilled: AmountE18
   readonly limitPrice: PriceE18
   readonly worstFee: FeePerUnitE18
-  /** The earliest of body expiry, signed action expiry and the market's last trade, unix seconds (decisions B8, F8). */
+  /** The earliest of body expiry, signed action expiry and the market's last trade, unix seconds (MAT-033, FUT-004). */
   readonly goodUntilSec: number
   /** Present when the order was entered with `order_entry_spec`. */
   readonly uiIntent?: UiIntent
@@ -58,7 +58,7 @@ export interface Order {
   readonly replaces?: string
   /** The lease with which it ends: cancelled when the socket that holds the lease is gone. */
   readonly leaseId?: string
-  /** `unchecked`: the chain could not be asked, so the order rests hidden until it has been (C9). */
+  /** `unchecked`: the chain could not be asked, so the order rests hidden until it has been (AUT-011). */
   readonly signatureStatus: 'checked' | 'unchecked'
   /** Who signed: the owner, or a session key of the owner. */
   readonly signer: Address

@@ -10,7 +10,7 @@ import {
 import type { Hold, LiveOrder } from './live-order.js'
 import type { MatcherState } from './state.js'
 
-// What the market keeps of signers whose matches have failed without proof against either side (decision B6).
+// What the market keeps of signers whose matches have failed without proof against either side (SET-025, SET-026).
 
 /** Two signers whose match has failed, and for how long they do not match since then. */
 export interface FailedPair {

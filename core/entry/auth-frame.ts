@@ -1,7 +1,7 @@
 import { asJsonObject, fieldOf, parseAddress } from '../json.js'
 import { FRAME_NONCE_PATTERN, MAX_SIGNATURE_BYTES } from '../limits.js'
 
-/** A message-signed frame (interface 5.2) with its fields read; nothing is verified yet. */
+/** A message-signed frame with its fields read; nothing is verified yet. */
 export interface AuthFrame {
   /** As sent, checksummed or not: the signed text may repeat it so. */
   readonly address: string
@@ -12,7 +12,7 @@ export interface AuthFrame {
   readonly expiry: number
 }
 
-/** Longest time a frame for the order history, or for the socket, may be valid, in seconds (decision A9). */
+/** Longest time a frame for the order history, or for the socket, may be valid, in seconds (AUT-029, AUT-030). */
 export const HISTORY_FRAME_MAX_SEC = 86_400
 export const SOCKET_FRAME_MAX_SEC = 300
 /** How far a client's clock may be ahead. */
@@ -68,7 +68,7 @@ const isUnixSec = (value: unknown): value is number =>
 /** What a frame opens; the two texts differ, so that a frame for one never opens the other. */
 export type FramePurpose = 'history' | 'socket'
 
-/** The words of the signed text that a deployment chooses (decision A14). */
+/** The words of the signed text that a deployment chooses (AUT-035). */
 export interface FrameWords {
   /** The domain that asks for the signature. */
   readonly domain: string

@@ -32,7 +32,7 @@ const isListed: Nameable = ({ enabled }) => enabled
 
 /**
  * Resolves `symbol`, or `asset_address` with `sub_id` (default 0), to a listed market. Symbols are case-sensitive,
- * addresses are not; a symbol and a pair that disagree name nothing (decision D9).
+ * addresses are not; a symbol and a pair that disagree name nothing (REA-001 to REA-003).
  */
 export function findMarket(
   markets: readonly Market[],

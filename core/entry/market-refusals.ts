@@ -49,7 +49,7 @@ export const marketRefusals = {
   ),
 } as const satisfies Record<string, Refusal>
 
-/** The account is under another manager than the market's (decision P3). */
+/** The account is under another manager than the market's (PER-009). */
 export const notUnderManager = (subaccountId: bigint, manager: Address): Refusal =>
   badRequest(
     'subaccount_not_under_manager',

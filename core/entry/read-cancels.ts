@@ -23,7 +23,7 @@ import {
 } from './refusals.js'
 import { scopeOf, type ScopeTerms } from './signed-structs.js'
 
-/** A cancel signed by the owner or a session key: EIP-712 `Cancel` on the venue's signing domain (decision B12). */
+/** A cancel signed by the owner or a session key: EIP-712 `Cancel` on the venue's signing domain (CAN-011). */
 interface CancelProof {
   readonly signer: Address
   /** Unix seconds after which the proof is void. */
@@ -38,7 +38,7 @@ export interface CancelRequest {
   readonly nonce: bigint
   /** Stored as the order's `cancel_reason`; `unspecified` when the caller gave none. */
   readonly reason: string
-  /** A service tagged the cancel as its own; it may then not touch protected namespaces (decision B13). */
+  /** A service tagged the cancel as its own; it may then not touch protected namespaces (CAN-014). */
   readonly serviceTagged: boolean
   /** Absent from a bare cancel. */
   readonly proof?: CancelProof

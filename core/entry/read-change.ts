@@ -36,7 +36,7 @@ export interface ReplacementRequest {
   readonly order: JsonFields
   /** Nonce of the owner's order that it replaces. */
   readonly replaces: bigint
-  /** A service tagged it as its own; it may then not touch protected namespaces (decision B13). */
+  /** A service tagged it as its own; it may then not touch protected namespaces (CAN-014). */
   readonly serviceTagged: boolean
 }
 

@@ -1,11 +1,11 @@
 import { MAX_ECHO_LENGTH, MAX_PAGE_LIMIT } from '../limits.js'
 
 /**
- * A refusal is a value: what the venue answers to a request it will not carry out. Every message of the interface's
- * section 7 stands in this table once.
+ * A refusal is a value: what the venue answers to a request it will not carry out. Every message of the interface
+ * stands in this table once.
  */
 export interface Refusal {
-  /** Stable and machine-readable; the additive `code` of an error body (decision C15). */
+  /** Stable and machine-readable; the additive `code` of an error body (ORD-032). */
   readonly code: string
   /** HTTP status on the order endpoints. */
   readonly status: number
@@ -15,7 +15,7 @@ export interface Refusal {
   readonly detail?: Readonly<Record<string, unknown>>
   /** Further fields of the body's top level, such as `markets` of `unknown_market`. */
   readonly extra?: Readonly<Record<string, unknown>>
-  /** The stored order that an identical resubmission repeats (decision B9). */
+  /** The stored order that an identical resubmission repeats (ORD-021). */
   readonly existingOrderId?: string
   /** With `existingOrderId`: the change of its market by which that order was decided; absent while that is not known. */
   readonly decided?: { readonly market: string; readonly seq: number }
@@ -59,7 +59,7 @@ export const refusals = {
   upgradeRequired: refuse(426)('upgrade_required', 'this endpoint speaks WebSocket'),
   methodNotAllowed: refuse(405)('method_not_allowed', 'method not allowed'),
   internal: refuse(500)('internal', 'internal error'),
-  /** The order may or may not have reached the log (decision B15). */
+  /** The order may or may not have reached the log (ORD-003). */
   outcomeUnknown: refuse(500)(
     'outcome_unknown',
     'outcome not known: safe to retry with the same order_id',
@@ -74,7 +74,7 @@ export const refusals = {
     'too_many_orders',
     'owner_address sends too many orders: nothing was placed, safe to retry after Retry-After',
   ),
-  /** A read that would have to show an older state than the caller already saw (decision D12). */
+  /** A read that would have to show an older state than the caller already saw (REA-033). */
   readBehind: refuse(503)('read_behind', 'reads are catching up: retry shortly'),
 
   // Fields of an order.
@@ -383,7 +383,7 @@ export const wrongFrame = (reason: string): Refusal =>
 export const unknownMarket = (message: string, markets: readonly string[]): Refusal =>
   badRequest('unknown_market', 'unknown_market', { extra: { message, markets } })
 
-/** A refusal as JSON: `error` first, then the additive fields (decision C15). */
+/** A refusal as JSON: `error` first, then the additive fields (ORD-031). */
 export function refusalBody(refusal: Refusal, requestId: string): Record<string, unknown> {
   return {
     error: refusal.message,

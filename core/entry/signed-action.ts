@@ -64,7 +64,7 @@ function isCanonical(text: string, action: Action, name: keyof ActionJson): bool
   }
 }
 
-/** The seven words of the order's data (interface 2.9). */
+/** The seven words of the order's data (ORD-037). */
 function tradeDataOf(market: Market, order: Order): Hex {
   const amount = signedAmount(market, order.signedDesiredAmount ?? order.desiredAmount)
   const limitPrice = order.signedLimitPrice ?? order.limitPrice

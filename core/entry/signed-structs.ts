@@ -1,7 +1,7 @@
 import type { Side } from '../engine/order.js'
 
 /**
- * The structs that clients sign as EIP-712 typed data (interface 2.9 and 5.1, decision B12; permits as EIP-2612). Client,
+ * The structs that clients sign as EIP-712 typed data (AUT-001, CAN-011; permits as EIP-2612). Client,
  * verifier and published vectors take them from here.
  */
 export const SIGNED_STRUCTS = {

@@ -27,7 +27,7 @@ export interface ValidationContext {
   readonly nowMs: number
 }
 
-/** Identity of a body whose required fields are there: what the duplicate check asks for first (decision C8). */
+/** Identity of a body whose required fields are there: what the duplicate check asks for first (ORD-022). */
 export interface ClaimedIdentity {
   readonly orderId: string
   readonly owner: Address
@@ -78,7 +78,7 @@ export function validateOrder(body: unknown, context: ValidationContext): Checke
 }
 
 /**
- * Checks a submitted order against its market, in the order of decision C8, up to and including the decoded data;
+ * Checks a submitted order against its market, in the order of ORD-027, up to and including the decoded data;
  * custody, signature and uniqueness are checked by the intake. Pure.
  */
 export function judgeOrder(
@@ -158,7 +158,7 @@ function findDisagreement(market: Market, fields: OrderBody, action: Action): Re
   return action.module === tradeModuleAddress ? undefined : wrongModule(tradeModuleAddress)
 }
 
-/** The seven signed words must be exactly the body's numbers at the chain's scale (decision C2). */
+/** The seven signed words must be exactly the body's numbers at the chain's scale (ORD-039 to ORD-042). */
 function findWrongWord(
   market: Market,
   fields: OrderBody,
@@ -187,7 +187,7 @@ const texts = (expected: bigint, signed: bigint) => ({
   signed: signed.toString(),
 })
 
-/** Checks what only some contract types accept, in the order of decision C8. */
+/** Checks what only some contract types accept, in the order of ORD-027. */
 function refuseByContract(market: Market, reduceOnly: unknown): Refusal | undefined {
   if (reduceOnly !== undefined && typeof reduceOnly !== 'boolean') return refusals.reduceOnlyForm
   const stated = { reduceOnly: reduceOnly === true }
@@ -218,7 +218,7 @@ interface CheckedTerms {
   readonly nowMs: number
 }
 
-/** The earliest of both expiries and the market's last trade time (decisions B8, F8). */
+/** The earliest of both expiries and the market's last trade time (MAT-033, FUT-004). */
 function goodUntil(market: Market, actionExpiry: bigint, expirySec: number): number {
   const signed = actionExpiry < BigInt(expirySec) ? exactNumber(actionExpiry) : expirySec
   const lastTradeSec = tradingOf(market).lastTradeSec?.(market)
@@ -267,8 +267,8 @@ interface Seldom extends OrderControls {
 }
 
 /**
- * An order whose bound is below the schedule at its own limit may still trade as a maker (decision C12). An expiry that is
- * more than ten years ahead is taken as it was sent, and is rarely meant (decision C16). A field that looks like a trading
+ * An order whose bound is below the schedule at its own limit may still trade as a maker (ORD-067). An expiry that is
+ * more than ten years ahead is taken as it was sent, and is rarely meant (ORD-068). A field that looks like a trading
  * instruction but is not one was ignored.
  */
 function warningsOf(

@@ -32,7 +32,7 @@ export interface Candle {
   readonly tradeCount: number
 }
 
-/** Presents candles in the order given (decision D5); buckets without trades are absent. */
+/** Presents candles in the order given (REA-018); buckets without trades are absent. */
 export function candlesPage(
   market: Market,
   candles: readonly Candle[],

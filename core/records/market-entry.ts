@@ -92,7 +92,7 @@ export function marketEntry(
   }
 }
 
-/** The body of `GET /v1/markets`: enabled markets by identifier in byte order (decision D1). */
+/** The body of `GET /v1/markets`: enabled markets by identifier in byte order (REA-007). */
 export function marketEntries(
   markets: readonly Market[],
   shownOf: (market: string) => ShownOfMarket,

@@ -16,7 +16,7 @@ import { figureMembers } from './order-figures.js'
 type Members = string
 
 /**
- * The order record of interface 2.5 with its additive fields (`open_amount`, `pending_amount`, ...) as JSON text. Written by
+ * The order record with its additive fields (`open_amount`, `pending_amount`, ...) as JSON text. Written by
  * hand: V8 takes several times as long to build such an object and to turn it into text.
  */
 export function orderRecordJson(market: Market, { order, progress, sums }: ShownOrder): string {
@@ -31,7 +31,7 @@ export interface ShownOrder {
   readonly sums?: OrderSums | undefined
 }
 
-/** The body of `GET /v1/orders/{order_id}`: the record flat, and once more as `order` (decision B11). */
+/** The body of `GET /v1/orders/{order_id}`: the record flat, and once more as `order` (ORD-078). */
 export function orderLookupJson(market: Market, shown: ShownOrder): string {
   const record = orderRecordJson(market, shown)
   const reason = shown.progress.cancelReason === undefined ? '"cancel_reason":"",' : ''
@@ -151,7 +151,7 @@ export interface OpenOrder extends ShownOrder {
 }
 
 /**
- * The body of `GET /v1/book`, which is also the `book` channel's snapshot (interface 2.7, decision D2), as JSON text: bids
+ * The body of `GET /v1/book`, which is also the `book` channel's snapshot (REA-011), as JSON text: bids
  * high to low, asks low to high, then time priority. `depth` keeps that many orders of each side. The open orders may
  * come in any order.
  */

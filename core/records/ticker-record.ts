@@ -15,7 +15,7 @@ export interface TickerFacts {
 }
 
 /**
- * Presents a spot market as a ticker (interface 2.8, decision D6): the base asset priced in the quote asset, which on spot is
+ * Presents a spot market as a ticker (REA-021, REA-022): the base asset priced in the quote asset, which on spot is
  * the inverse of engine values. Unknown prices are empty text. The bid is rounded down and the
  * ask up, so that neither is better than the book; the rest is rounded half up.
  */

@@ -21,7 +21,7 @@ export interface Trade {
   readonly reversed?: boolean
 }
 
-/** Presents a trade (decision D3): engine values, and the taker's side of it in trader terms as `spot_contract`. */
+/** Presents a trade (REA-016): engine values, and the taker's side of it in trader terms as `spot_contract`. */
 export function tradeRecord(market: Market, trade: Trade): TradeRecord {
   const { fill } = trade
   const contract = spotContract(market, {
@@ -113,7 +113,7 @@ export interface OwnFill {
   readonly reversed?: boolean
 }
 
-/** Presents a fill (interface 2.6): engine values, and the owner's side of it in trader terms as `spot_contract`. */
+/** Presents a fill: engine values, and the owner's side of it in trader terms as `spot_contract`. */
 export function fillRecord(market: Market, fill: OwnFill): FillRecord {
   const contract = spotContract(market, fill)
   const { markPrice } = fill

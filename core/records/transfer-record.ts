@@ -11,7 +11,7 @@ import { revertFieldsOf } from '../revert.js'
 import { isoTime } from '../time.js'
 import type { TransferRecord, TransferStatus } from '../transfer.js'
 
-/** Presents a deposit or withdrawal (interface 4.1), whatever its status; fields that do not apply are absent. */
+/** Presents a deposit or withdrawal, whatever its status; fields that do not apply are absent. */
 export function transferRecord(record: TransferRecord): DepositRecord | WithdrawalRecord {
   const fields = {
     action_hash: record.actionHash,

@@ -35,7 +35,7 @@ export interface PostExecuteDeps extends Pick<Executions, 'execute' | 'idOf' | '
   readonly admit: Admit
 }
 
-/** `POST /execute` (interface 4.14, decision E6): body 2.10, optional header `Idempotency-Key`. */
+/** `POST /execute` (SET-048 to SET-063): a payload, optional header `Idempotency-Key`. */
 export function postExecute(deps: PostExecuteDeps): Koa.Middleware<HttpState> {
   return async (ctx) => {
     const given = ctx.get('idempotency-key')

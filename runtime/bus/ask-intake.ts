@@ -14,7 +14,7 @@ import {
 import { askCancels, askPing, commandsStream } from '../../bus-schemas/subjects.js'
 import { NoAnswer, type Bus } from './bus.js'
 
-/** Longest wait for an order's outcome (decision B15), and for what a market answers to a cancel of many orders. */
+/** Longest wait for an order's outcome (ORD-004), and for what a market answers to a cancel of many orders. */
 export const ANSWER_TIMEOUT_MS = 3_000
 
 type Asking = Pick<Bus, 'ask' | 'isConnected'>

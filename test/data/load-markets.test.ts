@@ -176,7 +176,7 @@ describe('loadMarkets', () => {
       marginManagerAddress: futureAddresses.futures_manager,
     })
     expect(markets[1]).not.to.have.property('orderEntry')
-    // The identifier spells the UTC date of the sub id (decision F20).
+    // The identifier spells the UTC date of the sub id (FUT-001).
     expect(new Date(1_796_047_200_000).toISOString()).to.equal('2026-11-30T14:00:00.000Z')
   })
 

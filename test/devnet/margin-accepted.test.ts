@@ -229,7 +229,7 @@ async function playDays(stage: Stage): Promise<void> {
   expect([placed > 20, refused > 0, settled > 5], JSON.stringify(tally)).to.not.include(false)
 }
 
-/** At constant facts no accepted sequence of orders is refused on the chain for margin (decision P7). */
+/** At constant facts no accepted sequence of orders is refused on the chain for margin (PER-023). */
 describe('orders of a perpetual that the venue accepts (PER-031)', function () {
   let stage: Stage
   let fresh: Hex

@@ -19,7 +19,7 @@ import {
 import { feeOf, quoteOf, SWEPT, tellStory, type Story } from './black-box/story.js'
 import { sharedVenue } from './stage/shared-venue.js'
 
-/** Fill record of interface 2.6. */
+/** Fill record. */
 const FILL: Readonly<Record<string, Look>> = {
   trade_id: isInteger,
   order_id: TEXT,

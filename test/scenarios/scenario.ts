@@ -317,7 +317,7 @@ function apply(run: Run, command: Parameters<TestMatcher['apply']>[0]): void {
       run.caused.push(`match ${name} ${text(match.amount)} @ ${text(match.price)}`)
     } else if (change.kind === 'OrderFilled' && change.fill.liquidity === 'taker') {
       const { fill, seq } = change
-      // By the taker's change and the market (decision D4).
+      // By the taker's change and the market (REA-014).
       expect(fill.tradeId).to.equal(seq * 256 + run.matcher.state.identity.ordinal)
       const pair = `${fill.makerOrderId}/${fill.takerOrderId}`
       run.caused.push(

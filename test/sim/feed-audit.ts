@@ -305,7 +305,7 @@ export function createFeedAudit(
     // Of an IOC or FOK order nothing comes back, whatever has failed; a post-only order must not take when it does.
     const { timeInForce, postOnly } = it.order
     if (timeInForce !== undefined || postOnly !== undefined) return
-    // What returns goes on matching, and meets an order of its own account (decision B7).
+    // What returns goes on matching, and meets an order of its own account (MAT-015).
     if (change.status === 'cancelled' && change.cancelReason === 'self_trade') return
     // It was cancelled while it settled.
     if (CANCELLED_BEFORE.has(change.cancelReason ?? '')) return

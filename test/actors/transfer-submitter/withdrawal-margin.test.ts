@@ -26,7 +26,7 @@ const FOREVER_SEC = 10n ** 9n
 /** One USDC or cNGN in its token's units. */
 const UNIT = 1_000_000n
 
-/** An account has its spot balances and its margin of futures together: spot moves under a position (decision F1). */
+/** An account has its spot balances and its margin of futures together: spot moves under a position (FUT-040, FUT-044). */
 describe('withdrawal submitter, for accounts that trade futures', () => {
   let stage: TransferStage
   let world: FuturesWorld

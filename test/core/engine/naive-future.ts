@@ -13,7 +13,7 @@ function valueOf(facts: MarketFacts, cngn: bigint): bigint {
 const required = (facts: MarketFacts, size: bigint): bigint =>
   ceilDiv(sizeOf(size) * futureOf(facts).initialRate, E18)
 
-/** A dated future by decisions F3, F4, F7, F8, F9, F10 and those of the perpetual. Sizes are USDC, a thousand a contract. */
+/** A dated future by FUT-004, FUT-008, FUT-014, FUT-015, FUT-021, FUT-026 and the rules of the perpetual. Sizes are USDC, a thousand a contract. */
 export const naiveFuture: NaiveRules = {
   gate(seen, nowMs) {
     if (seen === undefined) return 'market_unread'

@@ -10,7 +10,7 @@ function surcharge(facts: MarketFacts, confidence: bigint): bigint {
   return times(E18 - confidence, perpetualOf(facts).contingency.factor)
 }
 
-/** A perpetual by decisions P4, P7, P8, P10, P11, P20 and the manager's formulas. */
+/** A perpetual by PER-023 to PER-038, PER-041 and the manager's formulas. */
 export const naivePerpetual: NaiveRules = {
   gate(seen, nowMs) {
     if (seen === undefined) return 'market_unread'

@@ -20,7 +20,7 @@ export interface FrameWish {
 export const HISTORY_WISH = 'wants you to view your service order history.'
 export const SOCKET_WISH = 'wants you to authenticate for the service markets WebSocket.'
 
-/** A frame of interface 5.2 over the key's order history. */
+/** A signed frame over the key's order history. */
 export async function signedFrame(devnet: Devnet, key: Hex, wish: FrameWish = {}): Promise<Json> {
   const account = privateKeyToAccount(key)
   const issued_at = nowSec() + (wish.issuedIn ?? 0)

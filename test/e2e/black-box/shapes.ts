@@ -96,7 +96,7 @@ export const COPIED_FROM_MARKET = [
   'display_semantics',
 ] as const
 
-/** Order record of interface 2.5 with the fields that the venue adds to every one. */
+/** Order record with the fields that the venue adds to every one. */
 export const ORDER: Readonly<Record<string, Look>> = {
   order_id: TEXT,
   owner_address: ADDRESS,
