@@ -19,7 +19,8 @@ An order book settled on chain. Orders, deposits and withdrawals are signed acti
 Amounts, prices, nonces and account ids are text; \`expiry\`, \`trade_id\` and unix times are integers. Fields, headers and
 optional parameters may be added at any time, so ignore what you do not know. Every refusal is \`{error, code, ...}\`.
 
-The feed is described at [docs/feed](docs/feed), every code with its cause and cure at [docs/codes](docs/codes), the way to a first fill at
+What the venue promises stands at [docs/rules](docs/rules), one sentence a rule; an id such as ORD-001 names one. The feed is described at
+[docs/feed](docs/feed), every code with its cause and cure at [docs/codes](docs/codes), the way to a first fill at
 [docs/first-fill](docs/first-fill).
 
 Of an order wait for \`final\`, not for a status: an order that is \`cancelled\` with a \`pending_amount\` may still fill. Its \`filled_amount\`, \`filled_quote\`,
@@ -92,11 +93,19 @@ const mayBeAbsent = (schema: z.ZodType): boolean => schema.safeParse(undefined).
 /** `/v1/orders/:order_id` as the document writes it. */
 const documentPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
 
+/** The chapter of rules behind a tag, by its heading. */
+const rulesOf = (chapter: string) => ({
+  externalDocs: { description: 'Rules', url: `docs/rules#${chapter}` },
+})
+
 const TAGS = [
-  { name: 'Orders', description: 'Place, cancel and look up' },
-  { name: 'Deposits and withdrawals', description: 'Move USDC and cNGN in and out' },
-  { name: 'History', description: 'One’s own orders and fills' },
-  { name: 'Market data', description: 'Public reads of one market' },
+  { name: 'Orders', description: 'Place, cancel and look up', ...rulesOf('orders') },
+  {
+    ...{ name: 'Deposits and withdrawals', description: 'Move USDC and cNGN in and out' },
+    ...rulesOf('deposits-and-withdrawals'),
+  },
+  { name: 'History', description: 'One’s own orders and fills', ...rulesOf('reads') },
+  { name: 'Market data', description: 'Public reads of one market', ...rulesOf('reads') },
   { name: 'Venue', description: 'Whether it is well, and what time it is there' },
   { name: 'Documentation', description: 'This document' },
 ]
@@ -197,16 +206,21 @@ export function toJson(schema: z.ZodType, named: Record<string, Json>): Json {
   return Object.fromEntries(fields.filter(([name]) => name !== '$defs' && name !== '$schema'))
 }
 
-/** The same value with references into `$defs` pointed at the document's components. */
+/** The same value with references into `$defs` pointed at the document's components, and ids of rules at the rules. */
 function rereferred(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(rereferred)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [
       key,
-      key === '$ref' && typeof each === 'string'
-        ? each.replace('#/$defs/', '#/components/schemas/')
-        : rereferred(each),
+      typeof each === 'string' ? rewritten(key, each) : rereferred(each),
     ]),
   )
 }
+
+function rewritten(key: string, text: string): string {
+  if (key === '$ref') return text.replace('#/$defs/', '#/components/schemas/')
+  return key === 'description' ? text.replace(RULE_ID, '[$&](docs/rules#$&)') : text
+}
+
+const RULE_ID = /\b(?:ORD|AUT|MAT|SET|COD|CAN|STR|MON|REA|PER|FUT|TRA|OPE)-\d{3}\b/g

@@ -263,12 +263,14 @@ export const NewOrder = z
     owner_address: sentAddress,
     signer_address: sentAddress,
     subaccount_id: sentInteger,
-    recipient_id: sentInteger.describe('Equal to `subaccount_id`.'),
-    nonce: sentInteger.describe('Never used before by this owner.'),
+    recipient_id: sentInteger.describe('Equal to `subaccount_id` (ORD-042).'),
+    nonce: sentInteger.describe('Never used before by this owner (ORD-018).'),
     asset_address: sentAddress,
     sub_id: sentInteger.optional().describe('Default `0`.'),
-    worst_fee: sentInteger.describe('Equal to the signed word: fee per unit filled at 1e18.'),
-    expiry: unixSeconds.describe('Unix seconds, in the future.'),
+    worst_fee: sentInteger.describe(
+      'Equal to the signed word (ORD-039): fee per unit filled at 1e18.',
+    ),
+    expiry: unixSeconds.describe('Unix seconds, in the future (ORD-029).'),
     action_json: z
       .union([ActionJson, z.string().describe('The same object as JSON text.')])
       .describe('The signed action; its numbers are scaled by 1e18, the body’s are not.'),
@@ -276,22 +278,27 @@ export const NewOrder = z
     side: Side.optional().describe('Engine side; derived when `ui_intent` is sent.'),
     desired_amount: sentDecimal
       .optional()
-      .describe('A multiple of `min_size`; derived when `ui_intent` is sent.'),
+      .describe('A multiple of `min_size` (ORD-046); derived when `ui_intent` is sent.'),
     filled_amount: sentDecimal.optional().describe('Already filled elsewhere; default `0`.'),
     limit_price: sentDecimal
       .optional()
-      .describe('Engine price, a multiple of `tick_size`; derived when `ui_intent` is sent.'),
+      .describe(
+        'Engine price, a multiple of `tick_size` (ORD-045); derived when `ui_intent` is sent.',
+      ),
     order_entry_spec: z.string().optional().describe('With `ui_intent`: the market’s own.'),
     ui_intent: z
       .object({ side: Side.optional(), price: sentDecimal, size: sentDecimal })
       .optional()
       .describe('The order in trader terms; flat fields that are sent too must agree.'),
-    reduce_only: z.boolean().optional().describe('Only shrink a position; not on spot.'),
+    reduce_only: z
+      .boolean()
+      .optional()
+      .describe('Only shrink a position (PER-036); not on spot (ORD-066).'),
     time_in_force: z
       .enum(['GTC', 'IOC', 'FOK'])
       .optional()
       .describe(
-        'Default `GTC`. `IOC`: what does not match at once is cancelled. `FOK`: it matches whole at once, or is cancelled.',
+        'Default `GTC`. `IOC`: what does not match at once is cancelled. `FOK`: it matches whole at once, or is cancelled (MAT-024, MAT-025).',
       ),
     lease_id: leaseId
       .optional()

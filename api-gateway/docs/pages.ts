@@ -18,14 +18,31 @@ export const documents: ReadonlyMap<string, Asset> = new Map([
   ['codes', document('Codes', () => Promise.resolve(codesPage()))],
   ['feed', document('The feed', () => Promise.resolve(socketPage()))],
   ['first-fill', document('From zero to first fill', () => readDocument('FIRST-FILL.md'))],
+  ['rules', document('Rules', readRules)],
   ['document.css', { type: 'text/css; charset=utf-8', read: () => Promise.resolve(STYLE) }],
 ])
 
+const readSource = (name: string): Promise<string> =>
+  readFile(fileURLToPath(new URL(`../../../docs/${name}`, import.meta.url)), 'utf8')
+
 /** A document of the source tree; its links to other documents become links between the pages. */
 const readDocument = async (name: string): Promise<string> =>
-  (await readFile(fileURLToPath(new URL(`../../../docs/${name}`, import.meta.url)), 'utf8'))
+  (await readSource(name))
     .replaceAll('(CODES.md)', '(codes)')
     .replace(/\[([^\]]+)\]\([A-Z-]+\.md\)/g, '`docs/`: $1')
+
+/** All rules, the chapters in the order of their list; links between chapters become links within the page. */
+async function readRules(): Promise<string> {
+  const list = await readSource('rules/README.md')
+  const names = [...list.matchAll(/^\| \[.+\]\(([a-z]+)\.md\)/gm)].map(([, name = '']) => name)
+  const texts = await Promise.all(names.map((name) => readSource(`rules/${name}.md`)))
+  const headings = texts.map((text) => idOf(text.slice(2, text.indexOf('\n'))))
+  const headingOf = (name: string) => headings[names.indexOf(name)] ?? name
+  return texts
+    .join('\n')
+    .replace(/\]\(([a-z]+)\.md\)/g, (_, name: string) => `](#${headingOf(name)})`)
+    .replace(/\[([^\]]+)\]\(\.\.\/[A-Z-]+\.md\)/g, '`docs/`: $1')
+}
 
 /** A page made once, at its first use. */
 function document(title: string, markdown: () => Promise<string>): Asset {
@@ -46,7 +63,7 @@ const pageOf = (title: string, content: string): string => `<!doctype html>
     <link rel="icon" type="image/png" href="favicon-32x32.png">
   </head>
   <body>
-    <nav><a href="../docs">Interface</a><a href="feed">Feed</a><a href="codes">Codes</a><a href="first-fill">First fill</a><a href="../">Market page</a></nav>
+    <nav><a href="../docs">Interface</a><a href="feed">Feed</a><a href="codes">Codes</a><a href="first-fill">First fill</a><a href="rules">Rules</a><a href="../">Market page</a></nav>
     <main>
 ${content}
     </main>
@@ -56,7 +73,7 @@ ${content}
 
 /**
  * Renders the Markdown of the documents that the gateway serves. Markup in the source is shown as text; headings have an id
- * made of their words.
+ * made of their words, and the id of a rule is one of the page.
  */
 export const renderMarkdown = (text: string): string => marked.parse(text, { async: false })
 
@@ -69,12 +86,18 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const escape = (text: string): string => text.replace(/[&<>"]/g, (sign) => ENTITIES[sign] ?? sign)
 
+/** The id of a heading in its page. */
+const idOf = (heading: string): string => heading.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+
 const marked = new Marked({
   renderer: {
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escape(text),
     heading({ tokens, depth, text }: Tokens.Heading) {
-      const id = text.toLowerCase().replace(/[^a-z0-9]+/g, '-')
-      return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+      return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`
+    },
+    strong({ tokens, text }: Tokens.Strong) {
+      const id = /^[A-Z]{3}-\d{3}$/.test(text) ? ` id="${text}"` : ''
+      return `<strong${id}>${this.parser.parseInline(tokens)}</strong>`
     },
   },
 })

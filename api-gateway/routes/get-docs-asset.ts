@@ -19,7 +19,10 @@ function packaged(name: string, type: string): Asset {
 export const getDocsAsset: Route = {
   method: 'GET',
   path: '/docs/:asset',
-  operation: assetOperation('readDocsAsset', '`feed`, `codes`, `first-fill`, or a file of a page'),
+  operation: assetOperation(
+    'readDocsAsset',
+    '`feed`, `codes`, `first-fill`, `rules`, or a file of a page',
+  ),
   isLarge: () => true,
   handler: () => serveAssets(assets),
 }

@@ -14,6 +14,7 @@ import { validateOrder } from '../../core/entry/validate-order.js'
 import { aMarket, testPrivateKey } from '../support/builders.js'
 import { addressOf } from '../support/cancel-proofs.js'
 import { A_DEPLOYMENT, aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
+import { rules } from '../support/rules.js'
 
 const CODES = new URL('../../../docs/CODES.md', import.meta.url)
 
@@ -90,7 +91,7 @@ describe('the documents beside the interface', () => {
   before(async () => (gateway = await aGatewayStage()))
   after(() => gateway.close())
 
-  for (const name of ['feed', 'codes', 'first-fill']) {
+  for (const name of ['feed', 'codes', 'first-fill', 'rules']) {
     it(`/docs/${name} is a page that loads nothing from elsewhere, and whose links lead to pages`, async () => {
       const { status, headers, text } = await gateway.send('GET', `/docs/${name}`)
       expect(status).to.equal(200)
@@ -121,6 +122,15 @@ describe('the documents beside the interface', () => {
     expect(text)
       .to.include('<code>data.limit_price</code>')
       .and.to.include('<code>since_seq</code>')
+  })
+
+  it('show every rule under its id, and lead to it from the description of what states it', async () => {
+    const { text } = await gateway.send('GET', '/docs/rules')
+    for (const { id } of rules) expect(text).to.include(`<strong id="${id}">${id}</strong>`)
+    const described = (await gateway.send('GET', '/v1/openapi.json')).text
+    const links = [...described.matchAll(/docs\/rules#([A-Za-z0-9-]+)/g)].map(([, id]) => id)
+    expect(links).to.include('ORD-042').and.to.include('orders')
+    for (const id of new Set(links)) expect(text).to.include(` id="${id}"`)
   })
 
   it('docs/CODES.md is made of the tables', () => {
