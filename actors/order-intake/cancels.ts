@@ -266,8 +266,9 @@ async function proveSigned(
   if (proven === 'proven') return { digest }
   if (proven === 'unreadable') return { refusal: refusals.cancelProofUnreadable }
   const { refusal } = proven
-  const isOfSignature = refusal === refusals.cancelProofSignature
-  return { refusal: isOfSignature ? { ...refusal, detail: { scope, digest } } : refusal }
+  const { code, detail } = refusal
+  const isOfSignature = code === refusals.cancelProofSignature.code
+  return { refusal: isOfSignature ? { ...refusal, detail: { scope, digest, ...detail } } : refusal }
 }
 
 /** Notes the use of a proof in a market, on the bus, so that it counts once whatever restarts. */

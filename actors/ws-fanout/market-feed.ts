@@ -7,7 +7,12 @@ import { isNextSeq, type Block, type Change } from '../../core/engine/change.js'
 import { applyChange, emptyView, standOf, type OrderStand } from '../../core/engine/feed.js'
 import type { Order } from '../../core/engine/order.js'
 import type { LevelChange } from '../../core/market-data/level-book.js'
-import { stateOrEmpty, type Bus, type BusMessage } from '../../runtime/bus/bus.js'
+import {
+  stateOrEmpty,
+  type Bus,
+  type BusMessage,
+  type Subscription,
+} from '../../runtime/bus/bus.js'
 import { createFillsChannel, type FillsChannel } from './fills-channel.js'
 import {
   LINKED_CHANGES,
@@ -142,14 +147,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
   }
 
   const subscription = await bus.follow({ stream, fromSeq: 1, onMessage, onError: onFailure })
-  const facts = await followMarketFacts({
-    ...{ bus, market, onFailure },
-    onObserved(observation) {
-      view.observed = observation
-      data.changed()
-    },
-    onIndex: (watch) => (view.index = watch),
-  })
+  const facts = await followFacts(options, view, data.changed)
 
   return {
     get market() {
@@ -171,6 +169,21 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     },
   }
 }
+
+/** Shows what the chain reader has observed of the market. */
+const followFacts = (
+  { bus, market, onFailure }: MarketFeedOptions,
+  view: ShownView,
+  onChange: () => void,
+): Promise<Subscription> =>
+  followMarketFacts({
+    ...{ bus, market, onFailure },
+    onObserved(observation) {
+      view.observed = observation
+      onChange()
+    },
+    onIndex: (watch) => (view.index = watch),
+  })
 
 /** A market as its feed has stated it last, with its newest texts. */
 function createShownMarket(registered: Market) {
