@@ -7,7 +7,6 @@ import {
   askEngine,
   askGasStanding,
   askIndexLag,
-  askJournalWriter,
   askKnownOrders,
   askLead,
   askMarket,
@@ -114,8 +113,8 @@ const journaling = (owner: JournalOwner) => ({
   appends: [journalSubject(owner)],
   creates: [journalStream(owner)],
   reads: [journalStream(owner)],
-  asks: [askJournalWriter(owner)],
-  answers: [askJournalWriter(owner), askPing(owner)],
+  asks: [askLead(owner)],
+  answers: [askLead(owner), askPing(owner)],
 })
 
 /** What a process that leads does with the stream of its terms. */
@@ -225,8 +224,8 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     appends: [commandsSubject(ANY), ...JOURNAL_OWNERS.map(journalSubject)],
     creates: JOURNAL_OWNERS.map(journalStream),
     reads: [MARKETS, ...NAMED_STREAMS],
-    asks: [askMarket(ANY), askRegister, askPing(ANY), ...JOURNAL_OWNERS.map(askJournalWriter)],
-    answers: JOURNAL_OWNERS.map(askJournalWriter),
+    asks: [askMarket(ANY), askRegister, askPing(ANY), ...JOURNAL_OWNERS.map(askLead)],
+    answers: JOURNAL_OWNERS.map(askLead),
     // Backup and restore, and on how many servers a stream is stored.
     requests: [
       ...['$JS.API.STREAM.SNAPSHOT.*', '$JS.API.STREAM.RESTORE.*', '$JS.SNAPSHOT.>'],

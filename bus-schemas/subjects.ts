@@ -42,8 +42,6 @@ export const checkpointsSubject = (market: string): string => `checkpoints.${mar
 /** Journal of the transactions of a process: what its keys signed and what became of it, in order. */
 export const journalStream = (owner: JournalOwner): string => `JOURNAL_${owner}`
 export const journalSubject = (owner: JournalOwner): string => `journal.${owner}`
-/** The process that sends answers here, at once: another one of the same name then stands by. */
-export const askJournalWriter = (owner: JournalOwner): string => `ask.journal.${owner}`
 /** Processes without a log of their own that lead in terms; the stream of each holds these. */
 export const LEADING_PROCESSES = ['order-intake', 'chain-reader'] as const
 export type LeadingProcess = (typeof LEADING_PROCESSES)[number]

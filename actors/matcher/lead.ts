@@ -70,15 +70,13 @@ export async function lead(
   await recordVersions(bus, marketVersions(settings.market), facts.versionRaised)
   const liveFrom = Math.max(commandSeq, await log.endSeq())
   const provedAtMs = elapsedMs()
-  let written = (): number | undefined => undefined
   const taken = await takeTerm(matcherActor(settings), {
     ...{ term: leader.term, lastSeq: end.messageSeq, message, onFenced: onFatal },
-    ownEnd: () => written(),
     onSent: () => crash('matcher.after_publish_before_ack'),
   })
   const begun = { messageSeq: taken.firstSeq, changeSeq: end.changeSeq, data: message }
   const feed = createFeedWriter(settings, begun, provedAtMs)
-  written = () => feed.end.messageSeq
+  taken.writes(() => feed.end.messageSeq)
   facts.leads(leader, { command_seq: commandSeq, feed_seq: end.changeSeq })
   const stop = (): Promise<void> => taken.stop()
   return { kind: 'leading', settings, leader, log, feed, liveFrom, stop }

@@ -3,15 +3,11 @@ import { encodeJournal } from '../../bus-schemas/journal.js'
 import { crash } from '../../core/crash-point.js'
 import type { Hex } from '../../core/action.js'
 import type { JournalEntry } from '../../core/transaction-journal.js'
+import { Fenced } from '../../runtime/actor/leadership.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { JournalUnwritable, type FoldedFile } from './journal-file.js'
 import type { EntrySink } from './transaction-journal.js'
-
-/** Another process of this name sends: this one was deposed and must stop. It could not broadcast anything since. */
-export class Deposed extends Error {
-  override readonly name = 'Deposed'
-}
 
 /** Most bytes of one message, so that it stays below the server's limit; one entry alone may be longer. */
 const MESSAGE_SIZE = 512 * 1024
@@ -134,7 +130,7 @@ function createAppends({ bus, stream, subject, ...options }: EntryLogOptions) {
       return seq
     } catch (error) {
       if (!(error instanceof AnotherWriter)) throw error
-      throw new Deposed(`another process has taken over: ${error.message}`, { cause: error })
+      throw new Fenced(`another process has taken over: ${error.message}`, { cause: error })
     }
   }
   return { append, trouble: () => trouble }

@@ -2,14 +2,20 @@ import type { Database } from 'better-sqlite3'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodeJournal, encodeJournal, JOURNAL_VERSION } from '../../bus-schemas/journal.js'
-import { askJournalWriter, journalStream, journalSubject } from '../../bus-schemas/subjects.js'
+import { journalStream, journalSubject } from '../../bus-schemas/subjects.js'
 import type {
   ClaimJournal,
   JournalOwner,
   TransactionJournal,
 } from '../../core/transaction-journal.js'
-import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
-import { BusUnavailable, NoAnswer, type Bus, type Subscription } from '../../runtime/bus/bus.js'
+import {
+  Fenced,
+  takeTerm,
+  untilSilent,
+  type Actor,
+  type Lead,
+} from '../../runtime/actor/leadership.js'
+import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import { whileUnavailable } from '../../runtime/bus/while-unavailable.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -17,11 +23,9 @@ import { createEntryLog } from './append-entries.js'
 import { createClaimJournal } from './claim-journal.js'
 import { openFoldedFile, type FoldedFile } from './journal-file.js'
 import { createTransactionJournal } from './transaction-journal.js'
-import { watchTerm } from './watch-term.js'
 
-/** How long a writer may be silent until it counts as gone. */
-const WRITER_SILENCE_MS = 3_000
-const ASK_EVERY_MS = 250
+/** Pause after a term that was not taken. */
+const AGAIN_AFTER_MS = 250
 /** Messages folded in one transaction. */
 const FOLDED_AT_ONCE = 256
 
@@ -47,7 +51,7 @@ interface PublishedJournalOptions {
   readonly onFatal: (error: unknown) => void
   /** Unix milliseconds; stamps entries. */
   readonly nowMs?: () => number
-  /** After so long without an answer another writer counts as gone; for tests, as how often a writer looks for a later one. */
+  /** After so long without an answer another writer counts as gone; LEADER_SILENCE_MS by default. */
   readonly silenceMs?: number
 }
 
@@ -66,7 +70,7 @@ export interface PublishedJournal {
 
 /**
  * Opens the journal of a process. While another process writes it, this one stands by: it folds what that process appends,
- * and takes over once it is silent for WRITER_SILENCE_MS. What the file lacks is folded from the stream, so a file that
+ * and takes the next term once it is silent. What the file lacks is folded from the stream, so a file that
  * was deleted or is older is completed. Throws JournalDiverged.
  */
 export async function openPublishedJournal(
@@ -75,15 +79,25 @@ export async function openPublishedJournal(
   const { bus, owner, facts } = options
   const stream = journalStream(owner)
   const file = await whileUnavailable(() => findFile(options, stream))
-  const opening: Opening = { options, stream, writer: randomUUID(), rebuilt: 0, file }
+  const opening: Opening = { options, actor: actorOf(options, stream), rebuilt: 0, file }
   await recordVersions(bus, new Map([[stream, JOURNAL_VERSION]]), facts.versionRaised)
   for (;;) {
     await untilUnled(opening)
     const leading = await takeOver(opening)
     if (leading !== undefined) return leading
-    await delay(ASK_EVERY_MS)
+    await delay(AGAIN_AFTER_MS)
   }
 }
+
+/** The process that writes the journal, as an actor whose log the journal is. */
+const actorOf = (
+  { bus, owner, facts, silenceMs }: PublishedJournalOptions,
+  stream: string,
+): Actor => ({
+  ...{ bus, stream, silenceMs, name: owner, subject: journalSubject(owner), id: randomUUID() },
+  termOf: (data) => decodeJournal(data).term,
+  onUnknown: facts.journalUnclear,
+})
 
 /** The file as the fold of the stream, which is created when absent. Rejects with BusUnavailable. */
 async function findFile(
@@ -105,36 +119,23 @@ async function findFile(
 
 interface Opening {
   readonly options: PublishedJournalOptions
-  readonly stream: string
-  readonly writer: string
+  readonly actor: Actor
   readonly file: FoldedFile
   rebuilt: number
+  /** Whether it was told that another process writes. */
+  isFollowing?: boolean
 }
 
-/** Folds the stream until no writer answers. The first silence counts at once, one after an answer only when it lasts. */
+/** Folds the stream until no writer answers: at once where none listens, else when the silence has lasted. */
 async function untilUnled(opening: Opening): Promise<void> {
-  const { facts, silenceMs = WRITER_SILENCE_MS } = opening.options
-  let heardAtMs = -Infinity
-  for (;;) {
-    const writer = await askWriter(opening)
-    if (writer !== undefined) {
-      if (heardAtMs === -Infinity) facts.standingBy(writer)
-      heardAtMs = performance.now()
-    } else if (performance.now() - heardAtMs >= silenceMs) return
-    await isFolded(opening)
-    await delay(ASK_EVERY_MS)
-  }
-}
-
-async function askWriter({ options }: Opening): Promise<string | undefined> {
-  const { bus, owner, silenceMs = WRITER_SILENCE_MS } = options
-  try {
-    const answer = await bus.ask(askJournalWriter(owner), new Uint8Array(), silenceMs)
-    return Buffer.from(answer).toString('utf8')
-  } catch (error) {
-    if (error instanceof NoAnswer) return undefined
-    throw error
-  }
+  await untilSilent(opening.actor, {
+    mustLast: false,
+    onLed: (writer) => {
+      if (opening.isFollowing !== true) opening.options.facts.standingBy(writer)
+      opening.isFollowing = true
+    },
+    meanwhile: () => isFolded(opening),
+  })
 }
 
 /** Folds what the stream holds beyond the file; false while the bus does not answer. */
@@ -149,10 +150,10 @@ async function isFolded(opening: Opening): Promise<boolean> {
 }
 
 async function foldToEnd(opening: Opening): Promise<void> {
-  const { options, stream, file } = opening
+  const { options, actor, file } = opening
   for (;;) {
     const from = file.place().lastSeq + 1
-    const read = await options.bus.read(stream, from, FOLDED_AT_ONCE)
+    const read = await options.bus.read(actor.stream, from, FOLDED_AT_ONCE)
     if (read.length === 0) return
     file.fold(read.map(({ seq, data }) => ({ seq, message: decodeJournal(data) })))
     opening.rebuilt += read.length
@@ -164,50 +165,39 @@ async function foldToEnd(opening: Opening): Promise<void> {
  * the writer is lost with a server.
  */
 async function takeOver(opening: Opening): Promise<PublishedJournal | undefined> {
-  const { options, stream, writer, file } = opening
-  const { bus, owner, facts } = options
+  const { options, actor, file } = opening
   if (!(await isFolded(opening))) return undefined
-  const term = file.place().term + 1
-  // One that starts meanwhile gets an answer. The queue has a name of its own: a deposed writer must not get the question.
-  const answering = await bus.answer(askJournalWriter(owner), writer, (_, replyTo) => {
-    bus.reply(replyTo, Buffer.from(`${writer} of term ${term}`))
-  })
+  const { lastSeq, term: before } = file.place()
+  const [term, writer] = [before + 1, actor.id]
   try {
-    const data = encodeJournal({ term, writer, entries: [] })
-    const append = { bus, stream, subject: journalSubject(owner), onUnknown: facts.journalUnclear }
-    const lastSeq = await appendFenced(append, data, file.place().lastSeq)
-    file.commit([], { lastSeq, term, writer }, [])
-    facts.leads(term, opening.rebuilt)
-    return lead(opening, term, answering)
+    const message = encodeJournal({ term, writer, entries: [] })
+    const lead = await takeTerm(actor, { term, lastSeq, message, onFenced: options.onFatal })
+    file.commit([], { lastSeq: lead.firstSeq, term, writer }, [])
+    options.facts.leads(term, opening.rebuilt)
+    return write(opening, lead)
   } catch (error) {
-    await answering.stop()
-    if (!(error instanceof AnotherWriter)) throw error
+    if (!(error instanceof Fenced)) throw error
     return undefined
   }
 }
 
-function lead(
-  { options, stream, writer, file }: Opening,
-  term: number,
-  answering: Subscription,
-): PublishedJournal {
-  const { db, bus, owner, facts, onFatal, nowMs, silenceMs } = options
+function write({ options, actor, file }: Opening, lead: Lead): PublishedJournal {
+  const { db, facts, onFatal, nowMs } = options
+  const { bus, stream, subject, id: writer } = actor
+  const { term } = lead
   const log = createEntryLog({
-    ...{ file, bus, stream, subject: journalSubject(owner), term, writer },
+    ...{ file, bus, stream, subject, term, writer },
     onUnknown: facts.journalUnclear,
     onFatal,
   })
+  lead.writes(log.lastSeq)
   const journal = createTransactionJournal(db, nowMs, log)
   const claims = createClaimJournal(db, log, nowMs)
-  const watching = watchTerm({
-    ...{ bus, stream, term, lastSeq: log.lastSeq, onFatal, everyMs: silenceMs },
-  })
   return {
     ...{ journal, claims, term, trouble: log.trouble },
     stop: async () => {
-      watching.stop()
-      await answering.stop()
       await log.stop()
+      await lead.stop()
     },
   }
 }

@@ -22,10 +22,11 @@ import {
 export const LEADER_SILENCE_MS = 3_000
 /** Pause between two questions of a copy that waits. */
 const ASK_EVERY_MS = 500
-/** How often a leader looks at the end of its stream: two of them work until the older one knows. */
-const LOOK_EVERY_MS = 1_000
-/** A question waits for an answer as long as this part of the silence, so that several stay without one. */
-const ASKS_PER_SILENCE = 3
+/**
+ * A question waits for an answer as long as this part of the silence, so that several stay without one. A leader looks at the
+ * end of its stream as often: two of them work until the older one knows.
+ */
+const PARTS_OF_SILENCE = 3
 /** A process that takes a term asks once more: of two copies that waited the second finds the first. */
 const LAST_ASK_MS = 250
 
@@ -97,7 +98,7 @@ export interface Waiting {
 export async function untilSilent(actor: Actor, waiting: Waiting): Promise<void> {
   const { bus, silenceMs = LEADER_SILENCE_MS } = actor
   const { mustLast, onLed, meanwhile = () => Promise.resolve(true), signal } = waiting
-  const withinMs = silenceMs / ASKS_PER_SILENCE
+  const withinMs = silenceMs / PARTS_OF_SILENCE
   const pauseMs = Math.min(ASK_EVERY_MS, withinMs)
   let isHeard = false
   for (let silentMs = 0; silentMs < silenceMs;) {
@@ -124,8 +125,6 @@ export interface Beginning {
   readonly lastSeq: number
   /** States the term and, by the process's id, who leads: no other process appends the same bytes. */
   readonly message: Uint8Array
-  /** The last message of its own that a leader knows in the stream; by default, and while undefined, the first of its term. */
-  readonly ownEnd?: () => number | undefined
   /** Called once, with Fenced when this process does not lead any more, or with what its looking failed with. */
   readonly onFenced: (error: unknown) => void
   /** Called when the message was sent and is not acknowledged yet. */
@@ -137,6 +136,8 @@ export interface Lead {
   readonly term: number
   /** Where the stream has the term's first message. */
   readonly firstSeq: number
+  /** From now on `ownEnd` is the last message of this process that it knows in the stream; before, the first of the term is. */
+  writes(ownEnd: () => number): void
   /** Neither answers nor looks any more: the term is over when the next one is taken. */
   stop(): Promise<void>
 }
@@ -171,13 +172,15 @@ interface Begun extends Beginning {
 }
 
 function watched(actor: Actor, begun: Begun, answering: Subscription): Lead {
+  const { silenceMs = LEADER_SILENCE_MS } = actor
   const { term, firstSeq, onFenced } = begun
+  let ownEnd = () => firstSeq
   const stopping = new AbortController()
   const { signal } = stopping
   async function watch(): Promise<void> {
     while (!signal.aborted) {
-      await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
-      if (!signal.aborted) await look(actor, begun)
+      await delay(silenceMs / PARTS_OF_SILENCE, undefined, { signal, ref: false }).catch(nothing)
+      if (!signal.aborted) await look(actor, begun, ownEnd())
     }
   }
   watch().catch((error: unknown) => {
@@ -185,6 +188,7 @@ function watched(actor: Actor, begun: Begun, answering: Subscription): Lead {
   })
   return {
     ...{ term, firstSeq },
+    writes: (end) => (ownEnd = end),
     stop: async () => {
       stopping.abort()
       await answering.stop()
@@ -195,9 +199,9 @@ function watched(actor: Actor, begun: Begun, answering: Subscription): Lead {
 /** Throws Fenced when the stream does not end with what this leader wrote, or goes on in a later term. */
 async function look(
   { bus, stream, termOf }: Actor,
-  { term, firstSeq, message, ownEnd }: Begun,
+  { term, firstSeq, message }: Begun,
+  own: number,
 ): Promise<void> {
-  const own = Math.max(firstSeq, ownEnd?.() ?? 0)
   try {
     const { lastSeq } = await bus.streamState(stream)
     if (lastSeq < own) {
@@ -219,6 +223,8 @@ async function look(
     throw isGone ? new Fenced(error.message, { cause: error }) : error
   }
 }
+
+const nothing = (): void => undefined
 
 const laterTerm = (stream: string, later: number, term: number): Fenced =>
   new Fenced(`another process has led ${stream} since term ${later}, this one is of term ${term}`)

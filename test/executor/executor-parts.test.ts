@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import { E18, quoteE18 } from '../../core/money.js'
-import { askJournalWriter } from '../../bus-schemas/subjects.js'
+import { askLead } from '../../bus-schemas/subjects.js'
 import { AT, allow, CHAIN_ID, setBalance } from '../sim/chain-state.js'
 import { accountsIn } from '../sim/traders.js'
 import { eventually } from '../support/eventually.js'
@@ -112,7 +112,7 @@ describe('the parts of an executor', () => {
 
   it('leave file, lock and bus behind as they found them, also after a start that failed', async () => {
     const isClosed = async () => {
-      const question = rig.bus.ask(askJournalWriter('executor'), new Uint8Array(), 100)
+      const question = rig.bus.ask(askLead('executor'), new Uint8Array(), 100)
       expect(await question.catch((error: unknown) => error)).to.have.property('name', 'NoAnswer')
       // SQLite removes it with the last connection.
       expect(existsSync(join(rig.dir, 'executor.db-wal'))).to.equal(false)

@@ -8,7 +8,7 @@ import {
   type PosterOptions,
   type PostText,
 } from '../../actors/matcher/ask-executor.js'
-import { createExecutors } from '../../actors/matcher/executors.js'
+import { createExecutors, NoExecutor } from '../../actors/matcher/executors.js'
 import { askFaultsAt, FAULTS_EVERY_MS } from '../../actors/matcher/faults.js'
 import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../actors/matcher/observe.js'
@@ -112,6 +112,8 @@ const postByFetch =
     try {
       const response = await fetch(url, { method: 'POST', headers, body, signal: giveUp.signal })
       return { status: response.status, text: await response.text() }
+    } catch (cause) {
+      throw cause instanceof Error ? new NoExecutor(cause) : cause
     } finally {
       clearTimeout(timer)
       stopping.removeEventListener('abort', abort)

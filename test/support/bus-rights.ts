@@ -80,7 +80,6 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   checkpointsSubject: [subjects.checkpointsSubject(M)],
   leadSubject: subjects.LEADING_PROCESSES.map(subjects.leadSubject),
   journalSubject: JOURNAL_OWNERS.map(subjects.journalSubject),
-  askJournalWriter: JOURNAL_OWNERS.map(subjects.askJournalWriter),
   askPlaceOrder: [subjects.askPlaceOrder],
   askCancelOrder: [subjects.askCancelOrder],
   askReplaceOrder: [subjects.askReplaceOrder],
@@ -99,7 +98,9 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     (bucket) => subjects.claimSubject(bucket, 'k'),
   ),
   askEngine: [subjects.askEngine(M)],
-  askLead: ['order-intake', 'chain-reader', 'matcher.M', 'executor'].map(subjects.askLead),
+  askLead: [...subjects.LEADING_PROCESSES, ...JOURNAL_OWNERS, subjects.matcherOf(M)].map(
+    subjects.askLead,
+  ),
   askMarket: [subjects.askMarket(M)],
   askSettlement: [subjects.askSettlement(M)],
   askKnownOrders: [subjects.askKnownOrders],

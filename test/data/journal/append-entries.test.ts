@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { expect } from 'chai'
 import { decodeJournal } from '../../../bus-schemas/journal.js'
 import type { TransactionJournal } from '../../../core/transaction-journal.js'
-import { createEntryLog, Deposed, type EntryLog } from '../../../data/journal/append-entries.js'
+import { createEntryLog, type EntryLog } from '../../../data/journal/append-entries.js'
 import {
   JournalUnwritable,
   openFoldedFile,
@@ -10,6 +10,7 @@ import {
   type FoldedFile,
 } from '../../../data/journal/journal-file.js'
 import { createTransactionJournal } from '../../../data/journal/transaction-journal.js'
+import { Fenced } from '../../../runtime/actor/leadership.js'
 import { AppendUnknown } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
@@ -169,7 +170,7 @@ describe('the entries of a journal', () => {
     await bus.append(SUBJECT, Buffer.from('of another'))
     refuse('m:1')
     await eventually(() => fatal.length > 0)
-    expect(fatal[0]).to.be.instanceOf(Deposed).with.property('cause').instanceOf(Error)
+    expect(fatal[0]).to.be.instanceOf(Fenced).with.property('cause').instanceOf(Error)
     refuse('m:2')
     await new Promise(setImmediate)
     expect((await bus.streamState(STREAM)).lastSeq).to.equal(1)

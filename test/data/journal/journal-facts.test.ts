@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { expect } from 'chai'
 import { encodeJournal, JOURNAL_VERSION } from '../../../bus-schemas/journal.js'
-import { askJournalWriter, journalStream, journalSubject } from '../../../bus-schemas/subjects.js'
+import { askLead, journalStream, journalSubject } from '../../../bus-schemas/subjects.js'
 import type { JournalEntry } from '../../../core/transaction-journal.js'
 import {
   openPublishedJournal,
@@ -107,7 +107,7 @@ describe('the opening of a journal on the bus', () => {
 
   it('answers with its name and term while it leads, and not once it has stopped', async () => {
     await open('a')
-    const ask = () => bus.ask(askJournalWriter(OWNER), new Uint8Array(), 100)
+    const ask = () => bus.ask(askLead(OWNER), new Uint8Array(), 100)
     expect(Buffer.from(await ask()).toString()).to.match(/^[0-9a-f-]{36} of term 1$/)
     await close()
     expect(await ask().catch((error: unknown) => error)).to.be.instanceOf(NoAnswer)

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { expect } from 'chai'
 import { decodeJournal, encodeJournal, JOURNAL_VERSION } from '../../../bus-schemas/journal.js'
-import { askJournalWriter, journalStream, journalSubject } from '../../../bus-schemas/subjects.js'
+import { askLead, journalStream, journalSubject } from '../../../bus-schemas/subjects.js'
 import {
   observeJournal,
   openPublishedJournal,
@@ -65,7 +65,7 @@ describe('the takeover of a journal on the bus', () => {
       () => undefined,
       (error: unknown) => error,
     )
-  const ask = () => bus.ask(askJournalWriter(OWNER), new Uint8Array(), 100)
+  const ask = () => bus.ask(askLead(OWNER), new Uint8Array(), 100)
   const isUnanswered = async () => (await failureOf(ask())) instanceof NoAnswer
   const declare = () => bus.declareStream({ stream: STREAM, subject: SUBJECT, description: 'test' })
   async function messages() {

@@ -10,13 +10,13 @@ import {
   openPublishedJournal,
   type PublishedJournal,
 } from '../../../data/journal/published-journal.js'
-import { Deposed } from '../../../data/journal/append-entries.js'
 import {
   JOURNAL_FILES,
   JournalDiverged,
   openJournalFile,
 } from '../../../data/journal/journal-file.js'
 import { openRestoredJournals } from '../../../data/journal/restored-journal.js'
+import { Fenced } from '../../../runtime/actor/leadership.js'
 import { BusUnavailable } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
@@ -218,10 +218,10 @@ describe('a journal on the bus', () => {
 
       opened[0]?.bus.setConnected(true)
       await eventually(() => first.fatal.length > 0)
-      expect(first.fatal[0]).to.be.instanceOf(Deposed)
+      expect(first.fatal[0]).to.be.instanceOf(Fenced)
       sign(first.journal, 2, 'm:9')
       await eventually(() => first.fatal.length > 1)
-      expect(first.fatal[1]).to.be.instanceOf(Deposed)
+      expect(first.fatal[1]).to.be.instanceOf(Fenced)
       expect(first.journal.isDurable(hashOf(102))).to.equal(false)
 
       // What it could not append was never broadcast, and is in no file.

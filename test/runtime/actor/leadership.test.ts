@@ -32,9 +32,10 @@ describe('the lead of an actor', () => {
   /** Takes the term behind message `lastSeq`; `ownEnd` is what the leader has appended since. */
   async function take(actor: Actor, term: number, lastSeq: number, ownEnd?: () => number) {
     const lead = await takeTerm(actor, {
-      ...{ term, lastSeq, message: termMessage(term, actor.id), ...(ownEnd && { ownEnd }) },
+      ...{ term, lastSeq, message: termMessage(term, actor.id) },
       onFenced: (error) => fenced.push(error),
     })
+    if (ownEnd !== undefined) lead.writes(ownEnd)
     leads.push(lead)
     return lead
   }
@@ -177,7 +178,7 @@ describe('the lead of an actor', () => {
       line.setConnected(false)
       await (await take(aCopy(bus, 'second'), 2, 1)).stop()
       await bus.append(SUBJECT, Buffer.from('entry'))
-      await delay(1_200)
+      await delay(5 * SILENCE_MS)
       expect(fenced).to.deep.equal([])
       line.setConnected(true)
       await eventually(() => fenced.length === 1)
@@ -189,7 +190,7 @@ describe('the lead of an actor', () => {
       await take(aCopy(bus, 'first'), 1, 0, () => ownEnd)
       for (let entries = 0; entries < 2; entries += 1) {
         const lastSeq = await bus.append(SUBJECT, Buffer.from(`entry ${entries}`))
-        await delay(1_100)
+        await delay(5 * SILENCE_MS)
         ownEnd = lastSeq
       }
       expect(fenced).to.deep.equal([])
