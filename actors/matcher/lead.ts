@@ -72,7 +72,7 @@ export async function lead(
   const provedAtMs = elapsedMs()
   const taken = await takeTerm(matcherActor(settings), {
     ...{ term: leader.term, lastSeq: end.messageSeq, message, onFenced: onFatal },
-    onSent: () => crash('matcher.after_publish_before_ack'),
+    onSent: crashUnacknowledged,
   })
   const begun = { messageSeq: taken.firstSeq, changeSeq: end.changeSeq, data: message }
   const feed = createFeedWriter(settings, begun, provedAtMs)
@@ -295,16 +295,21 @@ export async function publishBlock(
   data: Uint8Array,
   lastSeq: number,
 ): Promise<number> {
-  const onSent = (): void => crash('matcher.after_publish_before_ack')
   const stream = feedStream(market)
   const subject = feedSubject(market)
   try {
-    return await appendFenced({ bus, stream, subject, onUnknown, onSent }, data, lastSeq)
+    return await appendFenced(
+      { bus, stream, subject, onUnknown, onSent: crashUnacknowledged },
+      data,
+      lastSeq,
+    )
   } catch (error) {
     if (!(error instanceof AnotherWriter)) throw error
     throw anotherWriter(market, error.endSeq)
   }
 }
+
+const crashUnacknowledged = (): void => crash('matcher.after_publish_before_ack')
 
 const anotherWriter = (market: string, seq: number | undefined): Fenced =>
   new Fenced(`feed of ${market} ends with message ${seq}, which is not ours`)
