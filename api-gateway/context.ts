@@ -23,7 +23,7 @@ import type { OwnWrites } from './reads.js'
 /** Dependencies of the routes. */
 export interface GatewayDeps {
   readonly bus: Bus
-  /** All markets of the market file, disabled ones included; always the same array. */
+  /** All registered markets, disabled ones included; always the same array. */
   readonly markets: readonly Market[]
   /**
    * Brings the markets up to what the read model showed of their feeds some milliseconds ago at most. Called before each

@@ -5,7 +5,7 @@ import type { Metrics } from '../runtime/metrics/metrics.js'
 /** What the next series follows from. */
 export interface SeriesWatch {
   readonly calendar: FuturesCalendar
-  /** All markets of the market file, disabled ones included; always the same array. */
+  /** All registered markets, disabled ones included; always the same array. */
   readonly markets: readonly Market[]
   readonly nowMs: () => number
 }

@@ -75,7 +75,7 @@ export const marketTerms = struct<MarketTerms>({
 /** Terms as a reader of the feed stores them beside its position. */
 export const termsText = storedText('stored terms', since(WIRE_VERSION, marketTerms))
 
-/** What an operator asks for. `show` changes nothing; the fields of `set` have the names and texts of the market file. */
+/** What an operator asks for. `show` changes nothing; the fields of `set` have the names and texts of a market file. */
 export type MarketChange =
   | { readonly kind: 'show' }
   | { readonly kind: 'pause' | 'resume' | 'disable' | 'enable' | 'accept-gap' }

@@ -33,7 +33,7 @@ export interface AbsentRow {
   readonly lacks: readonly string[]
 }
 
-/** The markets of a market file. A row that is refused stops its own market alone. */
+/** The markets of a market file. */
 export interface LoadedMarkets {
   readonly markets: readonly Market[]
   readonly refused: readonly RefusedRow[]

@@ -96,7 +96,7 @@ export type ExecuteReceipt = Shape<typeof ExecuteReceipt>
 
 /**
  * Every other answer. 400 with `details`: nothing was sent, unless it names the field `Idempotency-Key`, which belongs
- * to another call; with `guilty`, the market file of the executor differs from the log of the market. 422 with `details`:
+ * to another call; with `guilty`, the executor knows another market than the log has. 422 with `details`:
  * the venue does not settle this match, and nothing was sent; with `revert`: the simulation reverted. 502 and 503: ask again.
  */
 export const ExecuteFailure = z.object({

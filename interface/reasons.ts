@@ -210,8 +210,8 @@ export const marketReasons = {
   },
   executor_refused: {
     means:
-      'The market file of the executor has no row of the market, or one that differs from the log of the market, so no match can be settled.',
-    ends: 'It trades once the row of the executor agrees with the log and the executor was started again.',
+      'The executor knows no such market, or another one than the log has, so no match can be settled.',
+    ends: 'It trades once the executor has read the register of markets from which the log was opened.',
   },
   settlement_unavailable: {
     means:
@@ -219,9 +219,8 @@ export const marketReasons = {
     ends: 'It trades once the executor takes settlements again; what is matched already awaits its settlement meanwhile, and the rest can be cancelled.',
   },
   wrong_wiring: {
-    means:
-      'A contract of the market has no code, or refers to other contracts than the market file names.',
-    ends: 'It trades once the market file has the addresses of the log again. If the log has the wrong addresses, a new market has to be added.',
+    means: 'A contract of the market has no code, or refers to other contracts than the log names.',
+    ends: 'It trades once the contracts are as the log has them. If the log has the wrong addresses, a new market has to be added.',
   },
   index_stale: {
     means: 'The index of the series on the chain is too old.',

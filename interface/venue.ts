@@ -108,12 +108,7 @@ export type Clock = Shape<typeof Clock>
 /** What `GET /v1/health` says of a market. */
 export const MarketHealth = z.object({
   ...TradingStatus.shape,
-  trouble: z
-    .string()
-    .optional()
-    .describe(
-      'What keeps the market’s matcher from its work, or how its market file and log differ.',
-    ),
+  trouble: z.string().optional().describe('What keeps the market’s matcher from its work.'),
   head_seq: z.int().min(0).optional().describe('Newest change that was published.'),
   projected_seq: z.int().min(0).describe('Newest change that reads show.'),
   lag: z.int().min(0).optional().describe('How many changes reads are behind.'),

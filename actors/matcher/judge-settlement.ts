@@ -21,7 +21,7 @@ import { proposedBy } from './reversals.js'
 /** Answers the executor, which settles nothing that this market's log does not allow, while this matcher leads. */
 export function answerSettlements({ settings, leader, log }: Leading): Promise<Subscription> {
   const { bus, market, facts } = settings
-  // The log governs, also where the market file names another address.
+  // The log governs.
   const logged = withIdentity(market, log.state)
   // The queue has a name of its own, as for the question who leads.
   return bus.answer(askSettlement(market.market), leader.id, (data, replyTo) => {

@@ -123,7 +123,7 @@ function openSettler(
   unanswered: ReturnType<typeof createUnanswered>,
 ): Settler {
   const { market, ask, facts, onFatal } = settings
-  // The log governs, also where the market file names another address.
+  // The log governs.
   const logged = withIdentity(market, state)
   const order = (orderId: string) => knownOrder(state, orderId).order
   return createSettler({

@@ -27,11 +27,11 @@ export interface OrderEntrySpec {
   readonly orientation: 'inverted' | 'identity'
 }
 
-/** What every market has, whatever it trades: a row of the market file joined with a deployment's addresses. */
+/** What every market has, whatever it trades. */
 interface MarketBase {
   /** Canonical identifier, for example `cNGN-USDC`. */
   readonly market: string
-  /** Fixed position in the market file, never reused: the low byte of every trade id (REA-014). */
+  /** Reserved in the register of markets, never reused: the low part of every trade id (REA-014). */
   readonly ordinal: number
   /** A disabled market takes no order and is not listed; its history stays readable. */
   readonly enabled: boolean

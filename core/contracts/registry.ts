@@ -20,7 +20,7 @@ export const addContract = (contract: Contract): void => {
 export const isContractType = (type: unknown): type is ContractType =>
   typeof type === 'string' && contracts.has(type)
 
-/** The record of a market's contract type. An unknown type is a broken invariant: the market file refuses it. */
+/** The record of a market's contract type. An unknown type is a broken invariant: no row and no registration has one. */
 export function contractOf({ contractType }: Pick<Market, 'contractType'>): Contract {
   const contract = contracts.get(contractType)
   assert(contract !== undefined, `no record of the contract type ${contractType}`)

@@ -13,7 +13,7 @@ import type { Order, OrderStatus, Side } from './order.js'
  * inside them, so that a fold of the log needs nothing else.
  */
 export type Command =
-  /** The first command of every log: the market as its row of the market file stated it. */
+  /** The first command of every log: the market as the register stated it. */
   | { readonly kind: 'MarketOpened'; readonly opening: MarketOpening }
   | MarketCommand
   | {

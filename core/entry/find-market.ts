@@ -119,7 +119,7 @@ function unknown(markets: readonly Market[], message: string): Refusal {
   return unknownMarket(message, listed.sort())
 }
 
-/** The markets that a process knows: rows of the market file, each with the terms that its feed last stated. */
+/** The markets that a process knows: registered ones, each with the terms that its feed last stated. */
 export interface MarketList {
   /** Always the same array, which holds every market as it is now, in the order in which they were added. */
   readonly markets: readonly Market[]

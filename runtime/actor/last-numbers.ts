@@ -22,7 +22,7 @@ export interface LastNumbers {
 }
 
 interface Reached {
-  /** As the log states it, which governs where the market file was edited. */
+  /** As the log states it, which governs. */
   readonly market: LogMarket
   readonly streamSeq: number
   readonly lastNo: number

@@ -46,7 +46,7 @@ export class LogMissing extends Error {
 }
 
 /**
- * Declares the command log of a market and, when it is empty, opens the market as its row of the market file states it.
+ * Declares the command log of a market and, when it is empty, opens the market as the register states it.
  * Each process that writes to the log calls it first, so that every log begins with MarketOpened; one of them writes it.
  * Throws LogMissing when the market has published before, and as recordVersions.
  */
@@ -137,7 +137,7 @@ export async function readOpening(
 }
 
 /**
- * The row with the identity that the market's log states, which governs where the market file was edited; the row itself
+ * The row with the identity that the market's log states, which governs; the row itself
  * where the beginning of the log is trimmed.
  */
 export async function asLogged(
