@@ -190,7 +190,7 @@ describe('the rules of a live market', function () {
     expect(code, output).to.equal(0)
   })
 
-  it('an edit of the market file changes nothing', async () => {
+  it('an edit of the market file changes nothing (OPE-041)', async () => {
     const edited = (await rows()).map((row) => ({ ...row, taker_fee_bps: 20, enabled: false }))
     await writeFile(join(venue.dataDir, 'markets.json'), JSON.stringify(edited))
     for (const process of ['matcher-cngn-usdc', 'order-intake', 'gateway', 'executor'])
@@ -201,7 +201,7 @@ describe('the rules of a live market', function () {
     expect((await listed(OTHER))?.market).to.equal(OTHER)
   })
 
-  it('the texts of a market are replaced without a restart', async () => {
+  it('the texts of a market are replaced without a restart (OPE-040)', async () => {
     const [spot] = await rows()
     const file = join(venue.dataDir, 'texts.json')
     const presentation = { ...(spot?.presentation as Row), display_label: 'naira per dollar' }

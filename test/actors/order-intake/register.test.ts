@@ -55,7 +55,7 @@ describe('the import of a market file', () => {
     return (error as Error).message
   }
 
-  it('is one registration of all its markets, at the first start alone', async () => {
+  it('is one registration of all its markets, at the first start alone (OPE-041)', async () => {
     await provide(file(spot, perp))
     expect(marketsIn(await readRegister(bus))).to.deep.equal([spot, perp])
     expect((await bus.streamState(registerStream)).lastSeq).to.equal(1)
@@ -66,7 +66,7 @@ describe('the import of a market file', () => {
     expect(marketsIn(await readRegister(bus))).to.deep.equal([spot, perp])
   })
 
-  it('is of all rows or of none', async () => {
+  it('is of all rows or of none (OPE-041)', async () => {
     const refused = [{ row: 'X', problem: 'tick_size must be positive decimal text' }]
     expect(await problemOf(provide({ ...file(spot), refused }))).to.equal(
       'the market file is not imported: X: tick_size must be positive decimal text',
@@ -131,7 +131,7 @@ describe('the import of a market file', () => {
     await intake.stop()
   })
 
-  it('is not made where the register was deleted or rolled back: the start says what to restore', async () => {
+  it('is not made where the register was deleted or rolled back: the start says what to restore (OPE-042)', async () => {
     registry.markRegisteredTo(3)
     const lost = async () => {
       const error: unknown = await provide(file(spot)).catch((thrown: unknown) => thrown)

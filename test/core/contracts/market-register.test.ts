@@ -41,7 +41,7 @@ describe('what may be registered', () => {
   const known = entries(spot, perp)
   const other = aMarket({ market: 'B', ordinal: 9, aliases: [], subId: 9n })
 
-  it('is a market with a name, an ordinal and an instrument of its own', () => {
+  it('is a market with a name, an ordinal and an instrument of its own (OPE-039)', () => {
     expect(why(known, other)).to.equal(undefined)
     expect(why(new Map(), spot, perp, future)).to.equal(undefined)
     const { assetAddress } = spot
@@ -71,7 +71,7 @@ describe('what may be registered', () => {
     expect(why(known, { ...spot, takerFeeBps: 99, enabled: false })).to.equal(undefined)
   })
 
-  it('is no known market of another identity', () => {
+  it('is no known market of another identity (OPE-040)', () => {
     for (const [fields, field] of [
       [{ ordinal: 77 }, 'ordinal never changes: it is 0'],
       [{ makerFeeBps: 1 }, 'maker_fee_bps never changes: it is 0'],
@@ -83,7 +83,7 @@ describe('what may be registered', () => {
       )
   })
 
-  it('has room for 65,536 ordinals, of which each is given once', () => {
+  it('has room for 65,536 ordinals, of which each is given once (OPE-039)', () => {
     expect(MAX_ORDINAL).to.equal(65_535)
     expect(why(known, { ...other, ordinal: MAX_ORDINAL })).to.equal(undefined)
     expect(why(known, { ...other, ordinal: MAX_ORDINAL + 1 })).to.equal(

@@ -123,7 +123,7 @@ const totalsOf = (fills: Iterable<Fill>): Totals =>
   )
 
 describe('the figures of orders over a random market day', () => {
-  it('are those of their own fills, and add up to what the chain has carried out', () => {
+  it('are those of their own fills, and add up to what the chain has carried out (MON-031)', () => {
     let seen = { replaced: 0, reversed: 0, resized: 0, fills: 0 }
     fc.assert(
       fc.property(anyDays, (acts) => {
@@ -166,12 +166,12 @@ describe('the figures of an order', () => {
       }),
     })
 
-  it('average one price to itself, whatever is rounded off its notional', () => {
+  it('average one price to itself, whatever is rounded off its notional (MON-030)', () => {
     const one = sumsAfter(MARKET, filled('0.000000000000000007', '0.000001', '0'), undefined)
     expect(one && averagePrice(one, amountE18(e18('0.000001')))).to.equal(7n)
   })
 
-  it('count on a future in USDC of notional, and average in cNGN per USDC', () => {
+  it('count on a future in USDC of notional, and average in cNGN per USDC (MON-030)', () => {
     const first = sumsAfter(aFuture(), filled('1500', '1000', '2.5'), undefined)
     const both = sumsAfter(aFuture(), filled('1530', '2000', '5'), first)
     expect(both).to.include({ quote: e18('3000'), fee: e18('7.5') })

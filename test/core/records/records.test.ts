@@ -127,7 +127,7 @@ describe('order record', () => {
     })
   })
 
-  it('counts what it inherited apart from its own fills, and averages these alone', () => {
+  it('counts what it inherited apart from its own fills, and averages these alone (MON-030, ORD-076, ORD-086, ORD-087)', () => {
     // 400 of the order before, 600 of its own: 200 at 0.0006 and 400 at 0.00063.
     const replacing = anOrder({
       ...{ desiredAmount: amountE18(e18('1600')), initialFilled: amountE18(e18('400')) },
@@ -146,7 +146,7 @@ describe('order record', () => {
     expect(unknown).not.to.have.any.keys('filled_quote', 'average_price', 'fee_paid')
   })
 
-  it('is final once it has ended and nothing of it is pending', () => {
+  it('is final once it has ended and nothing of it is pending (ORD-088)', () => {
     const finalOf = (status: OrderStatus, pending: bigint) =>
       orderRecord(market, order, progressOf(order, { status, pending: amountE18(pending) })).final
     for (const ended of ['filled', 'cancelled', 'expired'] as const) {

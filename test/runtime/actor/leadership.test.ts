@@ -172,7 +172,7 @@ describe('the lead of an actor', () => {
   })
 
   describe('ends', () => {
-    it('for a leader that was cut off and has nothing to append, after a later term and entries of it', async () => {
+    it('for a leader that was cut off and has nothing to append, after a later term and entries of it (OPE-020)', async () => {
       const line = bus.connect()
       await take(aCopy(line, 'first'), 1, 0)
       line.setConnected(false)
