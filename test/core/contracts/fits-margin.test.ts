@@ -108,7 +108,7 @@ describe('margin for a trade', () => {
     expect(fits(2n, { ...asked, equity: 2n, isFree: true })).to.equal(true)
   })
 
-  it('is there for every reduction, and while the market has no prices (PER-027)', () => {
+  it('is there for every reduction, and while the market has no prices (PER-027, PER-042)', () => {
     expect(fits(-6n, { position: 6n, equity: -100n })).to.equal(true)
     expect(fits(-7n, { position: 6n, equity: -100n })).to.equal(false)
     // What is in flight on the same side is no longer there to be reduced.

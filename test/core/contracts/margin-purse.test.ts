@@ -244,7 +244,7 @@ describe('whether an order may go on', () => {
     expect(means.hasEnough(noMarket, BUY, { ...MARGIN, needed: 5n })).to.equal(true)
   })
 
-  it('is for reductions alone while the chain cannot value its account (PER-042)', () => {
+  it('is for reductions alone while the chain cannot value its account', () => {
     const purse = purseOf({ position: 4n, cash: 1_000n, isValued: false })
     expect(means.shortToOpen(purse, anOrder('sell', 4n))).to.equal(undefined)
     expect(means.shortToOpen(purse, SELL)).to.deep.equal({ ...MARGIN, needed: 5n })
