@@ -9,7 +9,7 @@ import { venueErrorCodes } from './venue-error-codes.js'
 const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Any request': {
     bad_request:
-      '400, 408, 431 | The request is no proper HTTP, too slow, or its headers are too large or more than 100. | Send one Host header, headers below 16 KiB, and the body at once.',
+      '400, 408, 431 | The request is not proper HTTP, too slow, or its headers are too large or more than 100. | Send one Host header, headers below 16 KiB, and the body at once.',
     invalid_json:
       '400 | The body is not a JSON object, or a field has another JSON type than it must. | Send one JSON object; amounts, nonces and ids are strings.',
     body_too_large: '413 | The body is larger than 64 KiB. | Send less; an order has about 1 KiB.',
@@ -35,25 +35,26 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     '<field>_not_positive':
       '400 | The number is zero or negative. | Send a number greater than zero.',
     invalid_text: '400 | The field is not a string. | Send a JSON string.',
-    invalid_address: '400 | The field is no address. | Send 0x and 40 hex digits.',
+    invalid_address: '400 | The field is not an address. | Send 0x and 40 hex digits.',
     invalid_integer:
-      '400 | The field is no integer of base 10 within its range. | Send its digits as a string, without sign, point or exponent.',
+      '400 | The field is not an integer of base 10 within its range. | Send its digits as a string, without sign, point or exponent.',
     invalid_decimal:
-      '400 | The field is no plain decimal, or has too many decimals. | Send text like 12.5, without exponent.',
+      '400 | The field is not a plain decimal, or has too many decimals. | Send text like 12.5, without exponent.',
     invalid_action_json:
-      '400 | action_json is no JSON object. | Send the signed action as an object, or as its JSON text.',
+      '400 | action_json is not a JSON object. | Send the signed action as an object, or as its JSON text.',
     invalid_order_id:
       '400 | order_id is blank, . or .., longer than 128 characters, or has control, format or bidirectional characters. | Choose an id of 1 to 128 plain characters.',
     invalid_expiry:
-      '400 | expiry is no JSON integer. | Send unix seconds as a number, without quotes.',
+      '400 | expiry is not a JSON integer. | Send unix seconds as a number, without quotes.',
     expiry_past:
       '400 | expiry is not in the future. | Sign an expiry ahead of /v1/time; it is in seconds, not milliseconds.',
     action_expiry_past:
       '400 | The signed expiry is not in the future. | Sign an expiry ahead of /v1/time, in seconds.',
     invalid_side: '400 | side is neither buy nor sell. | Send buy or sell, in lower case.',
     invalid_signature_form:
-      '400 | signature is no hex of at most 4096 bytes. | Send 0x and the bytes of the signature.',
-    invalid_reduce_only: '400 | reduce_only is no boolean. | Send true or false, or leave it out.',
+      '400 | signature is not hex of at most 4096 bytes. | Send 0x and the bytes of the signature.',
+    invalid_reduce_only:
+      '400 | reduce_only is not a boolean. | Send true or false, or leave it out.',
     reduce_only_unsupported:
       '400 | reduce_only was sent on a market without positions. | Leave it out on spot.',
     invalid_time_in_force:
@@ -64,7 +65,7 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
       '400 | stp is none of the three choices. | Send cancel_newest, cancel_oldest or cancel_both, or leave it out.',
     invalid_stp_scope:
       '400 | stp_scope is neither subaccount nor owner. | Send one of the two, or leave it out.',
-    invalid_orders: '400 | orders is no list of 1 to 20 orders. | Send several batches.',
+    invalid_orders: '400 | orders is not a list of 1 to 20 orders. | Send several batches.',
     post_only_immediate: '400 | post_only was combined with IOC or FOK. | Choose one of them.',
   },
   'Placing orders: instrument, price and amount': {
@@ -79,7 +80,7 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
       '400 | ui_intent was sent without order_entry_spec. | Send both or neither.',
     wrong_order_entry_spec:
       '400 | The market has another order_entry_spec. | Read it from the market entry.',
-    invalid_ui_intent: '400 | ui_intent is no object. | Send {side, price, size}.',
+    invalid_ui_intent: '400 | ui_intent is not an object. | Send {side, price, size}.',
     invalid_ui_intent_side: '400 | ui_intent.side is neither buy nor sell. | Send buy or sell.',
     side_mismatch:
       "400 | side is not what ui_intent translates to. | On spot the engine side is the opposite of the trader's; or leave side out.",
@@ -88,9 +89,9 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     desired_amount_mismatch:
       '400 | desired_amount is not what ui_intent translates to. | Take detail.expected, or leave desired_amount out.',
     price_off_tick:
-      '400 | limit_price is no multiple of the tick. | Take a price of detail.nearest.',
+      '400 | limit_price is not a multiple of the tick. | Take a price of detail.nearest.',
     invalid_amount_step:
-      '400 | An amount is no multiple of the step. | Take an amount of detail.nearest.',
+      '400 | An amount is not a multiple of the step. | Take an amount of detail.nearest.',
     size_below_minimum:
       '400 | The amount is below min_size. | Order at least min_size of the market entry.',
     notional_below_minimum:
@@ -112,7 +113,7 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
       '400 | The signed module is not the one of this market or transfer. | Take trade_module_address of the market entry, or the module of /v1/venue.',
     trade_data_words:
       '400 | action_json.data is not seven words. | Encode (address, uint256, int256, int256, uint256, uint256, bool).',
-    data_not_hex: '400 | action_json.data is no hex. | Send 0x and an even number of hex digits.',
+    data_not_hex: '400 | action_json.data is not hex. | Send 0x and an even number of hex digits.',
     data_invariant:
       '400 | A word of action_json.data is one that the chain cannot decode. | The message names the word; encode it with an ABI library.',
     data_asset_mismatch: '400 | The signed asset is not asset_address. | Sign what the body says.',
@@ -134,7 +135,7 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     invalid_signature:
       "400, 401 | The signature is not the signer's over this action. | POST /v1/orders/validate names the likely mistake; compare with /v1/signing-vectors.json.",
     signer_not_authorized:
-      '400 | signer_address is no session key of the owner, or its registration has ended. | Register the key on the matching contract, or sign as the owner.',
+      '400 | signer_address is not a session key of the owner, or its registration has ended. | Register the key on the matching contract, or sign as the owner.',
     signature_unverifiable:
       '500 | The chain cannot be asked about the signature, and 1,000 orders of the market wait for that. | Retry the same order in a moment.',
     too_many_unchecked_orders:
@@ -232,11 +233,11 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     cancel_proof_use_unknown:
       '500 | The use of the proof could not be noted; nothing was cancelled. | Send a new proof.',
     invalid_issued_at:
-      '400 | issued_at is no integer. | Send unix seconds as a number, or as digits.',
+      '400 | issued_at is not an integer. | Send unix seconds as a number, or as digits.',
     unknown_field:
       '400 | A cancel of all orders has a field that it does not know; a misspelt market would cancel in all. | Correct or remove the field that the text names.',
     invalid_order_ids:
-      '400 | order_ids is no list of 1 to 200 order ids. | Send the ids as strings, at most 200 at once.',
+      '400 | order_ids is not a list of 1 to 200 order ids. | Send the ids as strings, at most 200 at once.',
     invalid_seconds:
       '400 | seconds is out of range. | Send 10 to 86400, or 0 to disarm the dead-man switch.',
     order_of_another_owner:
@@ -269,12 +270,12 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
       '400 | A new account must be opened under the perp manager. | Sign detail.expected.',
     nonce_spent: '400 | The nonce is used on the chain. | Sign with a fresh nonce.',
     not_a_perp_account:
-      '400 | The subaccount is no perp account. | Use one under the perp manager, or subaccount_id 0 to open one.',
+      '400 | The subaccount is not a perp account. | Use one under the perp manager, or subaccount_id 0 to open one.',
     insufficient_balance: '400 | The wallet holds less than the deposit. | Fund the wallet first.',
     insufficient_allowance:
       '400 | The deposit module may take less than the deposit. | Approve it, or send a permit.',
     invalid_permit_signature_form:
-      '400 | permit.signature is no hex. | Send 0x and the bytes of the signature.',
+      '400 | permit.signature is not hex. | Send 0x and the bytes of the signature.',
     permit_expired: '400 | The permit has expired. | Sign a fresh one.',
     permit_too_small:
       '400 | The permit is for less than the deposit. | Sign a permit for at least the amount.',
@@ -300,25 +301,25 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
       '502 | It is not known whether the transfer was submitted. | Send the same request again before you sign another.',
     '<kind>_record_unreadable': '503 | The record cannot be read now. | Retry shortly.',
     '<kind>_not_found': '404 | No transfer has this action_hash. | Check the hash.',
-    invalid_action_hash: '400 | action_hash is no hash. | Send 0x and 64 hex digits.',
+    invalid_action_hash: '400 | action_hash is not a hash. | Send 0x and 64 hex digits.',
   },
   Reads: {
     unknown_market:
       '400 | The identifier names no listed market, or none was sent; markets lists them. | Send symbol, or asset_address and sub_id.',
-    invalid_depth: '400 | depth is no positive integer. | Send one, or leave it out.',
+    invalid_depth: '400 | depth is not a positive integer. | Send one, or leave it out.',
     invalid_limit: '400 | limit is outside of 1 to 100. | Send a number within.',
     invalid_before_trade_id:
-      '400 | before_trade_id is no positive integer. | Send next_before_trade_id of the page before.',
+      '400 | before_trade_id is not a positive integer. | Send next_before_trade_id of the page before.',
     invalid_interval:
       '400 | The interval is none that candles have. | Send 1m, 5m, 15m, 1h, 4h or 1d.',
     invalid_candles_limit: '400 | limit is outside of 1 to 1000. | Send a number within.',
-    invalid_start: '400 | start is no RFC 3339 time. | Send a time like 2026-11-21T10:00:00Z.',
-    invalid_end: '400 | end is no RFC 3339 time. | Send a time like 2026-11-21T10:00:00Z.',
+    invalid_start: '400 | start is not an RFC 3339 time. | Send a time like 2026-11-21T10:00:00Z.',
+    invalid_end: '400 | end is not an RFC 3339 time. | Send a time like 2026-11-21T10:00:00Z.',
     end_not_after_start: '400 | end is not after start. | Exchange them.',
     invalid_before:
-      '400 | before is no cursor of this endpoint. | Send next_before of the page before.',
+      '400 | before is not a cursor of this endpoint. | Send next_before of the page before.',
     subaccount_id_required: '400 | subaccount_id is missing. | Send it.',
-    invalid_subaccount_id: '400 | subaccount_id is no integer. | Send its digits.',
+    invalid_subaccount_id: '400 | subaccount_id is not an integer. | Send its digits.',
     permit_nonce_unreadable: '502 | The chain could not be asked. | Retry.',
     no_marks: '400 | The market has no mark price. | Ask for a perpetual or a future.',
     no_funding: '400 | The market has no funding. | Ask for a perpetual.',
@@ -332,12 +333,12 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     invalid_listed_depth: '400 | depth is outside of 0 to 1000. | Send a number within.',
     invalid_listed_limit: '400 | limit is outside of 0 to 500. | Send a number within.',
     invalid_type: '400 | type is neither buy nor sell. | Send one of them, or leave it out.',
-    invalid_start_time: '400 | start_time is no unix time. | Send milliseconds or seconds.',
+    invalid_start_time: '400 | start_time is not a unix time. | Send milliseconds or seconds.',
     invalid_end_time:
-      '400 | end_time is no unix time, or not after start_time. | Send a later time in milliseconds or seconds.',
+      '400 | end_time is not a unix time, or not after start_time. | Send a later time in milliseconds or seconds.',
     auth_required: '401 | The read is private and has no frame. | Send the X-Service-Auth frame.',
     auth_malformed:
-      "401 | The header is no base64url of JSON. | Encode the frame's JSON as base64url.",
+      "401 | The header is not base64url of JSON. | Encode the frame's JSON as base64url.",
     auth_failed:
       "401 | The frame proves no owner; the text says why. | Sign the exact text of /v1/venue with the owner's key, and a fresh expiry.",
   },
@@ -346,7 +347,7 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
 
 /** Codes of `error` frames of the WebSocket: cause and cure. */
 const SOCKET_CODES: Readonly<Record<SocketError['code'], string>> = {
-  bad_json: 'The frame is no JSON. | Send one JSON object as a text frame.',
+  bad_json: 'The frame is not JSON. | Send one JSON object as a text frame.',
   bad_op: 'The op is unknown, or a field of it is missing. | See /docs/feed for the frames.',
   bad_channel: 'The channel is unknown. | See /docs/feed for the channels.',
   unknown_market: 'The market did not resolve. | Read the identifiers from /v1/markets.',

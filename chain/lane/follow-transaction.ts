@@ -154,7 +154,7 @@ export interface LanePolicy {
 }
 
 export const LANE_POLICY: LanePolicy = {
-  // Short beside a block, and long beside a call.
+  // Well below the block time, well above a round trip to the node.
   pollMs: 250,
   doubtEveryMs: 2_000,
   contradictions: 3,

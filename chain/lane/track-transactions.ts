@@ -191,7 +191,7 @@ function remember(tracking: Tracking, { nowMs, head, count }: ChainView): void {
   Object.assign(tracking, { count, lookedMs: nowMs })
 }
 
-/** Twice as often as contradictions count. */
+/** Asks at half of `doubtEveryMs` while a contradiction is open. */
 function isToBeAskedAgain(tracking: Tracking): boolean {
   const { nowMs, lookedMs, policy } = tracking
   return (nowMs() - lookedMs) * 2 >= policy.doubtEveryMs && isUnsure(tracking)

@@ -26,7 +26,7 @@ export interface Claim {
   readonly key: ClaimKey
   /** In 1e-18 units, more than zero. */
   readonly debit: bigint
-  /** Takes what there is, and is none the worse when there is too little. */
+  /** Draws up to the available capacity; never makes a match short. */
   readonly isSoft?: true
 }
 

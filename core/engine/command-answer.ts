@@ -30,8 +30,8 @@ export type RefusedByMarket =
   | typeof COMMAND_REFUSED
 
 /**
- * Whether a further order of the account would be one too many, after so many others have left. An order counts while
- * anything of it is open, held or pending.
+ * Whether a further order of the account exceeds `open_order_limit` after `leaving` of its orders have ended. An order counts
+ * while anything of it is open, held or pending (MAT-014).
  */
 export function isOneTooMany({ rules }: MatcherState, { orders }: Account, leaving = 0): boolean {
   const { openOrderLimit = 0 } = rules
