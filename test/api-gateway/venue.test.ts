@@ -33,7 +33,7 @@ describe('what a client needs to sign', () => {
   }
 
   describe('GET /v1/venue', () => {
-    it('has the domains, the contracts, the frames, the limits and the listed markets (AUT-002)', async () => {
+    it('has the domains, the contracts, the frames, the limits and the listed markets (AUT-002, REA-048)', async () => {
       const venue = await get<VenueFacts>('/v1/venue')
       expect(venue.release).to.match(/^[0-9]+[.][0-9]+[.][0-9]+$/)
       expect(venue.chain_id).to.equal(A_DEPLOYMENT.chainId)
@@ -114,7 +114,7 @@ describe('what a client needs to sign', () => {
       return read.action
     }
 
-    it('has one of each kind, each signed by the published key', () => {
+    it('has one of each kind, each signed by the published key (REA-047)', () => {
       expect(vectors.vectors.map(({ name }) => name)).to.deep.equal([
         ...MARKETS.map(({ market }) => `order on ${market}`),
         ...['cancel', 'cancel-all', 'deposit', 'permit', 'withdrawal'],
@@ -126,7 +126,7 @@ describe('what a client needs to sign', () => {
       }
     })
 
-    it('has orders that the venue takes, with the digest that it computes', () => {
+    it('has orders that the venue takes, with the digest that it computes (REA-047)', () => {
       for (const market of MARKETS) {
         const { body = {}, digest } = named(`order on ${market.market}`)
         const checked = validateOrder(body, { markets: MARKETS, nowMs: BEFORE_SEC * 1_000 })
@@ -158,7 +158,7 @@ describe('what a client needs to sign', () => {
       }
     })
 
-    it('has frames that open what they name', () => {
+    it('has frames that open what they name (REA-047)', () => {
       for (const purpose of ['history', 'socket'] as const) {
         const read = readAuthFrame(named(`frame for the ${purpose}`).body)
         if ('reason' in read) throw new Error(read.reason)

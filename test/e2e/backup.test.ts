@@ -75,7 +75,7 @@ describe('backup and restore', function () {
     }
   }
 
-  it('continues with nothing lost where the streams prove complete, and holds no key (OPE-024)', async () => {
+  it('continues with nothing lost where the streams prove complete, and holds no key (OPE-024, OPE-046)', async () => {
     const venue = await startVenue()
     const { dataDir } = venue
     const traders = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)] as const

@@ -16,7 +16,7 @@ describe('the bus of a running venue', function () {
     venue = await sharedVenue()
   })
 
-  it('permits all that its processes do for a trade, and nothing to a client without credentials', async () => {
+  it('permits all that its processes do for a trade, and nothing to a client without credentials (OPE-047)', async () => {
     const [ann, bob] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
     const maker = await ann.place({ side: 'sell', amount: '5', price: '0.0007' })
     const taker = await bob.place({ side: 'buy', amount: '5', price: '0.0007' })
@@ -44,7 +44,7 @@ describe('the bus of a running venue', function () {
     }
   })
 
-  it('lets no credential empty a feed but that of its writer, and every reader starts again', async () => {
+  it('lets no credential empty a feed but that of its writer, and every reader starts again (OPE-047)', async () => {
     const stream = feedStream(SPOT)
     const emptying = ['PURGE', 'DELETE', 'MSG.DELETE'].map((request) => {
       const subject = `$JS.API.STREAM.${request}.${stream}`

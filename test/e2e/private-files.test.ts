@@ -38,7 +38,7 @@ describe('DATA_DIR of a venue that is started with an umask of 000', function ()
     dir.remove()
   })
 
-  it('is for its user alone, with every file that the venue makes, those beside databases too', async () => {
+  it('is for its user alone, with every file that the venue makes, those beside databases too (OPE-048)', async () => {
     const trader = createTrader(venue.devnet, 0)
     await trader.place({ side: 'buy', amount: '5', price: '0.0001' })
     const names = readdirSync(dataDir, { recursive: true, encoding: 'utf8' })

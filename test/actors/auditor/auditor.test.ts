@@ -135,7 +135,7 @@ describe('the auditor', function () {
     expect(ofPerp.map(({ check }) => check)).to.deep.equal([...CHECKS])
   })
 
-  it('says so with exit code 0, and by itself while it is left running', async () => {
+  it('says so with exit code 0, and by itself while it is left running (OPE-049)', async () => {
     expect((await run(venue)).code).to.equal(0)
     const child = spawn(process.execPath, [MAIN], {
       env: { ...venue.env, AUDIT_EVERY_S: '1' },
@@ -160,7 +160,7 @@ describe('the auditor', function () {
     })
   }
 
-  it('ends with exit code 1 when it sees something', async () => {
+  it('ends with exit code 1 when it sees something (OPE-049)', async () => {
     const { dataDir } = inFile('history.db', 'DELETE FROM fills')(venue)
     const { code, output } = await run(venue, dataDir)
     expect(code).to.equal(1)
@@ -209,7 +209,7 @@ describe('the auditor', function () {
   })
 
   // These two change the chain itself, so they come last.
-  it('sees a settlement that the chain has lost and no process sends again', async () => {
+  it('sees a settlement that the chain has lost and no process sends again (OPE-050)', async () => {
     const { client } = venue.world
     const snapshot = await client.snapshot()
     const seller = await venue.order(venue.world.bob, 'sell', '7')
@@ -223,7 +223,7 @@ describe('the auditor', function () {
     expect(findingsOf(verdicts, 'settlements')).to.match(/has no fill in 0x/)
   })
 
-  it('sees a fill on the chain without a match', async () => {
+  it('sees a fill on the chain without a match (OPE-050)', async () => {
     await settleWithoutAMatch(venue)
     const verdicts = await auditOf(venue)
     expect(findingsOf(verdicts, 'settlements')).to.include('belongs to no settlement of ours')

@@ -9,7 +9,7 @@ import { freePort } from '../../support/free-port.js'
 import { registerMarkets } from '../../support/registered.js'
 import { tempDir } from '../../support/temp-dir.js'
 
-describe('an audit that is not made', function () {
+describe('an audit that is not made (OPE-049)', function () {
   const dir = tempDir()
   let server: NatsServer
   before(async () => {

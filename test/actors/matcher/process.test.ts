@@ -144,7 +144,7 @@ describe('matchers as processes on a real bus', function () {
     expect(await terms()).to.deep.equal([1, 2])
   })
 
-  it('lets a standby take over after SIGKILL of the leader', async () => {
+  it('lets a standby take over after SIGKILL of the leader (OPE-045)', async () => {
     const leader = run({ STANDBY: '1' })
     await untilReady()
     run({ STANDBY: '1' })

@@ -109,7 +109,7 @@ describe('recovery of a matcher', () => {
     expect((await bus.streamState(commandsStream(market))).firstSeq).to.equal(1)
   })
 
-  it('keeps three checkpoints, and of the log what the oldest of them needs', async () => {
+  it('keeps three checkpoints, and of the log what the oldest of them needs (OPE-043)', async () => {
     await history(5, TRIMMING)
     const kept = await checkpoints()
     expect(kept).to.have.length(3)
@@ -127,7 +127,7 @@ describe('recovery of a matcher', () => {
     expect(matcher.positions().command_seq).to.be.greaterThan(firstSeq)
   })
 
-  it('keeps commands that are young, whatever the checkpoints say', async () => {
+  it('keeps commands that are young, whatever the checkpoints say (OPE-044)', async () => {
     await history(4, { ...SETTINGS, keepCommandsMs: 3_600_000 })
     expect((await bus.streamState(commandsStream(market))).firstSeq).to.equal(1)
   })

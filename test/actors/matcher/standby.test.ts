@@ -106,7 +106,7 @@ describe('matchers of one market', () => {
     expect([...leader.fatal, ...second.fatal]).to.deep.equal([])
   })
 
-  it('take over when the leader is gone, and settle what it had proposed', async () => {
+  it('take over when the leader is gone, and settle what it had proposed (OPE-045)', async () => {
     const [first, second] = [bus.connect(), bus.connect()]
     await start(first)
     const asked: string[] = []

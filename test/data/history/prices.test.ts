@@ -48,7 +48,7 @@ describe('the history of prices', () => {
       .marks(perp.market, { limit, ...(beforeSec !== undefined && { beforeSec }) })
       .map(({ observedSec, mark }) => [observedSec - START, mark])
 
-  it('has a mark for each minute in which the prices changed, and for each hour', () => {
+  it('has a mark for each minute in which the prices changed, and for each hour (REA-044)', () => {
     const writer = write([
       observation(START + 5, '0.6'),
       observation(START + 20, '0.7'),
@@ -70,7 +70,7 @@ describe('the history of prices', () => {
     ])
   })
 
-  it('has the funding rate of the first observation of each hour, with its prices', () => {
+  it('has the funding rate of the first observation of each hour, with its prices (REA-045)', () => {
     write([
       observation(START + 7, '0.6', { fundingRate: -5n }),
       observation(START + 800, '0.7', { fundingRate: 6n }),
@@ -89,7 +89,7 @@ describe('the history of prices', () => {
     ])
   })
 
-  it('takes observations again after a restart, and skips stale prices and earlier blocks', () => {
+  it('takes observations again after a restart, and skips stale prices and earlier blocks (REA-046)', () => {
     const observations = [observation(START, '0.6'), observation(START + 60, '0.7')]
     write(observations)
     write(observations)
