@@ -5,12 +5,46 @@ import {
   encodeMarketAnswer,
   encodeMarketRequest,
 } from '../../bus-schemas/markets.js'
+import {
+  decodeRegisterAnswer,
+  decodeRegisterRequest,
+  decodeRegistration,
+  encodeRegisterAnswer,
+  encodeRegisterRequest,
+  encodeRegistration,
+} from '../../bus-schemas/register.js'
 import { anyText } from '../support/arbitraries.js'
-import { anyTerms } from '../support/arbitrary-markets.js'
+import { anyEntry, anyTerms } from '../support/arbitrary-markets.js'
 import { message, type Declared } from './declared.js'
 
-/** What an operator asks of the matcher that leads a market, and the answers. */
+const entries = fc.array(anyEntry, { minLength: 1, maxLength: 3 })
+const anyProof = fc.record({
+  ...{ key: anyText, issued_at_ms: fc.nat(), nonce: anyText, signature: anyText },
+})
+
+/** The register of markets, what an operator asks of it and of the matcher that leads a market, and the answers. */
 export const marketMessages: readonly Declared[] = [
+  message('registration', fc.record({ by: anyText, reason: anyText, entries }), {
+    encode: encodeRegistration,
+    decode: decodeRegistration,
+  }),
+  message(
+    'register request',
+    fc.record(
+      { by: anyText, reason: anyText, entries, after_seq: fc.nat(), proof: anyProof },
+      { requiredKeys: ['by', 'reason', 'entries', 'after_seq'] },
+    ),
+    { encode: encodeRegisterRequest, decode: decodeRegisterRequest },
+  ),
+  message(
+    'register answer',
+    fc.oneof(
+      fc.record({ kind: fc.constant('registered' as const), seq: fc.nat() }),
+      fc.record({ kind: fc.constant('stale' as const) }),
+      fc.record({ kind: fc.constant('refused' as const), message: anyText }),
+    ),
+    { encode: encodeRegisterAnswer, decode: decodeRegisterAnswer },
+  ),
   message(
     'market request',
     fc.record({

@@ -1,4 +1,6 @@
 import fc from 'fast-check'
+import type { MarketPresentation } from '../../core/contracts/market.js'
+import type { MarketEntry, MarketTexts } from '../../core/contracts/market-register.js'
 import type { MarketOpening, MarketRules, MarketTerms } from '../../core/contracts/market-terms.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import {
@@ -24,7 +26,7 @@ const anyRules = withOptional<MarketRules, 'amountStep' | 'minNotional' | 'openO
 const openingFields = {
   identity: fc.record({
     market: anyMarketName,
-    ordinal: fc.nat(255),
+    ordinal: fc.nat(65_535),
     contractType: fc.constant('spot' as const),
     contractMultiplier: anyUint,
     amountScale: anyUint,
@@ -40,6 +42,35 @@ const openingFields = {
 }
 /** What a log begins with. */
 export const anyOpening: fc.Arbitrary<MarketOpening> = fc.record(openingFields)
+const anyPresentation: fc.Arbitrary<MarketPresentation> = fc.record({
+  baseAssetSymbol: anyText,
+  quoteAssetSymbol: anyText,
+  displayName: anyText,
+  displayLabel: anyText,
+  settlementNote: anyText,
+  uiPriceUnit: anyText,
+  uiSizeUnit: anyText,
+  uiSideMeaning: anyText,
+  enginePriceUnit: anyText,
+  engineAmountUnit: anyText,
+  uiPriceToEngine: anyText,
+  uiSizeToEngine: anyText,
+})
+/** A market as the register holds it. */
+export const anyEntry: fc.Arbitrary<MarketEntry> = fc.record({
+  opening: anyOpening,
+  texts: withOptional<MarketTexts, 'orderEntry'>(
+    {
+      aliases: fc.array(anyText, { maxLength: 3 }),
+      orderEntry: fc.record({
+        name: anyText,
+        orientation: fc.constantFrom('inverted' as const, 'identity'),
+      }),
+      presentation: anyPresentation,
+    },
+    ['orderEntry'],
+  ),
+})
 /** The terms that a block states. */
 export const anyTerms: fc.Arbitrary<MarketTerms> = fc.record({
   ...openingFields,

@@ -18,6 +18,7 @@ const STREAMS: Readonly<Record<string, string>> = {
   'COMMANDS_<market>': subjects.commandsStream(M),
   'FEED_<market>': subjects.feedStream(M),
   'CHECKPOINTS_<market>': subjects.checkpointsStream(M),
+  MARKETS: subjects.registerStream,
   TRANSFERS: subjects.transfersStream,
   ...Object.fromEntries(
     [
@@ -73,6 +74,8 @@ const both = (ask: (kind: 'deposit' | 'withdrawal') => string) => [
 
 /** The subjects that the venue gives a meaning, by the name that spells each: none is left out. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
+  registerSubject: [subjects.registerSubject],
+  askRegister: [subjects.askRegister],
   commandsSubject: [undefined, 'order-intake', 'chain-reader', 'matcher', 'other'].map((writer) =>
     subjects.commandsSubject(M, writer),
   ),
@@ -112,7 +115,14 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
 
 /** Names of subjects.ts that spell a stream, a pattern of subjects above, or no subject at all. */
 const NO_SUBJECT: ReadonlySet<string> = new Set([
-  ...['commandsStream', 'isCommandsStream', 'commandsSubjects', 'feedStream', 'subjectOfFeed'],
+  ...[
+    'registerStream',
+    'commandsStream',
+    'isCommandsStream',
+    'commandsSubjects',
+    'feedStream',
+    'subjectOfFeed',
+  ],
   ...['checkpointsStream', 'journalStream', 'inboxPrefix', 'transfersStream', 'transfersSubjects'],
   ...['transfersOf', 'socketNonces', 'cancelProofs', 'operatorNonces', 'claimsStream'],
   ...['claimsSubject', 'CHAIN_READER_SOURCE', 'MATCHER_SOURCE', 'OPERATOR_SOURCE'],
@@ -146,7 +156,7 @@ export const subscriptions = (users: readonly string[]): Tried[] =>
   [
     ...['>', '*', '*.>', '_INBOX.>', '_INBOX.*.>', '$SYS.>', '$JS.>', '$JS.API.>', '$KV.>'],
     ...['$JS.EVENT.>', '$JS.EVENT.ADVISORY.>', '$JS.SNAPSHOT.>', '$SRV.>', 'ask.>', 'ask.order.*'],
-    ...['commands.>', 'feed.>', 'checkpoints.>', 'journal.>', 'transfers.>'],
+    ...['markets.>', 'commands.>', 'feed.>', 'checkpoints.>', 'journal.>', 'transfers.>'],
     ...Object.values(OWN).flat(),
     ...inboxes(users),
   ].map(plain)

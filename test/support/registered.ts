@@ -36,7 +36,11 @@ const fail = (error: unknown): void => {
 }
 
 /** Answers operators as the order intake does, also while no market is registered. */
-export async function startRegister(bus: Bus, operators = anyOperator): Promise<Running> {
+export async function startRegister(
+  bus: Bus,
+  operators = anyOperator,
+  onFatal: (error: unknown) => void = fail,
+): Promise<Running> {
   await declare(bus)
   let register = await readRegister(bus)
   const following = await bus.follow({
@@ -45,7 +49,7 @@ export async function startRegister(bus: Bus, operators = anyOperator): Promise<
   })
   const log = createLog('order-intake', 'silent')
   const answering = await answerRegister(
-    { ...{ bus, log, operators, onFatal: fail }, now: () => register },
+    { ...{ bus, log, operators, onFatal }, now: () => register },
     'order-intake',
   )
   return {

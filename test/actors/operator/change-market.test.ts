@@ -172,7 +172,7 @@ describe('./venue market', () => {
     expect(await registered()).to.deep.equal([{ ...stageMarket, aliases: ['NEW'] }])
   })
 
-  it('registers for two operators at once, each with ordinals of its own', async () => {
+  it('registers for two operators at once, each with ordinals of its own (OPE-039)', async () => {
     const [b, c] = ['B', 'C'].map((market, at) => {
       const file = join(dir.path, `${market}.json`)
       writeFileSync(file, JSON.stringify([{ ...unnumbered, market, sub_id: `${at + 20}` }]))

@@ -190,6 +190,22 @@ describe('a registration by an operator', () => {
     })
   })
 
+  it('is made when the intake crashed before its answer, and is not made again', async () => {
+    await running?.stop()
+    armCrashPoints((point) => {
+      if (point === 'intake.after_registration') throw new Error('crashed')
+    })
+    const fatal: unknown[] = []
+    const crashing = await startRegister(bus, anyOperator, (error) => fatal.push(error))
+    ask().catch(() => undefined)
+    await eventually(() => fatal.length === 1)
+    await crashing.stop()
+    armCrashPoints(undefined)
+    running = await startRegister(bus)
+    expect(await ask({ after_seq: 1 })).to.deep.equal({ kind: 'registered', seq: 1 })
+    expect(marketsIn(await readRegister(bus))).to.deep.equal([spot])
+  })
+
   it('is refused for what no row may say', async () => {
     const refusal = async (request: Partial<RegisterRequest>) => {
       const answer = await ask(request)
