@@ -97,7 +97,7 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
       trick?.play()
     },
     relent() {
-      const { network, chain, processes, traders, operator } = stage
+      const { network, chain, processes, traders } = stage
       Object.assign(network.weather, FAIR)
       chain.setBaseFee(NORMAL_BASE_FEE)
       chain.setHunger(false)
@@ -105,7 +105,6 @@ export function createAdversary(stage: Stage, random: Random, troubles: Troubles
       chain.setAmbush(undefined)
       chain.happen((state) => state.delegates.clear())
       traders.line.setConnected(true)
-      operator.reconcile()
       for (const process of processes) {
         process.setConnected(true)
         process.setSkew(0)

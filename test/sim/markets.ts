@@ -1,5 +1,4 @@
 import type { ContractType, Market } from '../../core/contracts/market.js'
-import type { MarketTerms } from '../../core/contracts/market-terms.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
 import { AT } from './chain-state.js'
 
@@ -14,13 +13,10 @@ export function kindOf(text: string): Kind {
   return kind
 }
 
-/** The markets of a simulation, and the market file that an operator rewrites. */
+/** The markets of a simulation, as they are registered. */
 export interface MarketPlan {
   readonly markets: readonly Market[]
-  /** A market's row as the file has it now. */
   readonly rowOf: (market: string) => Market
-  /** Writes what the log says into the row. */
-  readonly write: (terms: MarketTerms) => void
 }
 
 export interface PlanOptions {
@@ -38,12 +34,7 @@ export function planMarkets({ kinds, expirySec }: PlanOptions): MarketPlan {
     if (row === undefined) throw new Error(`${name} is not simulated`)
     return row
   }
-  return {
-    markets,
-    rowOf,
-    write: ({ identity: { market }, rules, enabled }) =>
-      void rows.set(market, { ...rowOf(market), ...rules, enabled } as Market),
-  }
+  return { markets, rowOf }
 }
 
 function marketOf(kind: Kind, expirySec: number): Market {

@@ -10,17 +10,14 @@ import type { Network } from './network.js'
 import type { MarketPlan } from './markets.js'
 import type { Actor } from './world.js'
 
-/** An operator who changes markets and writes the market file after the log, as `./venue market` does. */
+/** An operator who changes markets, as `./venue market` does. */
 export interface Operator {
   /** Asks for some change; most are carried out, some are refused, some get lost. */
   act(): void
-  /** Brings the market file up to the logs, as often as it takes. */
-  reconcile(): void
   readonly line: BusLine
 }
 
 const PATIENCE_MS = 5_000
-const ASK_AGAIN_MS = 2_000
 /** Fees below, at and above what the traders' orders are signed for, and limits that some orders do not meet. */
 const RULES: readonly Readonly<Record<string, string>>[] = [
   ...['0', '25', '30', '31'].map((taker_fee_bps) => ({ taker_fee_bps })),
@@ -58,18 +55,10 @@ export function createOperator({ network, server, plan, onFinding }: OperatorOpt
       const answer = decodeMarketAnswer(data)
       const said = answer.kind === 'terms' ? answer.terms.standing.status : answer.message
       world.note(`operator ${change.kind} ${market}: ${said}`)
-      if (answer.kind === 'terms') plan.write(answer.terms)
     }, onSilence)
-  }
-  const reconcile = (market: string): void => {
-    const again = (): void => reconcile(market)
-    world.after(actor, 0, () =>
-      ask(market, { kind: 'show' }, () => world.after(actor, ASK_AGAIN_MS, again)),
-    )
   }
   return {
     line,
-    reconcile: () => plan.markets.forEach(({ market }) => reconcile(market)),
     act() {
       const { market } = random.pick(plan.markets)
       const setRule = { kind: 'set', fields: random.pick(RULES) } as const
