@@ -162,7 +162,7 @@ describe('matcher', () => {
     expect(keys).to.deep.equal([`${name}:2`, `${name}:2`])
   })
 
-  it('a payload the executor refuses holds both orders instead of being asked for ever', async () => {
+  it('a payload the executor refuses holds both orders instead of being asked for ever (SET-074)', async () => {
     await startOn(() => Promise.resolve({ kind: 'malformed', why: 'bad', guilty: 'both' }))
     await append(bus, [
       place({ orderId: 'm', side: 'sell', subaccountId: 2n }),
@@ -178,7 +178,7 @@ describe('matcher', () => {
     }
   })
 
-  it('an executor with another row of the market holds the market and neither order', async () => {
+  it('an executor with another row of the market holds the market and neither order (SET-075)', async () => {
     const { matcher } = await startOn(() =>
       Promise.resolve({ kind: 'malformed', why: 'bad', guilty: 'venue' }),
     )
@@ -196,7 +196,7 @@ describe('matcher', () => {
     )
   })
 
-  it('stops, releasing nothing, when the executor has another call under the key', async () => {
+  it('stops, releasing nothing, when the executor has another call under the key (SET-073)', async () => {
     const { fatal } = await startOn(() => Promise.resolve({ kind: 'conflict', why: 'used' }))
     await append(bus, [
       place({ orderId: 'm', side: 'sell', subaccountId: 2n }),
