@@ -93,7 +93,7 @@ describe('what the executor settles', () => {
     expect(await admit(payloadOf(), KEY)).to.deep.equal({ kind: 'admitted' })
   })
 
-  it('is nothing else under that key: other orders, amounts, prices and fees are refused (SET-055)', async () => {
+  it('is nothing else under that key: other orders, amounts, prices and fees are refused (SET-002, SET-055)', async () => {
     const other = { orderId: 'x', side: 'sell', subaccountId: 2n } as const
     const rows: readonly (readonly [ExecutePayload, string])[] = [
       [payloadOf({}, { taker, maker: orderOf({ ...other, nonce: 9n }) }), 'actions.1'],
