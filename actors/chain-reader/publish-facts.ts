@@ -1,12 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
-import { CHAIN_READER_SOURCE, commandsSubject } from '../../bus-schemas/subjects.js'
+import type { LogMarket } from '../../bus-schemas/commands.js'
+import { CHAIN_READER_SOURCE } from '../../bus-schemas/subjects.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
-import type { Command, LoggedCommand, Numbering } from '../../core/engine/command.js'
-import { AppendRefused, AppendUnknown, type Bus } from '../../runtime/bus/bus.js'
-
-const RETRY_PAUSE_MS = 250
+import type { Command, Numbering } from '../../core/engine/command.js'
+import { createLogWriter } from '../../runtime/actor/command-writer.js'
+import type { Bus } from '../../runtime/bus/bus.js'
 
 export interface FactsOptions extends LogMarket {
   readonly bus: Pick<Bus, 'append'>
@@ -31,18 +29,11 @@ export interface PublishFacts {
  * with unknown outcome is repeated with the same numbers, which the matcher accepts once.
  */
 export async function openFacts(options: FactsOptions): Promise<PublishFacts> {
-  const { market, nowMs, numbers } = options
-  const { encodeGroup } = commandMessages(options)
+  const { signal } = options
+  const writer = createLogWriter({ ...options, writer: 'chain-reader' })
   const publish = async (observed: readonly Command[]): Promise<void> => {
-    const atMs = nowMs()
-    let commands = observed.map((command): LoggedCommand => ({
-      ...{ source: CHAIN_READER_SOURCE, sourceNo: numbers.next(), atMs, command },
-    }))
-    while (commands.length > 0) {
-      const { data, count } = encodeGroup(commands)
-      await append(options, commandsSubject(market, 'chain-reader'), data)
-      commands = commands.slice(count)
-    }
+    signal.throwIfAborted()
+    await writer.append(observed.map((command) => ({ source: CHAIN_READER_SOURCE, command })))
   }
   await publish([{ kind: 'Tick' }])
   return {
@@ -50,23 +41,5 @@ export async function openFacts(options: FactsOptions): Promise<PublishFacts> {
       publish(observations.map((account) => ({ kind: 'AccountObserved', account }))),
     market: (observation) => publish([{ kind: 'MarketObserved', observation }]),
     clock: (chainMs) => publish([{ kind: 'ClockObserved', chainMs }]),
-  }
-}
-
-async function append(
-  { bus, signal, onUnknown }: FactsOptions,
-  subject: string,
-  data: Uint8Array,
-): Promise<void> {
-  for (;;) {
-    signal.throwIfAborted()
-    try {
-      await bus.append(subject, data)
-      return
-    } catch (error) {
-      if (!(error instanceof AppendUnknown || error instanceof AppendRefused)) throw error
-      onUnknown(error)
-      await delay(RETRY_PAUSE_MS, undefined, { signal })
-    }
   }
 }

@@ -249,7 +249,7 @@ export interface LoggedCommand {
 /** Source of the intake's commands. */
 export const INTAKE_SOURCE = 'intake'
 
-/** Source of what a restore puts into a log before the first process starts; it needs no term. */
+/** Source of what a restore puts into a log before the first process starts: each restore is a term. */
 export const RESTORE_SOURCE = 'restore'
 
 /** Numbers of one term, enough for 49 days of a thousand commands a second. A restart begins another term. */

@@ -1,19 +1,20 @@
-import { commandMessages } from '../../../bus-schemas/commands.js'
-import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
+import { commandsStream } from '../../../bus-schemas/subjects.js'
 import { decodeBatch, decodeMatch, isBatch } from '../../../chain/contracts/calldata.js'
 import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import { orUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import { readFilled } from '../../../chain/reads/read-trades.js'
 import type { Hex } from '../../../core/action.js'
 import {
+  createNumbering,
   RESTORE_SOURCE,
+  termOf,
   type Command,
-  type LoggedCommand,
   type ObservedGap,
 } from '../../../core/engine/command.js'
 import { RESTORED_SEQ_JUMP } from '../../../core/engine/limits.js'
 import { sizeOfSigned } from '../../../core/entry/order-terms.js'
 import { marketIntents, type RestoredJournals } from '../../../data/journal/restored-journal.js'
+import { createLogWriter } from '../../../runtime/actor/command-writer.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import type { Evidence, MarketEvidence, SenderEvidence } from './evidence.js'
 import { BadBackup } from './manifest.js'
@@ -167,15 +168,15 @@ async function append(
   { market, state }: MarketEvidence,
   commands: readonly Command[],
 ): Promise<void> {
-  const before = state.lastSourceNo.get(RESTORE_SOURCE) ?? 0
-  const atMs = nowMs()
-  let left = commands.map((command, i): LoggedCommand => ({
-    ...{ source: RESTORE_SOURCE, sourceNo: before + 1 + i, atMs, command },
-  }))
-  let { lastSeq: expectedLastSeq } = await bus.streamState(commandsStream(market.market))
-  while (left.length > 0) {
-    const { data, count } = commandMessages(market).encodeGroup(left)
-    expectedLastSeq = await bus.append(commandsSubject(market.market), data, { expectedLastSeq })
-    left = left.slice(count)
-  }
+  const term = termOf(state.lastSourceNo.get(RESTORE_SOURCE) ?? 0) + 1
+  const { lastSeq: endSeq } = await bus.streamState(commandsStream(market.market))
+  const writer = createLogWriter({
+    ...{ bus, market: market.market, contractType: market.contractType },
+    ...{ numbers: createNumbering(term), nowMs, endSeq, onUnknown: nothing },
+    // Nothing else writes: what is not known is found out by a restore that begins anew.
+    signal: AbortSignal.abort(),
+  })
+  await writer.append(commands.map((command) => ({ source: RESTORE_SOURCE, command })))
 }
+
+const nothing = (): void => undefined
