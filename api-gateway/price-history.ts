@@ -29,14 +29,22 @@ export function askedPrices(
   if (refusal !== undefined) return { refusal }
   const page = readHistoryPage(ctx, kind)
   if ('refusal' in page) return page
-  const { limit, before } = page
+  const { limit, before, fromMs, endMs } = page
   if (before !== undefined && before.key !== market.ordinal) {
     return { refusal: readRefusals.historyBefore }
   }
   const positionOf = ({ startSec }: PriceRow) => ({ atMs: startSec * 1000, key: market.ordinal })
   return {
     market,
-    page: { limit, ...(before && { beforeSec: before.atMs / 1000 }) },
+    page: {
+      limit,
+      beforeSec: Math.min(
+        before ? before.atMs / 1000 : Infinity,
+        Math.ceil((endMs ?? Infinity) / 1000),
+        Number.MAX_SAFE_INTEGER,
+      ),
+      ...(fromMs !== undefined && { fromSec: Math.ceil(fromMs / 1000) }),
+    },
     next: (rows) =>
       nextBefore(
         kind,

@@ -20,6 +20,7 @@ import {
   authRequired,
   readRefusals,
 } from '../core/entry/read-refusals.js'
+import { ceilMs, isLater, readTimestamp } from '../core/time.js'
 import type { HistoryPage, HistoryPosition } from '../data/history/read-orders.js'
 import { HistoryQuery } from '../interface/order.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
@@ -47,6 +48,17 @@ export function askedMarket(
 ): { readonly market: Market } | { readonly refusal: Refusal } {
   const { symbol, asset_address, sub_id } = ctx.query
   const found = find(deps, { symbol, assetAddress: asset_address, subId: sub_id }, isNameable)
+  if (!('refusal' in found)) markDeprecated(ctx, deps, found)
+  return found
+}
+
+/** The market of this identifier, listed or once listed, or the refusal. */
+export function namedMarket(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+  symbol: string,
+): { readonly market: Market } | { readonly refusal: Refusal } {
+  const found = find(deps, { symbol }, (market) => wasListed(deps, market))
   if (!('refusal' in found)) markDeprecated(ctx, deps, found)
   return found
 }
@@ -85,11 +97,10 @@ const hasTicker = (market: Market): boolean => contractOf(market).present.hasTic
 
 /** Of a market that is listed or was: reads of its past. One whose feed stated no terms was never listed. */
 export const askedPast = (ctx: GatewayContext, deps: GatewayDeps) =>
-  askedMarket(
-    ctx,
-    deps,
-    ({ enabled, market }) => enabled || deps.readModel.terms(market) !== undefined,
-  )
+  askedMarket(ctx, deps, (market) => wasListed(deps, market))
+
+const wasListed = ({ readModel }: GatewayDeps, { enabled, market }: Market): boolean =>
+  enabled || readModel.terms(market) !== undefined
 
 const find = (deps: GatewayDeps, naming: MarketNaming, isNameable?: Nameable) => {
   const clock = { nowMs: deps.nowMs(), aliasesUntilMs: deps.aliasCutoffMs }
@@ -124,17 +135,49 @@ export function serviceAuth(
 /** The histories; a cursor of one is invalid in the others. */
 export type HistoryKind = 'orders' | 'fills' | 'marks' | 'funding'
 
-/** Reads `limit` and `before` of a history's query. */
+/** Reads `limit`, `before`, `start` and `end` of a history's query. */
 export function readHistoryPage(ctx: GatewayContext, kind: HistoryKind): Checked<HistoryPage> {
   const query = readQuery(ctx, HistoryQuery, {
     limit: refusals.pageLimit,
     before: readRefusals.historyBefore,
+    ...RANGE_REFUSALS,
   })
   if ('refusal' in query) return query
+  const range = readRange(query)
+  if ('refusal' in range) return range
   const { limit } = query
-  if (query.before === undefined) return { limit }
+  if (query.before === undefined) return { limit, ...range }
   const before = readCursor(kind, query.before)
-  return before === undefined ? { refusal: readRefusals.historyBefore } : { limit, before }
+  return before === undefined
+    ? { refusal: readRefusals.historyBefore }
+    : { limit, before, ...range }
+}
+
+/** Refusals of `start` and `end` that are no text. */
+export const RANGE_REFUSALS = { start: readRefusals.candlesStart, end: readRefusals.candlesEnd }
+
+/** [fromMs, endMs), unix milliseconds; either may be absent. */
+export interface TimeRange {
+  readonly fromMs?: number
+  readonly endMs?: number
+}
+
+/** The range of `start` and `end`, RFC 3339. */
+export function readRange({
+  start,
+  end,
+}: {
+  readonly start?: string | undefined
+  readonly end?: string | undefined
+}): Checked<TimeRange> {
+  const [from, until] = [readTimestamp(start), readTimestamp(end)]
+  if (start !== undefined && !from) return { refusal: readRefusals.candlesStart }
+  if (end !== undefined && !until) return { refusal: readRefusals.candlesEnd }
+  if (from && until && !isLater(until, from)) return { refusal: readRefusals.candlesEndAfterStart }
+  return {
+    ...(from && { fromMs: ceilMs(from) }),
+    ...(until && { endMs: ceilMs(until) }),
+  }
 }
 
 /** `next_before` of a page; absent when the page is not full, because then nothing is older. */

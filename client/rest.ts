@@ -50,6 +50,16 @@ export interface RestClientOptions {
 export interface HistoryQuery {
   readonly limit?: number
   readonly before?: string
+  /** RFC 3339: only rows from here on, and only before that. */
+  readonly start?: string
+  readonly end?: string
+}
+
+/** The same of orders: those that are active or matching alone, of a market or an account. */
+export interface OrdersQuery extends HistoryQuery {
+  readonly status?: 'open'
+  readonly market?: string
+  readonly subaccount_id?: string
 }
 
 /** The venue's REST interface. Every method throws VenueRefused or OutcomeUnknown. */
@@ -79,7 +89,7 @@ export interface RestClient {
    */
   balances(frame: SignedFrame, subaccountIds?: readonly string[]): Promise<BalancesBody>
   /** Every order of the frame's owner, newest first. The frame is signed with the purpose `history`. */
-  orderHistory(frame: SignedFrame, query?: HistoryQuery): Promise<OrderHistoryPage>
+  orderHistory(frame: SignedFrame, query?: OrdersQuery): Promise<OrderHistoryPage>
   /** What the orders of the frame's owner traded, newest first. The frame is signed with the purpose `history`. */
   fills(frame: SignedFrame, query?: HistoryQuery): Promise<FillsPage>
   /**

@@ -63,6 +63,12 @@ export function isLater(a: Timestamp, b: Timestamp): boolean {
   return a.sec === b.sec ? a.fraction > b.fraction : a.sec > b.sec
 }
 
+/** The first whole millisecond at or after an instant, unix milliseconds. */
+export function ceilMs({ sec, fraction }: Timestamp): number {
+  const millis = Number.parseInt(fraction.slice(0, 3).padEnd(3, '0'), 10)
+  return sec * 1000 + millis + (fraction.length > 3 ? 1 : 0)
+}
+
 /** The first whole second at or after an instant. */
 export function ceilSec({ sec, fraction }: Timestamp): number {
   return fraction === '' ? sec : sec + 1

@@ -333,6 +333,9 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     invalid_listed_depth: '400 | depth is outside of 0 to 1000. | Send a number within.',
     invalid_listed_limit: '400 | limit is outside of 0 to 500. | Send a number within.',
     invalid_type: '400 | type is neither buy nor sell. | Send one of them, or leave it out.',
+    invalid_status: '400 | status of the order history is not open. | Send open, or leave it out.',
+    filter_needs_status_open:
+      '400 | The order history is filtered by market or subaccount without status=open. | Send status=open too.',
     invalid_start_time: '400 | start_time is not a unix time. | Send milliseconds or seconds.',
     invalid_end_time:
       '400 | end_time is not a unix time, or not after start_time. | Send a later time in milliseconds or seconds.',

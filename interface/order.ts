@@ -13,6 +13,7 @@ import {
   newOrderId,
   orderId,
   pageLimit,
+  rangeInQuery,
   sentAddress,
   sentDecimal,
   sentHex,
@@ -227,10 +228,26 @@ export const OrderHistoryPage = z
   .meta({ id: 'OrderHistory', description: 'A page of orders.' })
 export type OrderHistoryPage = Shape<typeof OrderHistoryPage>
 
-/** Query of the order history and of fills; a cursor is opaque and valid for one of the two. */
+/** Query of the histories; a cursor is opaque and valid for one of them. */
 export const HistoryQuery = z.object({
   limit: pageLimit,
   before: z.string().optional().describe('`next_before` of the page before.'),
+  ...rangeInQuery,
+})
+
+/** Query of the order history. */
+export const OrdersQuery = HistoryQuery.extend({
+  status: z
+    .literal('open')
+    .optional()
+    .describe('Only orders that are `active` or `matching`, whatever came after them.'),
+  market: z
+    .string()
+    .optional()
+    .describe('With `status=open`: only orders of this market, by its identifier.'),
+  subaccount_id: sentInteger
+    .optional()
+    .describe('With `status=open`: only orders of this subaccount.'),
 })
 
 /** The body of `GET /v1/book`, and a snapshot of the `book` channel. */

@@ -11,6 +11,7 @@ import {
   integer,
   orderId,
   pageLimit,
+  rangeInQuery,
   type Shape,
   Side,
   signedDecimal,
@@ -94,6 +95,7 @@ export const TradesQuery = z.object({
   before_trade_id: wholeInQuery(z.int().min(1).optional()).describe(
     'Only trades older than this one.',
   ),
+  ...rangeInQuery,
 })
 
 /** One order's leg of a settled match, as its owner sees it. */

@@ -255,6 +255,12 @@ export const pageLimit = wholeInQuery(
   z.int().min(1).max(MAX_PAGE_LIMIT).default(DEFAULT_PAGE_LIMIT),
 )
 
+/** `start` and `end` of a page: of what carries a time, as `created_at`. */
+export const rangeInQuery = {
+  start: z.string().optional().describe('RFC 3339: only from here on.'),
+  end: z.string().optional().describe('RFC 3339: only before this.'),
+}
+
 /** Text of at most so many characters (Unicode code points, as a JSON schema counts). */
 export const textUpTo = (maxLength: number) =>
   z

@@ -39,16 +39,16 @@ export const getListedTrades: Route = {
       end_time: readRefusals.listedEnd,
     })
     if ('refusal' in query) return refuse(ctx, query.refusal)
-    const [fromMs, beforeMs] = [query.start_time, query.end_time].map(listedMs)
-    if (fromMs !== undefined && beforeMs !== undefined && beforeMs <= fromMs) {
+    const [fromMs, endMs] = [query.start_time, query.end_time].map(listedMs)
+    if (fromMs !== undefined && endMs !== undefined && endMs <= fromMs) {
       return refuse(ctx, readRefusals.listedEnd)
     }
     const { market } = asked.market
     if (!(await deps.ownWrites.shown(market))) return refuse(ctx, refusals.readBehind)
     const limit = query.limit === 0 ? MAX_LISTED_TRADES : query.limit
     const takerSide = query.type && listedSideOf(query.type)
-    const page = { limit, takerSide, fromMs, beforeMs }
-    ctx.body = listedTrades(deps.readModel.standingTrades(market, page), query.type)
+    const page = { limit, takerSide, fromMs, endMs }
+    ctx.body = listedTrades(deps.readModel.tradesWithin(market, page), query.type)
     ctx.set('Cache-Control', 'public, max-age=5')
   },
 }

@@ -1,13 +1,22 @@
 import { z } from 'zod'
-import { refusals } from '../../core/entry/refusals.js'
+import { noSuchMarket } from '../../core/entry/find-market.js'
+import { readRefusals } from '../../core/entry/read-refusals.js'
+import { type Checked, refusals } from '../../core/entry/refusals.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
-import { HistoryQuery, OrderHistoryPage } from '../../interface/order.js'
-import { serviceAuthHeader } from '../../interface/venue.js'
+import type { LiveFilter } from '../../data/history/read-orders.js'
+import { OrderHistoryPage, OrdersQuery } from '../../interface/order.js'
+import { MarketError, serviceAuthHeader } from '../../interface/venue.js'
 import { answerJson } from '../../runtime/http/server.js'
-import { refuse } from '../context.js'
+import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
 import { marketNamed } from '../orders.js'
-import { nextBefore, readHistoryPage, serviceAuth } from '../read-request.js'
-import { historyRefusals, uncached, type Route } from '../route.js'
+import {
+  namedMarket,
+  nextBefore,
+  readHistoryPage,
+  readQuery,
+  serviceAuth,
+} from '../read-request.js'
+import { aliasHeaders, historyRefusals, type Route } from '../route.js'
 
 /** `GET /v1/orders`: every order of the frame's owner, in any status, newest first. */
 export const getOrders: Route = {
@@ -18,10 +27,19 @@ export const getOrders: Route = {
     tag: 'History',
     summary: 'List one’s own orders, newest first',
     headers: z.object({ 'X-Service-Auth': serviceAuthHeader }),
-    query: HistoryQuery,
+    query: OrdersQuery,
     responses: {
-      200: uncached({ description: 'One page.', body: OrderHistoryPage }),
       ...historyRefusals,
+      200: {
+        description: 'One page.',
+        body: OrderHistoryPage,
+        headers: ['Cache-Control', ...aliasHeaders],
+      },
+      400: {
+        description: 'A bad parameter, or `unknown_market` with the identifiers that exist.',
+        body: MarketError,
+        headers: ['Cache-Control', ...aliasHeaders],
+      },
     },
   },
   isLarge: () => true,
@@ -30,8 +48,13 @@ export const getOrders: Route = {
     if ('refusal' in auth) return refuse(ctx, auth.refusal)
     const page = readHistoryPage(ctx, 'orders')
     if ('refusal' in page) return refuse(ctx, page.refusal)
+    const filter = readFilter(ctx, deps)
+    if ('refusal' in filter) return refuse(ctx, filter.refusal)
     if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
-    const orders = deps.readModel.orderHistory(auth.owner, page)
+    const orders =
+      filter.status === 'open'
+        ? deps.readModel.liveOrders(auth.owner, page, filter)
+        : deps.readModel.orderHistory(auth.owner, page)
     const records = orders.map((stored) =>
       orderRecordJson(marketNamed(deps, stored.order.market), stored),
     )
@@ -39,4 +62,27 @@ export const getOrders: Route = {
     const more = next === undefined ? '' : `,"next_before":"${next}"`
     answerJson(ctx, `{"orders":[${records.join(',')}]${more}}`)
   },
+}
+
+const FILTER = OrdersQuery.pick({ status: true, market: true, subaccount_id: true })
+
+/** Which of the orders; a market by any of its identifiers, listed or not. */
+function readFilter(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+): Checked<LiveFilter & { readonly status?: 'open' | undefined }> {
+  const query = readQuery(ctx, FILTER, {
+    status: readRefusals.ordersStatus,
+    market: noSuchMarket(deps.markets, ''),
+    subaccount_id: readRefusals.subaccountForm,
+  })
+  if ('refusal' in query) return query
+  const { status, market: symbol, subaccount_id: account } = query
+  if (status === undefined && (symbol !== undefined || account !== undefined)) {
+    return { refusal: readRefusals.openOnly }
+  }
+  const subaccountId = account === undefined ? undefined : BigInt(account)
+  if (symbol === undefined) return { status, subaccountId }
+  const found = namedMarket(ctx, deps, symbol)
+  return 'refusal' in found ? found : { status, market: found.market.market, subaccountId }
 }

@@ -5,7 +5,7 @@ import { MarketQuery } from '../../interface/market.js'
 import { TradesPage, TradesQuery } from '../../interface/trade.js'
 import { shownOnChain } from '../chain-markets.js'
 import { refuse } from '../context.js'
-import { askedPast, readQuery } from '../read-request.js'
+import { askedPast, RANGE_REFUSALS, readQuery, readRange } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
 /** `GET /v1/trades`: a market's fills, newest first, with its trailing 24 hours. */
@@ -33,14 +33,21 @@ export const getTrades: Route = {
     const query = readQuery(ctx, TradesQuery, {
       limit: refusals.pageLimit,
       before_trade_id: refusals.beforeTradeId,
+      ...RANGE_REFUSALS,
     })
     if ('refusal' in query) return refuse(ctx, query.refusal)
+    const range = readRange(query)
+    if ('refusal' in range) return refuse(ctx, range.refusal)
     const { market } = found
     if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
     const shown = await shownOnChain(deps, market)
-    // Without `before_trade_id` every trade id lies below the bound.
-    const { limit, before_trade_id: before = Number.MAX_SAFE_INTEGER } = query
-    ctx.body = tradesPage(market, deps.readModel.trades(market.market, limit, before), {
+    const { limit, before_trade_id: beforeTradeId } = query
+    const page = { limit, beforeTradeId, ...range, isWithReversed: true }
+    const trades =
+      range.fromMs === undefined && range.endMs === undefined
+        ? deps.readModel.trades(market.market, limit, beforeTradeId)
+        : deps.readModel.tradesWithin(market.market, page)
+    ctx.body = tradesPage(market, trades, {
       limit,
       stats: deps.readModel.stats24h(market.market, deps.nowMs()),
       lastTradeSec: deps.readModel.lastTradeSec(market.market),

@@ -26,6 +26,12 @@ export const readRefusals = {
   candlesEndAfterStart: badRequest('end_not_after_start', 'end must be after start', {
     field: 'end',
   }),
+  ordersStatus: badRequest('invalid_status', 'status must be open', { field: 'status' }),
+  openOnly: badRequest(
+    'filter_needs_status_open',
+    'market and subaccount_id are filters of open orders: send status=open too',
+    { field: 'status' },
+  ),
   historyBefore: badRequest(
     'invalid_before',
     'before must be a next_before value returned by this endpoint',

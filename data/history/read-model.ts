@@ -20,6 +20,7 @@ import {
   createReadBestPrices,
   createReadLastPrice,
   createReadLastTradeSec,
+  createReadLiveOrders,
   createReadOpenOrders,
   createReadOrder,
   createReadOrderHistory,
@@ -28,15 +29,16 @@ import {
   type BestPrices,
   type HistoryOrder,
   type HistoryPage,
+  type LiveFilter,
 } from './read-orders.js'
 import { createReadLife, type OrderLife } from './read-life.js'
 import { createReadMarks, createReadRates, type PricePage, type PriceRow } from './read-prices.js'
 import {
   createReadFills,
-  createReadStandingTrades,
   createReadTrades,
+  createReadTradesWithin,
   type HistoryFill,
-  type StandingTrades,
+  type TradesWithin,
 } from './read-trades.js'
 
 /** An order and its state, as the projection holds it. */
@@ -65,12 +67,14 @@ export interface ReadModel {
   levels(market: string, depth: number): BookLevels
   /** Newest first, strictly below `beforeTradeId` when given. */
   trades(market: string, limit: number, beforeTradeId?: number): Trade[]
-  /** Trades that were not reversed, newest first. */
-  standingTrades(market: string, page: StandingTrades): Trade[]
+  /** Trades of a side and a range of time, newest first. */
+  tradesWithin(market: string, page: TradesWithin): Trade[]
   /** Price of the newest fill at any age. */
   lastPrice(market: string): PriceE18 | undefined
   /** An owner's orders over all markets, newest first. */
   orderHistory(owner: Address, page: HistoryPage): HistoryOrder[]
+  /** Those that are active or matching, newest first. */
+  liveOrders(owner: Address, page: HistoryPage, filter?: LiveFilter): HistoryOrder[]
   /** Fills of an owner's orders over all markets, newest first; one row for each order's leg of a trade. */
   fills(owner: Address, page: HistoryPage): HistoryFill[]
   /** What happened to an order that was placed then, unix milliseconds. */
@@ -113,6 +117,7 @@ export function openReadModel(path: string): ReadModel {
     bestPrices: createReadBestPrices(db),
     levels: createReadLevels(db),
     orderHistory: createReadOrderHistory(db),
+    liveOrders: createReadLiveOrders(db),
     fills: createReadFills(db),
     orderLife: createReadLife(db),
     positionEntry: createReadEntry(db),
@@ -120,7 +125,7 @@ export function openReadModel(path: string): ReadModel {
     marks: createReadMarks(db),
     fundingRates: createReadRates(db),
     trades: createReadTrades(db),
-    standingTrades: createReadStandingTrades(db),
+    tradesWithin: createReadTradesWithin(db),
     stats24h: createReadStats24h(db),
     lastTradeSec: createReadLastTradeSec(db),
     lastPrice: createReadLastPrice(db),

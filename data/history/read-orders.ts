@@ -11,7 +11,7 @@ import { blobOf, sumsOfColumns } from '../row-values.js'
 import type { StoredOrder } from './read-model.js'
 
 /** An order's columns. */
-export const ORDER_COLUMNS = `body, rank, created_at_ms AS createdAtMs, status, filled, pending, open,
+export const ORDER_COLUMNS = `body, rank, orders.created_at_ms AS createdAtMs, status, filled, pending, open,
     filled_quote AS filledQuote, filled_product AS filledProduct, fee_paid AS feePaid, updated_at_ms AS updatedAtMs, held_reason AS heldReason, cancel_reason AS cancelReason,
     cancelled_at_ms AS cancelledAtMs`
 
@@ -99,19 +99,53 @@ export const ORDER_HISTORY_SQL = `
   SELECT order_key AS orderKey, ${ORDER_COLUMNS}
   FROM orders JOIN order_progress AS progress USING (order_key)
   WHERE owner = ? AND (created_at_ms, order_key) < (?, ?)
+    AND created_at_ms >= ?
   ORDER BY created_at_ms DESC, order_key DESC
   LIMIT ?`
 
 /** An owner's orders, newest first. The cost of a page does not depend on how old it is. */
 export function createReadOrderHistory(db: Database) {
   const select = db
-    .prepare<[Buffer, number, number, number], OrderRow & { orderKey: number }>(ORDER_HISTORY_SQL)
+    .prepare<[Buffer, number, number, number, number], HistoryRow>(ORDER_HISTORY_SQL)
     .safeIntegers(false)
   return (owner: Address, page: HistoryPage): HistoryOrder[] =>
-    select.all(blobOf(owner), ...boundsOf(page), page.limit).map((row) => ({
-      ...storedOrderOf(row),
-      position: { atMs: row.createdAtMs, key: row.orderKey },
-    }))
+    select.all(blobOf(owner), ...boundsOf(page), page.limit).map(historyOrderOf)
+}
+
+type HistoryRow = OrderRow & { readonly orderKey: number }
+
+const historyOrderOf = (row: HistoryRow): HistoryOrder => ({
+  ...storedOrderOf(row),
+  position: { atMs: row.createdAtMs, key: row.orderKey },
+})
+
+/** Which of an owner's live orders; absent: all. */
+export interface LiveFilter {
+  readonly market?: string | undefined
+  readonly subaccountId?: bigint | undefined
+}
+
+/** SQL of liveOrders: the owner's rows of the table of live orders, then their orders by key. */
+export const LIVE_ORDERS_SQL = `
+  SELECT live.order_key AS orderKey, ${ORDER_COLUMNS}
+  FROM live_orders AS live
+    JOIN orders USING (order_key) JOIN order_progress AS progress USING (order_key)
+  WHERE live.owner = ? AND (live.created_at_ms, live.order_key) < (?, ?)
+    AND live.created_at_ms >= ?
+    AND (? IS NULL OR live.market_id = (SELECT market_id FROM markets WHERE market = ?))
+    AND (? IS NULL OR live.subaccount_id = ?)
+  ORDER BY live.created_at_ms DESC, live.order_key DESC
+  LIMIT ?`
+
+/** An owner's active and matching orders, newest first. The cost follows from how many the owner has. */
+export function createReadLiveOrders(db: Database) {
+  const select = db.prepare<unknown[], HistoryRow>(LIVE_ORDERS_SQL).safeIntegers(false)
+  return (owner: Address, page: HistoryPage, filter: LiveFilter = {}): HistoryOrder[] => {
+    const { market = null, subaccountId } = filter
+    const account = subaccountId === undefined ? null : String(subaccountId)
+    const filters = [market, market, account, account]
+    return select.all(blobOf(owner), ...boundsOf(page), ...filters, page.limit).map(historyOrderOf)
+  }
 }
 
 /** What ORDER_COLUMNS select; amounts are integers at 1e18 in decimal text. */
@@ -178,13 +212,18 @@ export interface HistoryPosition {
 export interface HistoryPage {
   readonly limit: number
   readonly before?: HistoryPosition | undefined
+  /** Only rows from this time on, and before that one, unix milliseconds. */
+  readonly fromMs?: number
+  readonly endMs?: number
 }
 
-/** Parameters of a page's bounds; the default lies beyond every row. */
-export function boundsOf({ before }: HistoryPage): [atMs: number, key: number] {
-  return before === undefined
-    ? [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
-    : [before.atMs, before.key]
+/** Parameters of a page's bounds: strictly before a position, and from a time on. The defaults lie beyond every row. */
+export function boundsOf({ before, fromMs, endMs }: HistoryPage): [number, number, number] {
+  const beyond = Number.MAX_SAFE_INTEGER
+  const { atMs, key } = before ?? { atMs: beyond, key: beyond }
+  const from = fromMs ?? Number.MIN_SAFE_INTEGER
+  // Keys are above 0: before the first of the end is before all of it.
+  return endMs !== undefined && endMs <= atMs ? [endMs, 0, from] : [atMs, key, from]
 }
 
 /** SQL of lastTradeSec and lastPrice. */

@@ -12,6 +12,8 @@ export interface PriceRow extends ObservedPrices {
 export interface PricePage {
   readonly limit: number
   readonly beforeSec?: number
+  /** Only rows from this start on. */
+  readonly fromSec?: number
 }
 
 /** SQL of readMarks. */
@@ -20,6 +22,7 @@ export const MARKS_SQL = `
     index_price AS indexPrice, NULL AS rate
   FROM mark_prices
   WHERE market_id = (SELECT market_id FROM markets WHERE market = ?) AND start_sec < ?
+    AND start_sec >= ?
   ORDER BY start_sec DESC
   LIMIT ?`
 
@@ -29,6 +32,7 @@ export const RATES_SQL = `
     index_price AS indexPrice, rate
   FROM funding_rates
   WHERE market_id = (SELECT market_id FROM markets WHERE market = ?) AND start_sec < ?
+    AND start_sec >= ?
   ORDER BY start_sec DESC
   LIMIT ?`
 
@@ -48,9 +52,11 @@ export const createReadMarks = (db: Database) => createRead(db, MARKS_SQL)
 export const createReadRates = (db: Database) => createRead(db, RATES_SQL)
 
 function createRead(db: Database, sql: string) {
-  const select = db.prepare<[string, number, number], Row>(sql).safeIntegers(false)
-  return (market: string, { limit, beforeSec = Number.MAX_SAFE_INTEGER }: PricePage): PriceRow[] =>
-    select.all(market, beforeSec, limit).map(rowOf)
+  const select = db.prepare<[string, number, number, number], Row>(sql).safeIntegers(false)
+  return (market: string, { limit, beforeSec, fromSec }: PricePage): PriceRow[] => {
+    const [before, from] = [beforeSec ?? Number.MAX_SAFE_INTEGER, fromSec ?? 0]
+    return select.all(market, before, from, limit).map(rowOf)
+  }
 }
 
 function rowOf({ startSec, observedSec, blockNumber, mark, indexPrice, rate }: Row): PriceRow {

@@ -44,33 +44,44 @@ export function createReadTrades(db: Database) {
     select.all(market, beforeTradeId, limit).map(tradeOf)
 }
 
-/** SQL of standingTrades: of one side, in the order of the index, which is that of the trade ids. */
-export const STANDING_TRADES_SQL = `${TRADES}
+/** SQL of tradesWithin: of one side, in the order of the index, which is that of the trade ids. */
+export const TRADES_WITHIN_SQL = `${TRADES}
   WHERE trades.market_id = (SELECT market_id FROM markets WHERE market = ?) AND taker_side = ?
-    AND at_ms >= ? AND at_ms < ? AND reversed_at_ms IS NULL
+    AND at_ms >= ? AND at_ms < ? AND +trade_id < ? AND (reversed_at_ms IS NULL OR ?)
   ORDER BY at_ms DESC, trade_id DESC
   LIMIT ?`
 
-/** The newest `limit` trades in [fromMs, beforeMs), unix milliseconds, of takers of one engine side, or of both. */
-export interface StandingTrades {
+/** The newest `limit` trades in [fromMs, endMs), unix milliseconds, that stand. */
+export interface TradesWithin {
   readonly limit: number
+  /** Only of takers of this engine side. */
   readonly takerSide?: Side | undefined
   readonly fromMs?: number | undefined
-  readonly beforeMs?: number | undefined
+  readonly endMs?: number | undefined
+  /** Only trades older than this one. */
+  readonly beforeTradeId?: number | undefined
+  /** Those that were reversed too. */
+  readonly isWithReversed?: boolean
 }
 
 const SIDES: readonly Side[] = ['buy', 'sell']
 
-/** A market's trades that were not reversed, newest first. The cost does not depend on how old the page is. */
-export function createReadStandingTrades(db: Database) {
-  const select = db
-    .prepare<[string, Side, number, number, number], TradeRow>(STANDING_TRADES_SQL)
+/** A market's trades, newest first. The cost does not depend on how old the page is. */
+export function createReadTradesWithin(db: Database) {
+  const select = db.prepare<unknown[], TradeRow>(TRADES_WITHIN_SQL).safeIntegers(false)
+  const selectTime = db
+    .prepare<[number], number>('SELECT at_ms FROM trades WHERE trade_id = ?')
+    .pluck()
     .safeIntegers(false)
-  return (market: string, page: StandingTrades): Trade[] => {
-    const { limit, takerSide, fromMs = 0, beforeMs = Number.MAX_SAFE_INTEGER } = page
+  return (market: string, page: TradesWithin): Trade[] => {
+    const { limit, takerSide, fromMs = 0, endMs = Number.MAX_SAFE_INTEGER } = page
+    const { beforeTradeId = Number.MAX_SAFE_INTEGER, isWithReversed = false } = page
+    // The page begins where the one before ended, whatever is newer.
+    const pageEndMs = Math.min(endMs, (selectTime.get(beforeTradeId) ?? endMs) + 1)
     const sides = takerSide === undefined ? SIDES : [takerSide]
+    const bounds = [fromMs, pageEndMs, beforeTradeId, isWithReversed ? 1 : 0, limit]
     return sides
-      .flatMap((side) => select.all(market, side, fromMs, beforeMs, limit))
+      .flatMap((side) => select.all(market, side, ...bounds))
       .sort((a, b) => b.tradeId - a.tradeId)
       .slice(0, limit)
       .map(tradeOf)
@@ -120,6 +131,7 @@ export const FILLS_SQL = `
     ) AS reversed
   FROM fills JOIN markets USING (market_id)
   WHERE owner = ? AND (at_ms, fill_key) < (?, ?)
+    AND at_ms >= ?
   ORDER BY at_ms DESC, fill_key DESC
   LIMIT ?`
 
@@ -145,7 +157,7 @@ interface FillRow {
  */
 export function createReadFills(db: Database) {
   const select = db
-    .prepare<[Buffer, number, number, number], FillRow>(FILLS_SQL)
+    .prepare<[Buffer, number, number, number, number], FillRow>(FILLS_SQL)
     .safeIntegers(false)
   return (owner: Address, page: HistoryPage): HistoryFill[] =>
     select.all(blobOf(owner), ...boundsOf(page), page.limit).map(fillOf)

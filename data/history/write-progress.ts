@@ -1,12 +1,18 @@
 import type { Database } from 'better-sqlite3'
 import { assert } from '../../core/assert.js'
-import { heldReasonAfter, type Change, type HoldReason } from '../../core/engine/change.js'
+import {
+  heldReasonAfter,
+  isLiving,
+  type Change,
+  type HoldReason,
+} from '../../core/engine/change.js'
 import type { OrderSums } from '../../core/engine/order-sums.js'
-import { sumsOfColumns } from '../row-values.js'
+import { blobOf, sumsOfColumns } from '../row-values.js'
 
 /** What the row of an order keeps from change to change. */
 interface Kept {
   readonly key: number
+  readonly createdAtMs: number
   readonly hold: HoldReason | null
   readonly cancelReason: string | null
   /** Unix milliseconds of the first cancel and of the first end. */
@@ -16,10 +22,16 @@ interface Kept {
   readonly sums: OrderSums | undefined
 }
 
+interface Placed {
+  readonly columns: readonly unknown[]
+  readonly ordinal: number
+  readonly subaccountId: bigint
+}
+
 /** An order's row during a transaction. */
 interface Row extends Kept {
-  /** The columns that a placement alone states; absent of a row that is stored. */
-  readonly placed: readonly unknown[] | undefined
+  /** What a placement alone states; absent of a row that is stored. */
+  readonly placed: Placed | undefined
   /** The newest change, which is not stored yet; absent of a row as it is stored. */
   readonly change: Change | undefined
 }
@@ -74,6 +86,7 @@ export function createProgressWriter(db: Database): ProgressWriter {
     if (endedAtMs !== null) firstEndMs = Math.min(firstEndMs, endedAtMs)
     rows.set(change.orderId, {
       key: row.key,
+      createdAtMs: row.createdAtMs,
       placed: row.placed,
       change,
       hold: heldReasonAfter(change, row.hold ?? undefined) ?? null,
@@ -94,9 +107,12 @@ export function createProgressWriter(db: Database): ProgressWriter {
       firstEndMs = Infinity
     },
     place(key, ordinal, change) {
-      const { side, limitPrice } = change.order
-      const placed = [ordinal, side, String(limitPrice), change.rank]
-      set({ key, placed, ...NEW }, change, { cancelReason: change.cancelReason })
+      const { side, limitPrice, subaccountId } = change.order
+      const columns = [ordinal, side, String(limitPrice), change.rank]
+      const placed = { columns, ordinal, subaccountId }
+      set({ key, createdAtMs: change.atMs, placed, ...NEW }, change, {
+        cancelReason: change.cancelReason,
+      })
     },
     move(change, also = {}) {
       const row = rowOf(change.orderId)
@@ -127,7 +143,7 @@ type Stored = Omit<Kept, 'sums'> &
 function createLoadRow(db: Database): (orderId: string) => Row {
   const select = db
     .prepare<[string], Stored>(
-      `SELECT order_key AS key, held_reason AS hold, cancel_reason AS cancelReason,
+      `SELECT order_key AS key, created_at_ms AS createdAtMs, held_reason AS hold, cancel_reason AS cancelReason,
          cancelled_at_ms AS cancelledAtMs, ended_at_ms AS endedAtMs,
          filled_quote AS filledQuote, filled_product AS filledProduct, fee_paid AS feePaid
        FROM orders JOIN order_progress USING (order_key) WHERE order_id = ?`,
@@ -155,6 +171,7 @@ function createStoreRow(db: Database): (row: Row) => void {
        ended_at_ms = ?, filled_quote = ?, filled_product = ?, fee_paid = ?
      WHERE order_key = ?`,
   )
+  const keepLive = createKeepLive(db)
   return (row) => {
     const { placed, change } = row
     if (change === undefined) return
@@ -163,8 +180,28 @@ function createStoreRow(db: Database): (row: Row) => void {
       ...[change.seq, change.atMs, row.hold, row.cancelReason],
       ...[row.cancelledAtMs, row.endedAtMs, ...columnsOf(row.sums), row.key],
     ]
-    if (placed !== undefined) insert.run(...columns, ...placed)
+    keepLive(row, change)
+    if (placed !== undefined) insert.run(...columns, ...placed.columns)
     else assert(update.run(...columns).changes === 1, `order ${change.orderId} has no row`)
+  }
+}
+
+/** An order that has ended does not live again. */
+function createKeepLive(db: Database): (row: Row, change: Change) => void {
+  const insert = db.prepare(
+    `INSERT INTO live_orders (owner, created_at_ms, order_key, market_id, subaccount_id)
+     VALUES (?, ?, ?, ?, ?)`,
+  )
+  const remove = db.prepare(
+    'DELETE FROM live_orders WHERE owner = ? AND created_at_ms = ? AND order_key = ?',
+  )
+  return ({ key, createdAtMs, placed }, { owner, status }) => {
+    const place = [blobOf(owner), createdAtMs, key]
+    if (!isLiving(status)) {
+      if (placed === undefined) remove.run(...place)
+    } else if (placed !== undefined) {
+      insert.run(...place, placed.ordinal, String(placed.subaccountId))
+    }
   }
 }
 

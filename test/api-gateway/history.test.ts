@@ -68,7 +68,7 @@ describe('the private histories', () => {
   const rowsOf = async (path: string): Promise<Rows> => {
     const { status, json } = await gateway.get(path, header)
     expect(status).to.equal(200)
-    return (json.orders ?? json.fills) as Rows
+    return (json.orders ?? json.fills ?? json.trades) as Rows
   }
   const idOf = (row: Record<string, unknown>): string =>
     String(row.order_id).slice(MARKET.market.length + 1)
@@ -91,6 +91,62 @@ describe('the private histories', () => {
       expect(order).to.include.keys('action_json', 'signature', 'spot_contract', 'created_at')
     }
     expect(orders[2]?.cancelled_at).to.match(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/)
+  })
+
+  it('are open orders alone, of a market and an account, whatever came after them', async () => {
+    const cancelled = Array.from({ length: 30 }, (_, at): MarketAct[] => [
+      place({ price: 90, size: 1 }),
+      { act: 'cancel', pick: 5 + at },
+    ])
+    gateway.project(feed([...story, ...cancelled.flat()]))
+    const all = (await rowsOf('/v1/orders?limit=100')) as {
+      status: string
+      subaccount_id: string
+    }[]
+    const open = all.filter(({ status }) => status === 'active' || status === 'matching')
+    expect(open.length).to.be.within(1, 4)
+    expect(await rowsOf('/v1/orders?status=open&limit=5')).to.deep.equal(open)
+    expect(await rowsOf('/v1/orders?status=open&market=USDCcNGN-SPOT')).to.deep.equal(open)
+    const [{ subaccount_id: account } = { subaccount_id: '' }] = open
+    expect(await rowsOf(`/v1/orders?status=open&subaccount_id=${account}`)).to.deep.equal(
+      open.filter(({ subaccount_id }) => subaccount_id === account),
+    )
+    expect(await rowsOf('/v1/orders?status=open&subaccount_id=4711')).to.deep.equal([])
+  })
+
+  it('are not filtered in a way that is not meant', async () => {
+    const cases: [string, string][] = [
+      ['status=cancelled', 'invalid_status'],
+      ['market=cNGN-USDC', 'filter_needs_status_open'],
+      ['subaccount_id=7', 'filter_needs_status_open'],
+      ['status=open&subaccount_id=-7', 'invalid_subaccount_id'],
+      ['status=open&market=none', 'unknown_market'],
+      ['start=yesterday', 'invalid_start'],
+      ['start=2026-11-21T10:00:00Z&end=2026-11-21T10:00:00Z', 'end_not_after_start'],
+    ]
+    for (const [query, code] of cases) {
+      const { status, json } = await gateway.get(`/v1/orders?${query}`, header)
+      expect([query, status, json.code]).to.deep.equal([query, 400, code])
+    }
+  })
+
+  it('and fills and trades are those of a range of time, page by page', async () => {
+    gateway.project(feed(story))
+    for (const path of ['/v1/orders', '/v1/fills', '/v1/trades?symbol=cNGN-USDC']) {
+      const query = (text: string) => rowsOf(`${path}${path.includes('?') ? '&' : '?'}${text}`)
+      const all = (await query('limit=100')) as { created_at: string }[]
+      const times = all.map(({ created_at }) => created_at)
+      const [from, until] = [times.at(-1) ?? '', times[0] ?? '']
+      expect(await query(`start=${from}`), path).to.deep.equal(all)
+      expect(await query(`end=${from}`), path).to.deep.equal([])
+      const before = all.filter(({ created_at }) => created_at < until)
+      if (from < until) {
+        expect(await query(`start=${from}&end=${until}`), path).to.deep.equal(before)
+      }
+      const after = all.filter(({ created_at }) => created_at > from)
+      const justAfter = from.replace('Z', '0001Z')
+      expect(await query(`start=${justAfter}&limit=1`), path).to.deep.equal(after.slice(0, 1))
+    }
   })
 
   it('present the whole order record', async () => {

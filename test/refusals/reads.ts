@@ -85,11 +85,11 @@ const parameters: readonly RequestRule[] = [
   ),
   refusedReads(
     ['invalid_start', 'start must be an RFC3339 timestamp', 'start'],
-    wrong('/v1/candles', 'start', NO_TIMES),
+    ['/v1/candles', '/v1/trades'].flatMap((path) => wrong(path, 'start', NO_TIMES)),
   ),
   refusedReads(
     ['invalid_end', 'end must be an RFC3339 timestamp', 'end'],
-    wrong('/v1/candles', 'end', NO_TIMES),
+    ['/v1/candles', '/v1/trades'].flatMap((path) => wrong(path, 'end', NO_TIMES)),
   ),
   refusedReads(
     ['end_not_after_start', 'end must be after start', 'end'],

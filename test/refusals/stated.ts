@@ -199,6 +199,13 @@ export const statedOfReads: readonly Stated[] = [
     'invalid_before',
     'before must be a next_before value returned by this endpoint',
   ],
+  [readRefusals.ordersStatus, 400, 'invalid_status', 'status must be open'],
+  [
+    readRefusals.openOnly,
+    400,
+    'filter_needs_status_open',
+    'market and subaccount_id are filters of open orders: send status=open too',
+  ],
   [readRefusals.subaccountRequired, 400, 'subaccount_id_required', 'subaccount_id is required'],
   [
     readRefusals.subaccountForm,

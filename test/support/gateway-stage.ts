@@ -66,7 +66,8 @@ export function aFakeReadModel(): FakeReadModel {
     lastPrice: () => undefined,
     trades: (_market, limit, before = Number.MAX_SAFE_INTEGER) =>
       model.tradesNewestFirst.filter(({ fill }) => fill.tradeId < before).slice(0, limit),
-    standingTrades: (_market, { limit }) => model.tradesNewestFirst.slice(0, limit),
+    liveOrders: () => [],
+    tradesWithin: (_market, { limit }) => model.tradesNewestFirst.slice(0, limit),
     stats24h: () => model.stats,
     lastTradeSec: () => undefined,
     close: () => undefined,

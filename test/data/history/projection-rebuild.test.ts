@@ -1,7 +1,13 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { assert } from '../../../core/assert.js'
-import { heldReasonAfter, type Block, type Change, type Fill } from '../../../core/engine/change.js'
+import {
+  heldReasonAfter,
+  isLiving,
+  type Block,
+  type Change,
+  type Fill,
+} from '../../../core/engine/change.js'
 import type { Order, OrderProgress } from '../../../core/engine/order.js'
 import { notionalFloor } from '../../../core/contracts/fees.js'
 import { quoteE18 } from '../../../core/money.js'
@@ -9,7 +15,7 @@ import type { StreamedBlock } from '../../../data/history/project.js'
 import { openReadModel, type StoredOrder } from '../../../data/history/read-model.js'
 import { allRows, openHistory, streamed, type TestHistory } from '../../support/history.js'
 import { marketActs } from '../../support/market-commands.js'
-import { feedOf } from '../../support/market-feed.js'
+import { feedOf, feedOwner } from '../../support/market-feed.js'
 import { runs } from '../../support/property-runs.js'
 
 const MARKETS = [
@@ -115,6 +121,21 @@ describe('the projection of a random market', () => {
             const orders = naive(blocks)
             const changes = blocks.flatMap((block) => block.changes)
             for (const [id, stored] of orders) expect(reads.order(id)).to.deep.equal(stored)
+            const owner = feedOwner(MARKETS[index] ?? expect.fail('no market'))
+            const living = reads
+              .orderHistory(owner, { limit: 10_000 })
+              .filter(({ progress }) => isLiving(progress.status))
+            expect(reads.liveOrders(owner, { limit: 10_000 })).to.deep.equal(living)
+            const [some] = living
+            if (some !== undefined) {
+              const { subaccountId } = some.order
+              expect(
+                reads.liveOrders(owner, { limit: 10_000 }, { market, subaccountId }),
+              ).to.deep.equal(living.filter(({ order }) => order.subaccountId === subaccountId))
+              expect(reads.liveOrders(owner, { limit: 1, before: some.position })).to.deep.equal(
+                living.slice(1, 2),
+              )
+            }
             expect(idsOf(reads.openOrders(market).map(({ order }) => order))).to.deep.equal(
               idsOf([...orders.values()].filter((o) => o.progress.open > 0n).map((o) => o.order)),
             )

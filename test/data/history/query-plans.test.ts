@@ -11,12 +11,13 @@ import { ORDER_EVENTS_SQL, ORDER_LEGS_SQL } from '../../../data/history/read-lif
 import {
   BEST_PRICE_SQL,
   LAST_TRADE_SQL,
+  LIVE_ORDERS_SQL,
   OPEN_ORDERS_SQL,
   ORDER_HISTORY_SQL,
   ORDER_SQL,
 } from '../../../data/history/read-orders.js'
 import { MARKS_SQL, RATES_SQL } from '../../../data/history/read-prices.js'
-import { FILLS_SQL, STANDING_TRADES_SQL, TRADES_SQL } from '../../../data/history/read-trades.js'
+import { FILLS_SQL, TRADES_SQL, TRADES_WITHIN_SQL } from '../../../data/history/read-trades.js'
 import { openHistory, type TestHistory } from '../../support/history.js'
 
 describe('query plans of the read model', () => {
@@ -52,11 +53,12 @@ describe('query plans of the read model', () => {
     },
     'a page of orders': {
       sql: ORDER_HISTORY_SQL,
-      first: /^SEARCH orders USING INDEX orders_by_owner \(owner=\? AND created_at_ms<\?\)/,
+      first:
+        /^SEARCH orders USING INDEX orders_by_owner \(owner=\? AND created_at_ms>\? AND created_at_ms<\?\)/,
     },
     'a page of fills': {
       sql: FILLS_SQL,
-      first: /^SEARCH fills USING PRIMARY KEY \(owner=\? AND \(at_ms,fill_key\)<\(\?,\?\)\)/,
+      first: /^SEARCH fills USING PRIMARY KEY \(owner=\? AND at_ms>\? AND \(at_ms,fill_key\)<\(\?,\?\)\)/,
     },
     'the events of an order': {
       sql: ORDER_EVENTS_SQL,
@@ -82,11 +84,13 @@ describe('query plans of the read model', () => {
     },
     'a page of marks': {
       sql: MARKS_SQL,
-      first: /^SEARCH mark_prices USING PRIMARY KEY \(market_id=\? AND start_sec<\?\)/,
+      first:
+        /^SEARCH mark_prices USING PRIMARY KEY \(market_id=\? AND start_sec>\? AND start_sec<\?\)/,
     },
     'a page of funding rates': {
       sql: RATES_SQL,
-      first: /^SEARCH funding_rates USING PRIMARY KEY \(market_id=\? AND start_sec<\?\)/,
+      first:
+        /^SEARCH funding_rates USING PRIMARY KEY \(market_id=\? AND start_sec>\? AND start_sec<\?\)/,
     },
     'the levels of bids': {
       sql: LEVELS_SQL.buy,
@@ -100,8 +104,12 @@ describe('query plans of the read model', () => {
       sql: TRADES_SQL,
       first: /^SEARCH trades USING INDEX trades_by_market \(market_id=\? AND rowid<\?\)/,
     },
+    'the live orders of an owner': {
+      sql: LIVE_ORDERS_SQL,
+      first: /^SEARCH live USING PRIMARY KEY \(owner=\? AND created_at_ms/,
+    },
     'the trades of one side in a range of time': {
-      sql: STANDING_TRADES_SQL,
+      sql: TRADES_WITHIN_SQL,
       first:
         /^SEARCH trades USING INDEX trades_by_side \(market_id=\? AND taker_side=\? AND at_ms>\? AND at_ms<\?\)/,
     },

@@ -72,12 +72,12 @@ describe('the trades of a market', () => {
         fc.option(fc.constantFrom('buy' as const, 'sell' as const), absent),
         fc.option(atMs, absent),
         fc.option(atMs, absent),
-        (limit, takerSide, fromMs, beforeMs) => {
+        (limit, takerSide, fromMs, endMs) => {
           const asked = all
             .filter(({ fill }) => takerSide === undefined || fill.takerSide === takerSide)
-            .filter((trade) => trade.atMs >= (fromMs ?? 0) && trade.atMs < (beforeMs ?? Infinity))
-          const page = { limit, takerSide, fromMs, beforeMs }
-          expect(reads.standingTrades(SPOT.market, page)).to.deep.equal(asked.slice(0, limit))
+            .filter((trade) => trade.atMs >= (fromMs ?? 0) && trade.atMs < (endMs ?? Infinity))
+          const page = { limit, takerSide, fromMs, endMs }
+          expect(reads.tradesWithin(SPOT.market, page)).to.deep.equal(asked.slice(0, limit))
         },
       ),
       { numRuns: runs(100) },
