@@ -3,10 +3,19 @@ import type { CancelOutcome, MassCancel } from '../core/engine/cancel-many.js'
 import type { AskedReason, EndReason } from '../core/engine/change.js'
 import type { Lease } from '../core/engine/leases.js'
 import type { Refusal } from '../core/entry/refusals.js'
-import { address, amountE18, oneOf, text, uint, whole, type Codec } from '../core/wire/codec.js'
+import {
+  address,
+  always,
+  amountE18,
+  oneOf,
+  text,
+  uint,
+  whole,
+  type Codec,
+} from '../core/wire/codec.js'
 import { appended, list, optional, struct, union } from '../core/wire/compound.js'
 import { message, since, WIRE_VERSION } from './envelope.js'
-import { always, refusal, side } from './orders.js'
+import { refusal, side } from './orders.js'
 
 /** What is asked of a market: to cancel many orders, or to change a lease. */
 export type CancelsKind =

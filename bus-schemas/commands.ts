@@ -15,6 +15,7 @@ import type {
 } from '../core/engine/command.js'
 import {
   address,
+  always,
   amountE18,
   flag,
   hex,
@@ -31,7 +32,7 @@ import { appended, list, optional, struct, union } from '../core/wire/compound.j
 import { match } from './blocks.js'
 import { enveloped, MAX_MESSAGE_BYTES, message, since, WIRE_VERSION } from './envelope.js'
 import { marketOpening, rulesChange } from './markets.js'
-import { always, order, orderStatus, side } from './orders.js'
+import { order, orderStatus, side } from './orders.js'
 import { mayWrite } from './subjects.js'
 
 /** What the chain shows of a subaccount at one block. */

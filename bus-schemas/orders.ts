@@ -16,19 +16,17 @@ import type { Refusal } from '../core/entry/refusals.js'
 import type { DecidedBy } from '../core/entry/repeated-order.js'
 import {
   address,
+  always,
   amountE18,
   bigintOf,
   feePerUnitE18,
-  flag,
   hex,
   jsonObject,
-  malformed,
   oneOf,
   priceE18,
   text,
   uint,
   whole,
-  type Codec,
 } from '../core/wire/codec.js'
 import {
   appended,
@@ -81,12 +79,6 @@ export const hold = struct<Hold>({
   untilMs: optional(whole),
   needed: optional(uint),
 })
-
-/** A flag that is present or absent, never false. */
-export const always: Codec<true> = {
-  ...flag,
-  read: (json, field) => (json === true ? json : malformed(field, 'true')),
-}
 
 /** An order as commands, blocks, answers, checkpoints and the history hold it. */
 export const order = struct<Order>({

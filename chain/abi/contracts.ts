@@ -220,6 +220,8 @@ export const wrappedErc20AssetAbi = parseAbi([
 export const futureAssetAbi = parseAbi([
   'function series(uint256 subId) view returns (uint64 lastTradeTime, uint256 mark, uint64 markAt, uint256 settlementPrice, uint8 state)',
   'function getIndexPrice() view returns (uint256 price)',
+  'function indexDetail() view returns (uint256 price, uint256 confidence, bool isFresh)',
+  'function seriesCreator() view returns (address)',
   'function band(uint256 subId) view returns (uint256 index, uint256 width, uint256 low, uint256 high, uint8 status)',
   'function fixing(uint256 subId) view returns (uint64 lastAt, uint256 priceSeconds, uint64 covered, uint64 largestGap, bool complete)',
   'function openSeries() view returns (uint256[] subIds)',
@@ -252,6 +254,7 @@ export const futuresManagerAbi = parseAbi([
   'function poolAccount() view returns (uint256)',
   'function insuranceAccount() view returns (uint256)',
   'function settleVariation(uint256[] accountIds)',
+  'function accrueAtIndex()',
   'function closeOut(uint256 subId, uint256[] ids)',
   'function liquidate(uint256 id, uint256 subId, uint256 by, uint256 portion) returns (int256 contracts, uint256 bonus)',
   'function cure(uint256 id, uint256 by, uint256 cngnAmount) returns (uint256 cngn, uint256 usdc)',
@@ -259,8 +262,9 @@ export const futuresManagerAbi = parseAbi([
   'event VariationAccrued(uint256 indexed account, uint256 indexed subId, uint256 mark, int256 vm)',
   'event VariationPaid(uint256 indexed account, int256 amount)',
   'event PositionClosed(uint256 indexed account, uint256 indexed subId, int256 contracts, uint256 price, int256 vm)',
-  'event PositionLiquidated(uint256 indexed account, uint256 indexed subId, uint256 indexed by, int256 contracts, uint256 mark, uint256 bonus)',
+  'event PositionLiquidated(uint256 indexed account, uint256 indexed subId, uint256 indexed by, int256 contracts, uint256 price, uint256 bonus)',
   'event DebtCured(uint256 indexed account, uint256 indexed by, uint256 cngn, uint256 usdc)',
+  'event AccruedAtIndex(uint256 indexed subId, uint256 index)',
   'event LossShared(uint256 indexed account, uint256 fromInsurance, uint256 fromClaims)',
 ])
 

@@ -169,6 +169,7 @@ export const errorsAbi = parseAbi([
   'error FA_MarkOutsideBand()',
   'error FA_MarkTooSoon()',
   'error FA_OnlyKeeper()',
+  'error FA_OnlySeriesCreator()',
   'error FA_SampleNotNewer()',
   'error FA_SampleTooLate()',
   'error FA_SeriesExpired()',
@@ -181,6 +182,7 @@ export const errorsAbi = parseAbi([
   'error FM_NoDebt()',
   'error FM_NotAccountOwner()',
   'error FM_NotAccrued()',
+  'error FM_NotAccruedAtIndex()',
   'error FM_NotBankrupt()',
   'error FM_NotEnoughCngn()',
   'error FM_NotSettled()',
@@ -191,7 +193,7 @@ export const errorsAbi = parseAbi([
   // FutureLiquidationModule
   'error FL_InvalidActionLength()',
   'error FL_InvalidFromAccount()',
-  'error FL_MarkBeyondLimit()',
+  'error FL_PriceBeyondLimit()',
   // FutureTradeModule
   'error FT_IndexStale()',
   'error FT_OutsideFillBand()',

@@ -1,13 +1,14 @@
 import type { Hex } from '../../core/action.js'
 import { expirySecOf } from '../../core/contracts/future-entry.js'
 import type { FutureAccount, FutureFacts } from '../../core/contracts/future-facts.js'
+import { variationOf } from '../../core/contracts/future-margin.js'
 import type { Market } from '../../core/contracts/market.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi, managerAbi, matchingAbi } from '../abi/contracts.js'
 import { NotWords } from '../abi/errors.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
-import type { AccountCalls, BlockCalls } from './registry.js'
+import type { AccountCalls, BlockCalls, Holding } from './registry.js'
 import { selectorsOf } from '../abi/selectors.js'
 
 const of = {
@@ -20,21 +21,15 @@ const of = {
 /** The facts of a series at one block, in one round of calls. Rejects unless the node answers all of them. */
 export async function readFuture(market: Market, block: BlockCalls): Promise<FutureFacts> {
   const { assetAddress: asset, marginManagerAddress: manager } = market
-  const ofManager = (selector: Hex) => block.words(manager, selector, [])
   const ofAsset = (selector: Hex) => block.word(asset, selector, [BigInt(manager)])
-  const [moduleAllowed, volatile, mark, totalPosition, positionCap, rates, factors, cngn] =
-    await Promise.all([
-      block.word(block.matching, of.allowedModules, [BigInt(market.tradeModuleAddress)]),
-      readVolatile(market, block),
-      readMark(market, market.subId, block),
-      ofAsset(of.totalPosition),
-      ofAsset(of.totalPositionCap),
-      ofManager(of.marginRates),
-      ofManager(of.cngnFactors),
-      block.word(manager, of.wrappedCngn, []),
-    ])
-  const [maintenanceRate = 0n, initialRate = 0n] = rates
-  const [maintenanceFactor = 0n, initialFactor = 0n] = factors
+  const [moduleAllowed, volatile, mark, totalPosition, positionCap, cngn] = await Promise.all([
+    block.word(block.matching, of.allowedModules, [BigInt(market.tradeModuleAddress)]),
+    readVolatile(market, block),
+    readMark(market, market.subId, block),
+    ofAsset(of.totalPosition),
+    ofAsset(of.totalPositionCap),
+    block.word(manager, of.wrappedCngn, []),
+  ])
   const cngnAsset = addressOfWord(cngn)
   if (cngnAsset === undefined) throw new NotWords(`${manager} names no cNGN`)
   return {
@@ -44,20 +39,31 @@ export async function readFuture(market: Market, block: BlockCalls): Promise<Fut
     mark: priceE18(mark.price),
     totalPosition: amountE18(totalPosition),
     positionCap: amountE18(positionCap),
-    ...{ initialRate, maintenanceRate, initialFactor, maintenanceFactor, cngnAsset },
+    cngnAsset,
+    judgesIndex: true,
   }
 }
 
-/** What no cache may hold: the pause, and the index of which the fill band is made. */
+type VolatileFacts = Pick<FutureFacts, 'paused' | 'index' | 'indexStale'> &
+  Pick<FutureFacts, 'initialRate' | 'maintenanceRate' | 'initialFactor' | 'maintenanceFactor'>
+
+/** What no cache may hold: the pause, the index of which the fill band is made, and the terms of margin, which its confidence moves. */
 export async function readVolatile(
   { assetAddress: asset, subId, marginManagerAddress: manager }: Market,
   { word, words }: BlockCalls,
-): Promise<Pick<FutureFacts, 'paused' | 'index' | 'indexStale'>> {
-  const [paused, [index = 0n, , , , status = 0n]] = await Promise.all([
+): Promise<VolatileFacts> {
+  const [paused, [index = 0n, , , , status = 0n], rates, factors] = await Promise.all([
     word(manager, of.adjustmentsPaused, []),
     words(asset, of.band, [subId]),
+    words(manager, of.marginRates, []),
+    words(manager, of.cngnFactors, []),
   ])
-  return { paused: paused !== 0n, index: priceE18(index), indexStale: status !== 0n }
+  const [maintenanceRate = 0n, initialRate = 0n] = rates
+  const [maintenanceFactor = 0n, initialFactor = 0n] = factors
+  return {
+    ...{ paused: paused !== 0n, index: priceE18(index), indexStale: status !== 0n },
+    ...{ initialRate, maintenanceRate, initialFactor, maintenanceFactor },
+  }
 }
 
 /** The price at which positions of a series are valued: its mark until it is settled. */
@@ -84,17 +90,42 @@ export async function readFutureAccount(
   ])
   const amountOf = (asset: string, ofSubId: bigint): bigint =>
     holdings.find((held) => held.asset === asset && held.subId === ofSubId)?.balance ?? 0n
-  const others = holdings.filter((held) => held.asset === assetAddress && held.subId !== subId)
-  const sizes = others.map(async ({ subId: other, balance }) =>
-    (await readMark(market, other, account)).isSettled ? 0n : sizeOf(balance),
-  )
+  const elsewhere = holdings.filter((held) => held.asset === assetAddress && held.subId !== subId)
+  const others = await readPositions(market, account, elsewhere)
   return {
     position: amountOf(assetAddress, subId),
     usdc: amountOf(quoteAssetAddress, 0n),
     cngn: amountOf(cngnAsset, 0n) + BigInt.asIntN(256, variation),
     mark,
-    otherSize: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0n),
+    otherSize: others.size,
+    ...(others.size !== 0n && { others: { net: others.net, worth: others.worth } }),
   }
 }
 
-const sizeOf = (position: bigint): bigint => (position < 0n ? -position : position)
+/** Positions that are not settled: sizes and signed contracts at 1e18, and what they are worth at their marks in cNGN. */
+export interface OpenPositions {
+  readonly size: bigint
+  readonly net: bigint
+  readonly worth: bigint
+}
+
+/** Adds up those of the holdings, which are positions in the asset, that are not settled. Rejects unless the node answers. */
+export async function readPositions(
+  asset: Pick<Market, 'assetAddress'>,
+  calls: PlainCalls,
+  holdings: readonly Holding[],
+): Promise<OpenPositions> {
+  const marks = await Promise.all(holdings.map(({ subId }) => readMark(asset, subId, calls)))
+  return holdings.reduce<OpenPositions>(
+    (sum, { balance }, i) => {
+      const mark = marks[i]
+      if (mark === undefined || mark.isSettled) return sum
+      return {
+        size: sum.size + (balance < 0n ? -balance : balance),
+        net: sum.net + balance,
+        worth: sum.worth + variationOf(balance, 0n, mark.price),
+      }
+    },
+    { size: 0n, net: 0n, worth: 0n },
+  )
+}

@@ -1,7 +1,12 @@
 import type { Address } from '../../core/action.js'
 import { balanceFacts, balancesOf, type BalanceFacts } from '../../core/contracts/balances.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
-import { isMarginKept, requirementOf, type Exposure } from '../../core/contracts/future-margin.js'
+import {
+  isMarginKept,
+  requirementOf,
+  variationOf,
+  type Exposure,
+} from '../../core/contracts/future-margin.js'
 import type { Market } from '../../core/contracts/market.js'
 import {
   hideCngnTerms,
@@ -15,7 +20,7 @@ import { futureAssetAbi, futuresManagerAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
-import { readMark } from './future-reads.js'
+import { readPositions } from './future-reads.js'
 import type { AccountCalls, BlockCalls, ChainContract, Holding, Solvency } from './registry.js'
 
 /** A side lacks what it pays with, or the initial margin that must stay; with a stale index that cannot be known. */
@@ -166,17 +171,17 @@ async function readExposure(
   account: AccountCalls,
   { positions, cngn }: Exposed,
 ): Promise<Exposure | undefined> {
-  const [terms, [, rate = 0n], sizes] = await Promise.all([
+  const [terms, [, rate = 0n], { size, net, worth }] = await Promise.all([
     readCngnTerms(manager, account),
     account.words(manager.address, of.marginRates, []),
-    Promise.all(
-      positions.map(async ({ asset, subId, balance }) => {
-        const { isSettled } = await readMark({ assetAddress: asset }, subId, account)
-        return isSettled ? 0n : balance < 0n ? -balance : balance
-      }),
-    ),
+    readPositions({ assetAddress: manager.futureAsset }, account, positions),
   ])
-  const size = sizes.reduce((sum, each) => sum + each, 0n)
   if (size === 0n && cngn >= 0n) return undefined
-  return { cngn, required: requirementOf(size, rate), ...terms }
+  const atIndex = cngn + variationOf(net, 0n, terms.index) - worth
+  return {
+    cngn: terms.index !== 0n && atIndex < cngn ? atIndex : cngn,
+    required: requirementOf(size, rate),
+    ...terms,
+    judgesIndex: true,
+  }
 }

@@ -8,7 +8,7 @@ import {
   type MatchTerms,
 } from './claims.js'
 import type { FutureAccount, FutureFacts } from './future-facts.js'
-import { CONTRACT_MULTIPLIER, cngnValue, variationOf } from './future-margin.js'
+import { CONTRACT_MULTIPLIER, cngnValue, lowerCngn, variationOf } from './future-margin.js'
 import type { Market } from './market.js'
 
 /**
@@ -20,8 +20,8 @@ import type { Market } from './market.js'
 type Capacity = 'long' | 'short'
 
 /**
- * The claims of both accounts: the initial margin of the contracts, what a fill is worse than the mark counted as a debt
- * in cNGN, and the fees, each rounded up; no gain is set off. Undefined while the index is stale.
+ * The claims of both accounts: the initial margin of the contracts, what a fill is worse than the mark or the index, the
+ * more of both, counted as a debt in cNGN, and the fees, each rounded up; no gain is set off. Undefined while the index is stale.
  */
 export function futureClaims(
   market: Market,
@@ -55,7 +55,9 @@ function legClaims(
 ): Claim[] {
   const variation = variationOf(size, price, facts.mark)
   const paid = variation < 0n ? -variation : 0n
-  const loss = variation < 0n ? -cngnValue(variation, facts.index, facts.initialFactor) : 0n
+  const atIndex = variationOf(size, price, facts.index)
+  const worse = atIndex < variation ? atIndex : variation
+  const loss = worse < 0n ? -cngnValue(worse, facts.index, facts.initialFactor) : 0n
   const cost = loss + fee
   const buys = size > 0n
   const contracts = buys ? size : -size
@@ -74,11 +76,12 @@ function legClaims(
 /** What the account has of a capacity that a key of futureClaims names; 0 while the index is stale. */
 export function futureCapacity(
   facts: FutureFacts,
-  { position, usdc, cngn, otherSize }: FutureAccount,
+  account: FutureAccount,
   capacity: string,
 ): bigint {
   if (facts.indexStale) return 0n
-  const value = usdc + cngnValue(cngn, facts.index, facts.initialFactor)
+  const { position, usdc, otherSize } = account
+  const value = usdc + cngnValue(lowerCngn(account, facts), facts.index, facts.initialFactor)
   return value - marginOf(facts, otherSize + (capacity === 'long' ? position : -position))
 }
 

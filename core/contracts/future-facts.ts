@@ -1,7 +1,7 @@
 import type { Address } from '../action.js'
 import type { AmountE18, PriceE18 } from '../money.js'
-import { address, amountE18, flag, int, priceE18, uint, whole } from '../wire/codec.js'
-import { struct } from '../wire/compound.js'
+import { address, always, amountE18, flag, int, priceE18, uint, whole } from '../wire/codec.js'
+import { appended, struct } from '../wire/compound.js'
 import type { AccountFacts, MarketFacts } from './contract.js'
 
 /**
@@ -28,6 +28,19 @@ export interface FutureFacts {
   readonly maintenanceFactor: bigint
   /** Wrapped cNGN, in which variation margin is paid. */
   readonly cngnAsset: Address
+  /**
+   * Initial margin is the lower of two portfolios, with every series at its mark and with all at the index. Absent in what
+   * was recorded before: then the marks alone count.
+   */
+  readonly judgesIndex?: true
+}
+
+/** Positions in other series that are not settled, with their sign: what a move of the index moves. */
+interface OtherPositions {
+  /** Contracts at 1e18. */
+  readonly net: bigint
+  /** What they are worth at their marks, in cNGN at 1e18; a short is owed. */
+  readonly worth: bigint
 }
 
 /** What the chain shows of a trading account at one block, signed where it may be, at 1e18. */
@@ -40,6 +53,8 @@ export interface FutureAccount {
   readonly mark: PriceE18
   /** Sum of the sizes of positions in other series that are not settled, in contracts. */
   readonly otherSize: bigint
+  /** Absent without any, and in what was recorded before the index counted. */
+  readonly others?: OtherPositions
 }
 
 export const futureFactsCodec = struct<FutureFacts>({
@@ -56,6 +71,7 @@ export const futureFactsCodec = struct<FutureFacts>({
   initialFactor: uint,
   maintenanceFactor: uint,
   cngnAsset: address,
+  judgesIndex: appended(always),
 })
 
 export const futureAccountCodec = struct<FutureAccount>({
@@ -64,6 +80,7 @@ export const futureAccountCodec = struct<FutureAccount>({
   cngn: int,
   mark: priceE18,
   otherSize: uint,
+  others: appended(struct<OtherPositions>({ net: int, worth: int })),
 })
 
 /** Hides a future's facts from everything outside its records, and the inverse. */

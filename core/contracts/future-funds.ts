@@ -2,7 +2,15 @@ import { assert } from '../assert.js'
 import { E18 } from '../money.js'
 import type { FundsFacts, HeldFunds, ShownFunds } from './funds.js'
 import { futureOf, type FutureAccount, type FutureFacts } from './future-facts.js'
-import { cngnValue, futureModel, initialTerms, requirementOf, surplusOf } from './future-margin.js'
+import {
+  cngnAtBoth,
+  cngnValue,
+  futureModel,
+  initialTerms,
+  lowerCngn,
+  requirementOf,
+  surplusOf,
+} from './future-margin.js'
 import { marginBalance, reservedMargin, type MarginFigures } from './margin-funds.js'
 import { sizeOf } from './perpetual-margin.js'
 
@@ -42,25 +50,29 @@ function figuresOf(
   facts: FutureFacts,
   { account, cngnBalance }: FutureFunds,
 ): Omit<MarginFigures, 'reserved'> {
-  const { usdc, cngn, position, otherSize } = account
+  const { usdc, position, otherSize } = account
   const { index, indexStale, initialRate, maintenanceRate, maintenanceFactor } = facts
   const initial = initialTerms(facts)
   const maintenance = { rate: maintenanceRate, factor: maintenanceFactor }
-  const portfolio = { usdc, cngn, size: sizeOf(position) + otherSize }
+  const size = sizeOf(position) + otherSize
+  const { atMark, atIndex } = cngnAtBoth(account, facts)
+  const lower = lowerCngn(account, facts)
   const valued = (amount: bigint, factor: bigint): bigint | undefined => {
     if (amount === 0n) return 0n
     return indexStale ? undefined : cngnValue(amount, index, factor)
   }
-  const surplus = (terms: typeof initial): bigint | undefined =>
-    indexStale && cngn !== 0n ? undefined : surplusOf(portfolio, index, terms)
+  const surplus = (cngn: bigint, terms: typeof initial): bigint | undefined =>
+    indexStale && (cngn !== 0n || size !== 0n)
+      ? undefined
+      : surplusOf({ usdc, cngn, size }, index, terms)
   return {
     position: futureModel.positionOf(account),
     balance: usdc,
-    collateral: valued(cngn, initial.factor),
-    unrealized: valued(cngn - cngnBalance, E18),
-    initial: requirementOf(portfolio.size, initialRate),
-    maintenance: requirementOf(portfolio.size, maintenanceRate),
-    initialSurplus: surplus(initial),
-    maintenanceSurplus: surplus(maintenance),
+    collateral: valued(lower, initial.factor),
+    unrealized: valued(atMark - cngnBalance, E18),
+    initial: requirementOf(size, initialRate),
+    maintenance: requirementOf(size, maintenanceRate),
+    initialSurplus: surplus(lower, initial),
+    maintenanceSurplus: surplus(atIndex, maintenance),
   }
 }

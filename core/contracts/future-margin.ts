@@ -1,8 +1,8 @@
 import { E18, mulDivCeil, mulDivFloor, type PriceE18 } from '../money.js'
-import { int, priceE18, uint } from '../wire/codec.js'
-import { struct } from '../wire/compound.js'
+import { always, int, priceE18, uint } from '../wire/codec.js'
+import { appended, struct } from '../wire/compound.js'
 import type { FutureAccount, FutureFacts } from './future-facts.js'
-import { legOf, type MarginModel } from './margin-purse.js'
+import { legOf, type Leg, type MarginModel } from './margin-purse.js'
 import { floorE18, sizeOf } from './perpetual-margin.js'
 
 /** Margin of the futures manager, equal to its `getMargin` to the last unit; USD and cNGN at 1e18. */
@@ -54,6 +54,44 @@ export function surplusOf(
   return cngn === 0n ? value : value + cngnValue(cngn, index, factor)
 }
 
+/** What the account's positions that are not settled are worth at the index beyond their marks, in cNGN at 1e18; exact. */
+export function shiftOf(
+  { position, others }: Pick<FutureAccount, 'position' | 'others'>,
+  { mark, index }: Pick<FutureFacts, 'mark' | 'index'>,
+): bigint {
+  const own = variationOf(position, mark, index)
+  return others === undefined ? own : own + variationOf(others.net, 0n, index) - others.worth
+}
+
+/** cNGN of an account with all its positions at their marks, and at the index. */
+export interface CngnAtBoth {
+  readonly atMark: bigint
+  readonly atIndex: bigint
+}
+
+/** Both, of an account at the market's newest prices. */
+export function cngnAtBoth(account: FutureAccount, market: FutureFacts): CngnAtBoth {
+  const atMark = account.cngn + variationOf(account.position, account.mark, market.mark)
+  return { atMark, atIndex: atMark + shiftOf(account, market) }
+}
+
+/** The one with which initial margin counts. */
+export function lowerCngn(account: FutureAccount, market: FutureFacts): bigint {
+  const { atMark, atIndex } = cngnAtBoth(account, market)
+  return market.judgesIndex === true ? lower(atMark, atIndex) : atMark
+}
+
+/** What a trade is worth beyond what it pays, in cNGN at 1e36, at the mark or the index, whichever is lower. */
+const gainOf = (
+  { mark, index, judgesIndex }: FutureFacts,
+  { size, worth }: Pick<Leg, 'size' | 'worth'>,
+): bigint => {
+  const atMark = mark * size - worth
+  return judgesIndex === true ? lower(atMark, index * size - worth) : atMark
+}
+
+const lower = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
 /** One side of a fill as the manager judges it: signed contracts at 1e18, cNGN per USDC, and its fee in USDC. */
 interface ManagedFill {
   readonly size: bigint
@@ -61,31 +99,32 @@ interface ManagedFill {
   readonly fee: bigint
 }
 
-/** An account before a fill: its signed position in the series, and the sizes of its positions in others. */
-export interface FillBearer extends Omit<FuturesPortfolio, 'size'> {
-  readonly position: bigint
-  readonly otherSize: bigint
-}
+/** An account before a fill, its positions at the market's mark. */
+export type FillBearer = Omit<FutureAccount, 'mark'>
 
 /**
  * Whether the chain lets an account bear a fill, at a fresh index: it holds the fee, and where the fill may weaken it and
- * leaves a position or a debt, it keeps initial margin.
+ * leaves a position or a debt, it keeps initial margin, at the marks and at the index. A fill weakens that pays a fee or
+ * more than it is worth, at the mark or at the index, or that does more than reduce.
  */
 export function isFillAccepted(
-  { position, otherSize, usdc, cngn }: FillBearer,
+  bearer: FillBearer,
   { size, price, fee }: ManagedFill,
-  { mark, index }: { readonly mark: bigint; readonly index: bigint },
+  { mark, index }: Pick<FutureFacts, 'mark' | 'index'>,
   terms: MarginTerms,
 ): boolean {
+  const { position, otherSize, usdc, cngn } = bearer
   if (usdc < fee) return false
-  const variation = variationOf(size, price, mark)
+  const gains = [variationOf(size, price, mark), variationOf(size, price, index)] as const
   const after = position + size
   const sizeAfter = after < 0n ? -after : after
   const reduces = after === 0n || (after > 0n === position > 0n && after > 0n !== size > 0n)
-  const portfolio = { usdc: usdc - fee, cngn: cngn + variation, size: sizeAfter + otherSize }
-  if (portfolio.size === 0n && portfolio.cngn >= 0n) return true
-  if (reduces && variation >= 0n && fee === 0n) return true
-  return surplusOf(portfolio, index, terms) >= 0n
+  const left = { usdc: usdc - fee, size: sizeAfter + otherSize }
+  const atMark = cngn + gains[0]
+  if (left.size === 0n && atMark >= 0n) return true
+  if (reduces && gains[0] >= 0n && gains[1] >= 0n && fee === 0n) return true
+  const atIndex = cngn + shiftOf(bearer, { mark, index }) + gains[1]
+  return surplusOf({ ...left, cngn: lower(atMark, atIndex) }, index, terms) >= 0n
 }
 
 /** Rate and factor of initial margin. */
@@ -96,34 +135,38 @@ export const initialTerms = ({ initialRate, initialFactor }: FutureFacts): Margi
 
 /**
  * Initial margin as the futures manager computes it, at the market's newest prices. The engine counts sizes in USDC, a
- * thousand to the contract. What a trade gains in cNGN counts as an asset, what it loses as a debt: the account may have
- * both, and then the estimate is below what the manager says.
+ * thousand to the contract. What a trade gains in cNGN counts as an asset, what it loses as a debt, at the mark or the
+ * index, whichever is worse for it: the account may have both, and then the estimate is below what the manager says.
  */
 export const futureModel: MarginModel<FutureAccount, FutureFacts> = {
   positionOf: ({ position }) => position * CONTRACT_MULTIPLIER,
   isFrozen: () => false,
-  standing({ usdc, cngn, position, mark, otherSize }, market) {
+  standing(account, market) {
     if (market.indexStale) return undefined
+    const { usdc, otherSize } = account
     const { rate, factor } = initialTerms(market)
-    const owned = cngn + variationOf(position, mark, market.mark)
-    const equity = usdc + cngnValue(owned, market.index, factor) - requirementOf(otherSize, rate)
-    return { cash: usdc, equity }
+    const worth = cngnValue(lowerCngn(account, market), market.index, factor)
+    return { cash: usdc, equity: usdc + worth - requirementOf(otherSize, rate) }
   },
   requirement: ({ initialRate }, position) => mulDivCeil(sizeOf(position), initialRate, E18),
-  resultOf({ mark, index, initialFactor }, { size, worth, fee }) {
+  resultOf(market, leg) {
+    const { index, initialFactor } = market
     // Without any price nothing is judged; a leg in flight counts with its fee until there is one.
-    if (index === 0n) return -fee
-    return cngnValue(floorE18(mark * size - worth), index, initialFactor) - fee
+    if (index === 0n) return -leg.fee
+    return cngnValue(floorE18(gainOf(market, leg)), index, initialFactor) - leg.fee
   },
-  legAtBest({ mark }, { side, limitPrice }, amount) {
-    const isBetter = side === 'buy' ? limitPrice < mark : limitPrice > mark
-    return legOf(side, isBetter ? limitPrice : mark, amount)
+  legAtBest({ mark, index, judgesIndex }, { side, limitPrice }, amount) {
+    const worths = judgesIndex === true ? [mark, index] : [mark]
+    const best = worths.reduce<bigint>((better, price) => {
+      return (side === 'buy') === price < better ? price : better
+    }, limitPrice)
+    return legOf(side, best, amount)
   },
   // Variation margin may be owed, a fee is paid in USDC.
   cashOf: (_, { fee }) => -fee,
   mayBorrow: () => false,
   // One that pays anything has to leave initial margin.
-  reducesFreely: ({ mark }, { size, worth, fee }) => fee === 0n && mark * size >= worth,
+  reducesFreely: (market, leg) => leg.fee === 0n && gainOf(market, leg) >= 0n,
 }
 
 /**
@@ -131,7 +174,10 @@ export const futureModel: MarginModel<FutureAccount, FutureFacts> = {
  * without either has none, and spends what it holds (FUT-039).
  */
 export interface Exposure {
-  /** Wrapped cNGN with all variation margin, accrued or not, at 1e18; negative when the account owes. */
+  /**
+   * Wrapped cNGN with all variation margin, accrued or not, with positions at their marks or at the index, whichever is
+   * lower; at 1e18, negative when the account owes.
+   */
   readonly cngn: bigint
   /** Initial margin of all its positions, in USD at 1e18. */
   readonly required: bigint
@@ -139,6 +185,8 @@ export interface Exposure {
   readonly index: PriceE18
   /** The share with which cNGN counts as initial margin, at 1e18. */
   readonly factor: bigint
+  /** A position needs a fresh index, without cNGN too. Absent in what was recorded before that was so. */
+  readonly judgesIndex?: true
 }
 
 export const exposureCodec = struct<Exposure>({
@@ -146,15 +194,17 @@ export const exposureCodec = struct<Exposure>({
   required: uint,
   index: priceE18,
   factor: uint,
+  judgesIndex: appended(always),
 })
 
 /** Initial margin surplus in USD at 1e18; undefined where it depends on an index that is stale. */
 export function exposedSurplus(
-  { required, index, factor }: Omit<Exposure, 'cngn'>,
+  { required, index, factor, judgesIndex }: Omit<Exposure, 'cngn'>,
   { usdc, cngn }: { readonly usdc: bigint; readonly cngn: bigint },
 ): bigint | undefined {
-  if (cngn === 0n) return usdc - required
-  return index === 0n ? undefined : usdc - required + cngnValue(cngn, index, factor)
+  const needsIndex = cngn !== 0n || (judgesIndex === true && required !== 0n)
+  if (index === 0n) return needsIndex ? undefined : usdc - required
+  return cngn === 0n ? usdc - required : usdc - required + cngnValue(cngn, index, factor)
 }
 
 /** Whether the manager accepts that the account is left with this: flat without a debt, or with its initial margin. */

@@ -42,6 +42,12 @@ export const flag: Codec<boolean> = {
   read: (json, field) => (typeof json === 'boolean' ? json : malformed(field, 'true or false')),
 }
 
+/** A flag that is present or absent, never false. */
+export const always: Codec<true> = {
+  ...flag,
+  read: (json, field) => (json === true ? json : malformed(field, 'true')),
+}
+
 /** A value that cannot exist: nothing is written, and whatever is read is malformed. */
 export const never: Codec<never> = {
   write: (value) => String(value),

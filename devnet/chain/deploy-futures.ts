@@ -64,6 +64,8 @@ export interface FuturesRoles {
   readonly signer: Address
   /** Moves the marks. */
   readonly keeper: Address
+  /** Opens series. */
+  readonly seriesCreator: Address
   readonly guardian: Address
 }
 
@@ -79,6 +81,7 @@ export async function wireFutures(
   await call('SpotFeed', feed, 'setHeartbeat', heartbeatSec)
   await call('FutureAsset', asset, 'setIndexFeed', feed)
   await call('FutureAsset', asset, 'setMarkKeeper', roles.keeper)
+  await call('FutureAsset', asset, 'setSeriesCreator', roles.seriesCreator)
   await call('FutureAsset', asset, 'setTotalPositionCap', manager, positionCap)
   await call('FutureAsset', asset, 'setWhitelistManager', manager, true)
   for (const token of [at.wrapped_usdc, at.wrapped_cngn]) {

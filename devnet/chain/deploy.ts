@@ -169,7 +169,9 @@ async function wire(
   await contracts.call('DevUsdc', at.usdc, 'mint', batch.sender, securityEndowment)
   await wirePerp(contracts, at, options.feederKey)
   const feeder = privateKeyToAddress(options.feederKey)
-  await wireFutures(contracts, at, { signer: feeder, keeper: feeder, guardian: batch.sender })
+  const deployer = batch.sender
+  const roles = { signer: feeder, keeper: feeder, seriesCreator: deployer, guardian: deployer }
+  await wireFutures(contracts, at, roles)
 }
 
 /** Accounts that the deployment opens. */

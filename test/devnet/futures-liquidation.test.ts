@@ -28,7 +28,7 @@ import {
 
 const LIQUIDATION_DATA = parseAbiParameters([
   'FutureLiquidationData data',
-  'struct FutureLiquidationData { uint256 accountId; uint256 subId; uint256 portion; uint256 worstMark; }',
+  'struct FutureLiquidationData { uint256 accountId; uint256 subId; uint256 portion; uint256 worstPrice; }',
 ])
 const EXECUTE = parseAbi([
   'struct VerifiedAction { uint256 subaccountId; address owner; address module; bytes data; uint256 nonce; }',
@@ -73,16 +73,16 @@ describe('a liquidation by a signed action', function () {
 
   interface Terms {
     readonly of: Trader
-    readonly worstMark: bigint
+    readonly worstPrice: bigint
     readonly portion?: bigint
   }
 
   const sign = (
-    { of, worstMark, portion = ONE }: Terms,
+    { of, worstPrice, portion = ONE }: Terms,
     overrides: ActionOverrides = {},
     by: Trader = taker,
   ) => {
-    const terms = { accountId: of.subaccountId, subId: world.subId, portion, worstMark }
+    const terms = { accountId: of.subaccountId, subId: world.subId, portion, worstPrice }
     const module = world.at.future_liquidation_module
     const data = encodeAbiParameters(LIQUIDATION_DATA, [terms])
     return signAction(world, by, data, { module, ...overrides })
@@ -99,11 +99,11 @@ describe('a liquidation by a signed action', function () {
 
   it('takes a long over at no mark above the signed one, and gives the account back', async () => {
     const mark = 1_425n * ONE
-    const terms = { of: long, worstMark: mark }
+    const terms = { of: long, worstPrice: mark }
     expect(await nameOf(await liquidation(terms))).to.equal('FM_AboveMaintenance')
     await move(mark)
-    expect(await nameOf(await liquidation({ ...terms, worstMark: mark - 1n }))).to.equal(
-      'FL_MarkBeyondLimit',
+    expect(await nameOf(await liquidation({ ...terms, worstPrice: mark - 1n }))).to.equal(
+      'FL_PriceBeyondLimit',
     )
     const before = await usdcOf(taker)
     const call = await liquidation(terms)
@@ -113,7 +113,7 @@ describe('a liquidation by a signed action', function () {
     // 1100 − 1000 − 584.795321637426900586 = −484.80; 100 − 35 restore 65 a contract: 7.459; 35 each is the bonus.
     expect(argsOf(event)).to.deep.equal({
       ...{ account: long.subaccountId, subId: world.subId, by: taker.subaccountId },
-      ...{ contracts: 7_459n * MILLI, mark, bonus: 261_065n * MILLI },
+      ...{ contracts: 7_459n * MILLI, price: mark, bonus: 261_065n * MILLI },
     })
     expect(await positionsOf(long, taker)).to.deep.equal([2_541n * MILLI, 7_459n * MILLI])
     expect((await usdcOf(taker)) - before).to.equal(261_065n * MILLI)
@@ -127,9 +127,9 @@ describe('a liquidation by a signed action', function () {
   it('takes a short over at no mark below the signed one, also while paused', async () => {
     const mark = 1_575n * ONE
     await move(mark)
-    const terms = { of: short, worstMark: mark }
-    expect(await nameOf(await liquidation({ ...terms, worstMark: mark + 1n }))).to.equal(
-      'FL_MarkBeyondLimit',
+    const terms = { of: short, worstPrice: mark }
+    expect(await nameOf(await liquidation({ ...terms, worstPrice: mark + 1n }))).to.equal(
+      'FL_PriceBeyondLimit',
     )
     await act(world, world.at.deployer, 'manager', 'setAdjustmentsPaused', true)
     const before = await usdcOf(taker)
@@ -144,7 +144,7 @@ describe('a liquidation by a signed action', function () {
   it('leaves initial margin to the account that takes over', async () => {
     await move(1_425n * ONE)
     const [poor] = await openTraders(world, [15], { usdc: 100n * ONE, cngn: 0n })
-    const terms = { of: long, worstMark: INDEX }
+    const terms = { of: long, worstPrice: INDEX }
     // 7.459 contracts need 745.9 USD, the bonus is 261.065; one needs 100 and brings 35.
     const all = actionsCall(world, [await sign(terms, {}, poor)])
     expect(await nameOf(all)).to.equal('SRM_PortfolioBelowMargin')
@@ -157,7 +157,7 @@ describe('a liquidation by a signed action', function () {
 
   it('is refused of other callers, signers, accounts and numbers of actions', async () => {
     await move(1_425n * ONE)
-    const terms = { of: long, worstMark: INDEX }
+    const terms = { of: long, worstPrice: INDEX }
     expect(await nameOf(await liquidation(terms, { signedBy: other.account }))).to.equal(
       'OV_InvalidSignature',
     )

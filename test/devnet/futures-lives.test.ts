@@ -150,7 +150,7 @@ describe('random lives of futures accounts', function () {
     const id = lives[margins.indexOf(least)]?.trader.subaccountId ?? raise()
     const ids = everyone().map(({ subaccountId }) => subaccountId)
     const rescued = await rescueChecked(
-      { world, id, rescuer, insurer, everyone: ids, index },
+      { world, id, rescuer, insurer, everyone: ids, index, mark },
       {
         portion: next(2) === 0 ? ONE : BigInt(1 + next(100)) * 10n ** 16n,
         cngn: next(2) === 0 ? 10n ** 30n : BigInt(1 + next(10 ** 6)) * ONE,
@@ -201,16 +201,16 @@ describe('random lives of futures accounts', function () {
   async function checkMargins(): Promise<void> {
     for (const { trader, usdc, cngn, position, lastMark } of lives) {
       const id = trader.subaccountId
-      const portfolio: FuturesPortfolio = {
-        ...{ usdc, size: position < 0n ? -position : position },
-        cngn: cngn + (lastMark === 0n ? 0n : variationOf(position, lastMark, mark)),
-      }
+      const atMark = cngn + (lastMark === 0n ? 0n : variationOf(position, lastMark, mark))
+      const atIndex = atMark + variationOf(position, mark, index)
+      const held = { usdc, size: position < 0n ? -position : position }
+      const lower: FuturesPortfolio = { ...held, cngn: atMark < atIndex ? atMark : atIndex }
       const [initial, maintenance] = await Promise.all([
         manager<bigint>('getMargin', id, true),
         manager<bigint>('getMargin', id, false),
       ])
-      expect(initial, `initial margin of ${id}`).to.equal(surplusOf(portfolio, index, INITIAL))
-      expect(maintenance).to.equal(surplusOf(portfolio, index, MAINTENANCE))
+      expect(initial, `initial margin of ${id}`).to.equal(surplusOf(lower, index, INITIAL))
+      expect(maintenance).to.equal(surplusOf({ ...held, cngn: atIndex }, index, MAINTENANCE))
     }
   }
 

@@ -209,8 +209,16 @@ describe('the series of the future asset', () => {
     const create = (id: number) => callOf(world, world.at.deployer, 'asset', 'createSeries', id)
     expect(await nameOf(create((await timeOf(world)) + HOUR))).to.equal('FA_InvalidExpiry')
     expect(await nameOf(create(expiry))).to.equal('FA_InvalidExpiry')
-    expect(await nameOf({ ...create(expiry + 1), from: KEEPER })).to.equal(
-      'OwnableUnauthorizedAccount',
-    )
+  })
+
+  it('is opened by the series creator alone, whom the owner names', async () => {
+    const { deployer } = world.at
+    const create = callOf(world, deployer, 'asset', 'createSeries', expiry + 1)
+    expect(await nameOf({ ...create, from: KEEPER })).to.equal('FA_OnlySeriesCreator')
+    const name = callOf(world, deployer, 'asset', 'setSeriesCreator', world.alice.address)
+    expect(await nameOf({ ...name, from: KEEPER })).to.equal('OwnableUnauthorizedAccount')
+    await act(world, deployer, 'asset', 'setSeriesCreator', world.alice.address)
+    expect(await nameOf(create)).to.equal('FA_OnlySeriesCreator')
+    expect(await nameOf({ ...create, from: world.alice.address })).to.equal('success')
   })
 })

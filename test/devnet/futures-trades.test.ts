@@ -112,7 +112,7 @@ describe('trading dated futures on the chain', () => {
   it('accrues what the mark moves, exactly to a thousandth of a contract (FUT-031)', async () => {
     await settleFill(world, fill({ amount: ONE / 1_000n, price: INDEX }))
     await warpTo(world, (await timeOf(world)) + 3_600)
-    await setIndex(world, INDEX)
+    await setIndex(world, INDEX + 7n)
     await act(world, KEEPER, 'asset', 'updateMark', world.subId, INDEX + 7n)
     expect(await ask<bigint>(world, 'manager', 'variation', buyer.subaccountId)).to.equal(7n)
     expect(await ask<bigint>(world, 'manager', 'variation', seller.subaccountId)).to.equal(-7n)
@@ -286,11 +286,13 @@ describe('trading dated futures on the chain', () => {
       const margin = await ask<bigint>(world, 'manager', 'getMargin', buyer.subaccountId, true)
       expect(margin < 0n).to.equal(true)
       const reduce = { taker: buyer, takerBuys: false, maker: third, amount: ONE / 10n }
-      expect(await nameOf(fillCall(world, fill({ ...reduce, price: INDEX })))).to.equal('success')
-      expect(await nameOf(fillCall(world, fill({ ...reduce, price: INDEX - 1n })))).to.equal(
+      // The index has left the mark at 1500: what is below it costs.
+      const index = 1_620n * ONE
+      expect(await nameOf(fillCall(world, fill({ ...reduce, price: index })))).to.equal('success')
+      expect(await nameOf(fillCall(world, fill({ ...reduce, price: index - 1n })))).to.equal(
         'SRM_PortfolioBelowMargin',
       )
-      const fee = { price: INDEX, takerFee: 1n }
+      const fee = { price: index, takerFee: 1n }
       expect(await nameOf(fillCall(world, fill({ ...reduce, ...fee })))).to.equal(
         'SRM_PortfolioBelowMargin',
       )

@@ -55,7 +55,8 @@ export function settleFuture(
       const before = positionOf(state, account)
       accrue(state, account, gain)
       addBalance(state, account, AT.futureAsset, moved)
-      risky(account, gain < 0n || !reduces(before, before + moved))
+      const gainAtIndex = variationOf(moved, price, future.index)
+      risky(account, gain < 0n || gainAtIndex < 0n || !reduces(before, before + moved))
     }
     risky(maker, fill.fee > 0n)
     return { ...fill, taker, takerIsBid, mark: future.mark, takerVariation }

@@ -40,11 +40,22 @@ function payVariation(state: ChainState, future: FutureState, account: bigint): 
   const ledger = state.ledgers.get(account) ?? 0n
   const owned = balanceOf(state, account, AT.cngn)
   const limit = ledger > 0n ? future.pool : owned
-  const size = ledger > 0n ? ledger : -ledger
+  const size = ledger > 0n ? drawable(state, future, account) : -ledger
   const moved = (size < limit ? size : limit) * (ledger > 0n ? 1n : -1n)
   addBalance(state, account, AT.cngn, moved)
   state.ledgers.set(account, ledger - moved)
   state.future = { ...future, pool: future.pool - moved }
+}
+
+/** What of a claim may be paid out: what it is worth at the mark and at a fresh index. */
+function drawable(state: ChainState, future: FutureState, account: bigint): bigint {
+  const ledger = state.ledgers.get(account) ?? 0n
+  const position = positionOf(state, account)
+  if (position === 0n) return ledger
+  if (future.isStale) return 0n
+  const atIndex = ledger + variationOf(position, future.mark, future.index)
+  const lower = atIndex < ledger ? atIndex : ledger
+  return lower > 0n ? lower : 0n
 }
 
 function marginOf(
@@ -54,8 +65,10 @@ function marginOf(
   kind: 'initial' | 'maintenance',
 ): bigint {
   const position = positionOf(state, account)
-  const cngn = balanceOf(state, account, AT.cngn) + variationAt(state, future, account)
-  if (future.isStale && cngn !== 0n) throw new Revert('BLF_DataTooOld')
+  const atMark = balanceOf(state, account, AT.cngn) + variationAt(state, future, account)
+  if (future.isStale && (atMark !== 0n || position !== 0n)) throw new Revert('BLF_DataTooOld')
+  const atIndex = atMark + variationOf(position, future.mark, future.index)
+  const cngn = kind === 'maintenance' || atIndex < atMark ? atIndex : atMark
   return surplusOf(
     {
       ...{ usdc: balanceOf(state, account, AT.usdc), cngn },

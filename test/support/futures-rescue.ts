@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { parseEventLogs, type TransactionReceipt } from 'viem'
 import { futuresManagerAbi } from '../../chain/abi/contracts.js'
 import { revertName } from '../../chain/abi/errors.js'
-import { cngnValue } from '../../core/contracts/future-margin.js'
+import { cngnValue, variationOf } from '../../core/contracts/future-margin.js'
 import { E18 } from '../../core/money.js'
 import { ONE } from './devnet-actions.js'
 import { balanceOf, receiptOf, revertOf, send, type Call, type Trader } from './devnet-world.js'
-import { ask, callOf, KEEPER, type FuturesWorld } from './futures-world.js'
+import { ask, callOf, KEEPER, positionOf, type FuturesWorld } from './futures-world.js'
 
 /** Half of the maintenance rate of the devnet, at 1e18: the highest bonus of a liquidation. */
 const HALF_RATE = 35n * 10n ** 15n
@@ -31,6 +31,7 @@ export interface Rescue {
   /** Every account that may have a position or a claim. */
   readonly everyone: readonly bigint[]
   readonly index: bigint
+  readonly mark: bigint
 }
 
 /** What was done; `shared` is the cNGN that claims have borne. */
@@ -96,7 +97,7 @@ async function compare(rescue: Rescue, call: Call, check: Check): Promise<boolea
   return true
 }
 
-/** The rescuer gets the bonus and not a unit more: at most half the requirement, at most what the account has. */
+/** At the index the rescuer gets the bonus and not a unit more: at most half the requirement, at most what the account has. */
 const checkLiquidation: Check = ({ index }, before, after, receipt) => {
   const [event] = parseEventLogs({
     ...{ abi: futuresManagerAbi, logs: receipt.logs, eventName: 'PositionLiquidated' },
@@ -113,11 +114,14 @@ const checkLiquidation: Check = ({ index }, before, after, receipt) => {
   if (got.cngn > 0n) expect(after.account.usdc, 'USDC comes first').to.equal(0n)
 }
 
-/** The rescuer gets at most the index and the bonus for what it pays. */
+/** The rescuer gets at most the index and the bonus for what it pays, and no bonus that the account does not own. */
 const checkCure: Check = ({ index }, before, after) => {
   const { usdc, cngn } = gain(before, after)
   expect(cngn <= 0n && usdc >= 0n, 'cNGN for USDC').to.equal(true)
   expect(usdc * index <= -cngn * CURE_RATE, 'no more than the rate').to.equal(true)
+  const equity = before.account.usdc + cngnValue(before.account.cngn, index, E18)
+  const bonus = usdc - (-cngn * ONE) / index
+  expect(bonus <= 0n || bonus <= equity, 'no more than the account has').to.equal(true)
 }
 
 const gain = (before: Pair, after: Pair) => ({
@@ -125,10 +129,10 @@ const gain = (before: Pair, after: Pair) => ({
   cngn: after.rescuer.cngn - before.rescuer.cngn,
 })
 
-/** A debt is not written off while its account has anything. */
+/** A debt is not written off while its account has USDC that is worth it. */
 async function refusesEarlyLoss(rescue: Rescue): Promise<void> {
   const { account } = await readPair(rescue)
-  if (account.usdc === 0n) return
+  if (account.usdc * rescue.index + account.cngn * ONE < 0n) return
   const refused = await revertOf(rescue.world, lossCall(rescue))
   expect(refused === 'none' ? 'success' : revertName(refused)).to.be.oneOf([
     'FM_NoDebt',
@@ -138,29 +142,38 @@ async function refusesEarlyLoss(rescue: Rescue): Promise<void> {
 
 const lossCall = ({ world, id }: Rescue) => callOf(world, KEEPER, 'manager', 'coverLoss', id)
 
-/** The insurance pays first; each claim bears its part of the rest, rounded against it by less than two units. */
+/**
+ * The account's USDC pays first, which the insurance buys at the index, then the insurance; each claim bears its part of the
+ * rest, rounded against it by less than two units.
+ */
 async function coverLoss(rescue: Rescue): Promise<{ covered: boolean; shared: bigint }> {
-  const { world, id, insurer, everyone } = rescue
+  const { world, id, insurer, everyone, index } = rescue
   const ledgers = () => Promise.all(everyone.map((each) => variation(world, each)))
-  const insurance = () => balanceOf(world, insurer.subaccountId, world.at.wrapped_cngn)
-  const [before, insured, loss] = [
+  const insurance = () => readWealth(world, insurer.subaccountId)
+  const [before, insured, usdc] = [
     await ledgers(),
     await insurance(),
-    -(await variation(world, id)),
+    await balanceOf(world, id, world.at.wrapped_usdc),
   ]
+  const paid = (usdc * index) / ONE
+  const loss = -(await variation(world, id)) - paid
   const receipt = await receiptOf(world, await send(world, lossCall(rescue)))
   if (receipt.status !== 'success') return { covered: false, shared: 0n }
-  const fromInsurance = loss < insured ? loss : insured
+  const left = insured.wrapped > paid ? insured.wrapped - paid : 0n
+  const fromInsurance = loss < left ? loss : left
   const shared = loss - fromInsurance
   const [event] = parseEventLogs({
     ...{ abi: futuresManagerAbi, logs: receipt.logs, eventName: 'LossShared' },
   })
   expect(event?.args).to.deep.equal({ account: id, fromInsurance, fromClaims: shared })
-  expect(await insurance()).to.equal(insured - fromInsurance)
+  const insuredAfter = await insurance()
+  expect(insuredAfter.cngn).to.equal(insured.cngn - paid - fromInsurance)
+  expect(insuredAfter.usdc).to.equal(insured.usdc + usdc)
   const after = await ledgers()
   const claims = before.filter((each) => each > 0n).reduce((sum, each) => sum + each, 0n)
   for (const [i, was] of before.entries()) {
     const is = after[i] ?? 0n
+    if (everyone[i] === insurer.subaccountId) continue
     if (everyone[i] === id) expect(is, 'the debt is ended').to.equal(0n)
     else if (was <= 0n) expect(is, 'other debts stay').to.equal(was)
     else {
@@ -174,11 +187,14 @@ async function coverLoss(rescue: Rescue): Promise<{ covered: boolean; shared: bi
 const variation = (world: FuturesWorld, id: bigint) =>
   ask<bigint>(world, 'manager', 'variation', id)
 
-async function readPair({ world, id, rescuer }: Rescue): Promise<Pair> {
-  const [account, taker] = await Promise.all([
-    readWealth(world, id),
-    readWealth(world, rescuer.subaccountId),
-  ])
+/** Both with their positions at the index. */
+async function readPair({ world, id, rescuer, index, mark }: Rescue): Promise<Pair> {
+  const read = async (accountId: bigint): Promise<Wealth> => {
+    const wealth = await readWealth(world, accountId)
+    const position = await positionOf(world, accountId)
+    return { ...wealth, cngn: wealth.cngn + variationOf(position, mark, index) }
+  }
+  const [account, taker] = await Promise.all([read(id), read(rescuer.subaccountId)])
   return { account, rescuer: taker }
 }
 

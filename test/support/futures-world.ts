@@ -45,6 +45,8 @@ export interface FutureFill {
   readonly worstFee?: bigint
   readonly subId?: bigint
   readonly recipientId?: bigint
+  /** Of the maker's order alone. */
+  readonly makerRecipientId?: bigint
   readonly asset?: Address
 }
 
@@ -89,11 +91,16 @@ export async function warpTo(world: World, timeSec: number): Promise<void> {
 }
 
 /** Signs and sends an index of this time, by default the newest block's. */
-export async function setIndex(world: FuturesWorld, price: bigint, atSec?: number): Promise<void> {
+export async function setIndex(
+  world: FuturesWorld,
+  price: bigint,
+  atSec?: number,
+  confidence = ONE,
+): Promise<void> {
   const timestampSec = BigInt(atSec ?? (await timeOf(world)))
   const update = { chainId: ANVIL_CHAIN_ID, signerKey: FEEDER_KEY, timestampSec }
   const feed = world.at.futures_index_feed
-  const call = await signSpotPrice(update, feed, { price, confidence: ONE })
+  const call = await signSpotPrice(update, feed, { price, confidence })
   await perform(world, { from: KEEPER, ...call })
 }
 
@@ -177,16 +184,17 @@ export async function fillCall(world: FuturesWorld, fill: FutureFill): Promise<C
     asset: fill.asset ?? world.at.future_asset,
   }
   const module = world.at.future_trade_module
-  const sign = (trader: Trader, isBid: boolean) =>
+  const sign = (trader: Trader, isBid: boolean, recipientId = fill.recipientId) =>
     signOrder(
       world,
       trader,
-      { ...terms, isBid, recipientId: fill.recipientId ?? trader.subaccountId },
+      { ...terms, isBid, recipientId: recipientId ?? trader.subaccountId },
       { module },
     )
+  const makerOrder = await sign(maker, !takerBuys, fill.makerRecipientId ?? fill.recipientId)
   return matchCall(world, {
     taker: await sign(taker, takerBuys),
-    fills: [{ maker: await sign(maker, !takerBuys), fee: makerFee }],
+    fills: [{ maker: makerOrder, fee: makerFee }],
     takerFee,
   })
 }

@@ -14,18 +14,18 @@ contract FutureLiquidationModule is OneTimeModule {
         uint256 subId;
         /// Share of its position, 1e18 = all.
         uint256 portion;
-        /// The highest mark at which a long is taken over, the lowest for a short, in cNGN per USDC at 1e18.
-        uint256 worstMark;
+        /// The highest index at which a long is taken over, the lowest for a short, in cNGN per USDC at 1e18.
+        uint256 worstPrice;
     }
 
-    /// States the mark at which a position is taken over.
+    /// States the index at which a position is taken over.
     IFutureAsset public immutable futureAsset;
     /// Judges both accounts and moves the position.
     IFuturesManager public immutable manager;
 
     error FL_InvalidActionLength();
     error FL_InvalidFromAccount();
-    error FL_MarkBeyondLimit();
+    error FL_PriceBeyondLimit();
 
     constructor(
         IMatching matching_,
@@ -38,7 +38,7 @@ contract FutureLiquidationModule is OneTimeModule {
     }
 
     /// One action: the account that takes over is the one that the action names. The pair (owner, nonce) is spent by the
-    /// first success. The mark that the position is taken at must not be worse than signed. Called by Matching only.
+    /// first success. The index that the position is taken at must not be worse than signed. Called by Matching only.
     function executeAction(VerifiedAction[] calldata actions, bytes calldata)
         external
         onlyMatching
@@ -50,8 +50,8 @@ contract FutureLiquidationModule is OneTimeModule {
         _useNonce(action.owner, action.nonce);
         FutureLiquidationData memory data = abi.decode(action.data, (FutureLiquidationData));
         (int256 contracts,) = manager.liquidate(data.accountId, data.subId, action.subaccountId, data.portion);
-        (uint256 mark,,) = futureAsset.valuation(data.subId);
-        if (contracts > 0 ? mark > data.worstMark : mark < data.worstMark) revert FL_MarkBeyondLimit();
+        uint256 price = futureAsset.getIndexPrice();
+        if (contracts > 0 ? price > data.worstPrice : price < data.worstPrice) revert FL_PriceBeyondLimit();
         _returnAccounts(actions);
         return (newIds, newOwners);
     }

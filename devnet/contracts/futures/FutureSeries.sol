@@ -43,6 +43,8 @@ abstract contract FutureSeries is IFutureAsset, Ownable {
 
     /// The only account that moves marks.
     address public markKeeper;
+    /// The only account that opens series; the owner names it, and is it only if it names itself.
+    address public seriesCreator;
     /// The index of all series.
     IIndexFeed public indexFeed;
     uint256[] private openIds;
@@ -55,6 +57,7 @@ abstract contract FutureSeries is IFutureAsset, Ownable {
     event IndexRecorded(uint256 indexed subId, uint256 price, uint64 at);
     event SeriesSettled(uint256 indexed subId, uint256 price, bool isFallback);
     event MarkKeeperSet(address keeper);
+    event SeriesCreatorSet(address creator);
     event IndexFeedSet(address feed);
 
     error BLF_DataTooOld();
@@ -69,6 +72,7 @@ abstract contract FutureSeries is IFutureAsset, Ownable {
     error FA_MarkOutsideBand();
     error FA_MarkTooSoon();
     error FA_OnlyKeeper();
+    error FA_OnlySeriesCreator();
     error FA_SeriesExpired();
     error FA_TooEarly();
     error FA_TooManySeries();
@@ -82,6 +86,12 @@ abstract contract FutureSeries is IFutureAsset, Ownable {
         emit MarkKeeperSet(keeper);
     }
 
+    /// Names the only account that may open series. The owner only.
+    function setSeriesCreator(address creator) external onlyOwner {
+        seriesCreator = creator;
+        emit SeriesCreatorSet(creator);
+    }
+
     /// Replaces the index of all series, in the middle of their lives too. Refuses what does not answer as a feed does, so
     /// that reading the band cannot revert.
     function setIndexFeed(IIndexFeed feed) external onlyOwner {
@@ -93,8 +103,9 @@ abstract contract FutureSeries is IFutureAsset, Ownable {
     }
 
     /// Opens a series that trades until one hour before `expiry`. Its first mark is the index, which must be fresh.
-    /// At most MAX_OPEN_SERIES are open at a time.
-    function createSeries(uint64 expiry) external onlyOwner {
+    /// At most MAX_OPEN_SERIES are open at a time. The series creator only.
+    function createSeries(uint64 expiry) external {
+        if (msg.sender != seriesCreator) revert FA_OnlySeriesCreator();
         if (expiry <= block.timestamp + IndexFixing.WINDOW) revert FA_InvalidExpiry();
         if (seriesOf[expiry].mark != 0) revert FA_InvalidExpiry();
         if (openIds.length == MAX_OPEN_SERIES) revert FA_TooManySeries();
@@ -187,8 +198,23 @@ abstract contract FutureSeries is IFutureAsset, Ownable {
     /// The index at 1e18. Reverts with BLF_DataTooOld while it is stale.
     function getIndexPrice() public view returns (uint256 price) {
         bool isFresh;
-        (price, isFresh) = _index();
+        (price,, isFresh) = indexDetail();
         if (!isFresh) revert BLF_DataTooOld();
+    }
+
+    /// The last known index and its confidence, both at 1e18, and whether it counts. A price of 0 counts as stale, and so
+    /// does a feed that is not set or reverts. Never reverts.
+    function indexDetail() public view returns (uint256 price, uint256 confidence, bool isFresh) {
+        if (address(indexFeed) == address(0)) return (0, 0, false);
+        try indexFeed.spotDetail() returns (uint96 spot, uint64 certainty, uint64 at) {
+            try indexFeed.heartbeat() returns (uint64 heartbeat) {
+                return (spot, certainty, spot > 0 && uint256(at) + heartbeat >= block.timestamp);
+            } catch {
+                return (spot, certainty, false);
+            }
+        } catch {
+            return (0, 0, false);
+        }
     }
 
     /// State, last trade time, mark and settlement price of a series; zeros for an unknown one. Never reverts.
@@ -210,7 +236,7 @@ abstract contract FutureSeries is IFutureAsset, Ownable {
     {
         if (seriesOf[subId].mark == 0) return (0, 0, 0, 0, BAND_UNKNOWN_SERIES);
         bool isFresh;
-        (index, isFresh) = _index();
+        (index,, isFresh) = indexDetail();
         width = FutureMath.bandWidth(subId > block.timestamp ? subId - block.timestamp : 0);
         (low, high) = FutureMath.bandAround(index, width);
         status = isFresh ? BAND_OK : BAND_INDEX_STALE;
@@ -251,20 +277,6 @@ abstract contract FutureSeries is IFutureAsset, Ownable {
         if (s.mark == 0) return State.None;
         if (s.settlementPrice != 0) return State.Settled;
         return block.timestamp < s.lastTradeTime ? State.Trading : State.Ended;
-    }
-
-    /// A price of 0 counts as stale, and so does a feed that is not set or reverts.
-    function _index() private view returns (uint256 price, bool isFresh) {
-        if (address(indexFeed) == address(0)) return (0, false);
-        try indexFeed.spotDetail() returns (uint96 spot, uint64, uint64 at) {
-            try indexFeed.heartbeat() returns (uint64 heartbeat) {
-                return (spot, spot > 0 && uint256(at) + heartbeat >= block.timestamp);
-            } catch {
-                return (spot, false);
-            }
-        } catch {
-            return (0, false);
-        }
     }
 
     function _known(uint256 subId) internal view returns (Series storage s) {

@@ -5,6 +5,7 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {SignedMath} from "@openzeppelin/contracts/utils/math/SignedMath.sol";
 import {AssetAdjustment, AssetBalance} from "../interfaces.sol";
+import {FutureMath} from "./FutureMath.sol";
 import {FuturesMargin} from "./FuturesMargin.sol";
 import {ONE, POSITION_STEP} from "./interfaces.sol";
 
@@ -13,6 +14,13 @@ import {ONE, POSITION_STEP} from "./interfaces.sol";
 abstract contract FuturesLiquidation is FuturesMargin {
     using SafeCast for int256;
     using SafeCast for uint256;
+
+    /// A position that is taken over, with its mark and the index.
+    struct Takeover {
+        int256 position;
+        uint256 mark;
+        uint256 index;
+    }
 
     /// What the payer of a liquidatable account's debt receives beyond the index.
     uint256 public constant CURE_BONUS = 0.02e18;
@@ -25,7 +33,7 @@ abstract contract FuturesLiquidation is FuturesMargin {
         uint256 indexed account, uint256 indexed subId, int256 contracts, uint256 price, int256 vm
     );
     event PositionLiquidated(
-        uint256 indexed account, uint256 indexed subId, uint256 indexed by, int256 contracts, uint256 mark, uint256 bonus
+        uint256 indexed account, uint256 indexed subId, uint256 indexed by, int256 contracts, uint256 price, uint256 bonus
     );
     event DebtCured(uint256 indexed account, uint256 indexed by, uint256 cngn, uint256 usdc);
 
@@ -41,8 +49,10 @@ abstract contract FuturesLiquidation is FuturesMargin {
     error SRM_PortfolioBelowMargin();
 
     /// Names the account that pays for losses, 0 for none; the owner only. Its wrapped cNGN pays without the consent of the
-    /// account's own owner, and without a look at its margin.
+    /// account's own owner, and without a look at its margin. It also buys the USDC of bankrupt accounts at the index, on debt
+    /// where its cNGN does not reach.
     function setInsuranceAccount(uint256 accountId) external onlyOwner {
+        if (accountId == poolAccount) revert FM_SameAccount();
         if (accountId != 0) _requireManaged(accountId);
         insuranceAccount = accountId;
         emit InsuranceAccountSet(accountId);
@@ -68,74 +78,102 @@ abstract contract FuturesLiquidation is FuturesMargin {
     }
 
     /// Moves `portion` (1e18 = all) of a position of an account below maintenance margin to the account `by`, at the
-    /// mark. The caller owns the NFT of `by`. No more is taken than restores initial margin. `by` receives a bonus of
-    /// half the maintenance requirement of what it takes, at most what the account owns, in USDC and then in cNGN at the
-    /// index; it must have initial margin afterwards. Returns the contracts taken, positive for a long, and the bonus in
-    /// USD. Portions are rounded down to whole steps, the cNGN of the bonus is rounded down.
+    /// fresh index; what the index differs from the mark is booked as a fill's price is. The caller owns the NFT of `by`. No
+    /// more is taken than restores initial margin. `by` receives a bonus of half the maintenance requirement of what it
+    /// takes, at most the same share of what the account owns, in USDC and then in cNGN at the index; it must have initial
+    /// margin afterwards. Returns the contracts taken, positive for a long, and the bonus in USD. Portions are rounded down to
+    /// whole steps, the cNGN of the bonus is rounded down.
     function liquidate(uint256 id, uint256 subId, uint256 by, uint256 portion)
         external
         returns (int256 contracts, uint256 bonus)
     {
-        (uint256 mark,, bool isSettled) = futureAsset.valuation(subId);
+        Takeover memory t;
+        bool isSettled;
+        (t.mark,, isSettled) = futureAsset.valuation(subId);
         if (isSettled) revert FM_Settled();
-        uint256 index = _beginRescue(id, by);
-        if (!_isLiquidatable(id, index)) revert FM_AboveMaintenance();
+        uint256 confidence;
+        (t.index, confidence) = _beginRescue(id, by);
+        Portfolio memory p = _portfolioOf(id);
+        if (_maintenanceSurplus(p, t.index) >= 0) revert FM_AboveMaintenance();
 
-        int256 position = subAccounts.getBalance(id, address(futureAsset), subId);
-        Portfolio memory before = _portfolioOf(id, Prices.Mark, index);
-        uint256 size = Math.min(
-            _portionOf(position, portion), _restoringSize(before, SignedMath.abs(position), index)
-        );
-        contracts = position > 0 ? size.toInt256() : -size.toInt256();
+        t.position = subAccounts.getBalance(id, address(futureAsset), subId);
+        uint256 size = _portionOf(t.position, portion);
+        size = Math.min(size, _restoringSize(p, t, _initialTerms(confidence)));
+        contracts = _signed(t.position, size);
+        bonus = _bonusOf(p, size, t.index);
+        (uint256 usdc, uint256 cngn) = _splitBonus(p, bonus, t.index);
         _movePosition(address(futureAsset), subId, id, by, contracts);
-        bonus = _bonusOf(before, size, index);
-        _payBonus(id, by, before, bonus, index);
+        (Book memory book,,) = _bookOf(subId);
+        _transferLedger(id, by, cngn.toInt256() - FutureMath.variation(contracts, book.price, t.index));
+        _move(wrappedUsdc, id, by, usdc.toInt256());
 
         _settle(id);
         _settle(by);
         if (getMargin(by, true) < 0) revert SRM_PortfolioBelowMargin();
-        emit PositionLiquidated(id, subId, by, contracts, mark, bonus);
+        emit PositionLiquidated(id, subId, by, contracts, t.index, bonus);
     }
 
-    /// Pays up to `cngnAmount` of wrapped cNGN of `by` into the debt of an account, for its USDC at the index. The caller
-    /// owns the NFT of `by`. An account below maintenance margin pays a bonus of CURE_BONUS; an account without positions
-    /// can be cured at any time, without a bonus while it is above maintenance. The USDC is rounded down, the cNGN for
-    /// the last of the USDC up. Returns what changed hands.
+    /// Pays up to `cngnAmount` of wrapped cNGN of `by` into the ledger of an account that owes cNGN with its positions at
+    /// the fresh index, for its USDC at the index; no more than it owes so. The caller owns the NFT of `by`, which must have
+    /// initial margin afterwards. An account below maintenance margin pays a bonus of CURE_BONUS, at most what it owns; any
+    /// other pays none. The USDC is rounded down, the cNGN for the last of the USDC up. Returns what changed hands.
     function cure(uint256 id, uint256 by, uint256 cngnAmount) external returns (uint256 cngn, uint256 usdc) {
-        uint256 index = _beginRescue(id, by);
-        int256 ledger = _ledgerOf(id);
-        if (ledger >= 0) revert FM_NoDebt();
-        uint256 rate = _cureRate(id, index);
-        uint256 available = _usdcOf(id);
-        cngn = Math.min(cngnAmount, uint256(-ledger));
-        cngn = Math.min(cngn, Math.mulDiv(available, index, rate, Math.Rounding.Ceil));
-        usdc = Math.min(available, Math.mulDiv(cngn, rate, index));
-        _transferLedger(by, id, cngn);
+        (uint256 index,) = _beginRescue(id, by);
+        Portfolio memory p = _portfolioOf(id);
+        int256 owned = _cngnAtIndex(p, index);
+        if (owned >= 0) revert FM_NoDebt();
+        uint256 bonus = _maintenanceSurplus(p, index) < 0 ? _equity(p, index) : 0;
+        cngn = Math.min(cngnAmount, uint256(-owned));
+        cngn = Math.min(cngn, _priceOf(p.usdc, bonus, index));
+        usdc = Math.mulDiv(cngn, ONE, index);
+        usdc += Math.min(bonus, Math.mulDiv(usdc, CURE_BONUS, ONE));
+        usdc = Math.min(p.usdc, usdc);
+        _transferLedger(by, id, cngn.toInt256());
         _move(wrappedUsdc, id, by, usdc.toInt256());
         _settle(by);
         if (_ledgerOf(by) < 0) revert FM_NotEnoughCngn();
+        if (getMargin(by, true) < 0) revert SRM_PortfolioBelowMargin();
         emit DebtCured(id, by, cngn, usdc);
     }
 
-    /// Ends the debt of an account that has no position, no USDC and no cNGN. The insurance account pays first; claims
-    /// bear the rest in equal proportion, for which all positions must be accrued. Any caller.
+    /// Ends the debt of an account without positions whose USDC is worth less. Its cNGN pays first, then its USDC at the fresh
+    /// index: the insurance account takes it and owes the cNGN in its place; without one, or from itself, the USDC stays and
+    /// secures as much of the debt. The rest the insurance account pays, and what it cannot, all claims bear in equal
+    /// proportion, for which all positions must be accrued, near the index (accrueAtIndex). Any caller. The index matters only where there is USDC. What the
+    /// USDC pays is rounded down, against the claims by less than one unit.
     function coverLoss(uint256 id) external {
         _requireManaged(id);
         _settle(id);
-        if (_ledgerOf(id) >= 0) revert FM_NoDebt();
-        if (_usdcOf(id) != 0 || _holdsFutures(id)) revert FM_NotBankrupt();
-        _shareLoss(id, insuranceAccount);
+        int256 ledger = _ledgerOf(id);
+        if (ledger >= 0) revert FM_NoDebt();
+        if (_holdsFutures(id)) revert FM_NotBankrupt();
+        uint256 usdc = _usdcOf(id);
+        uint256 paid;
+        if (usdc > 0) {
+            (uint256 index,) = _freshIndex();
+            paid = Math.mulDiv(usdc, index, ONE);
+        }
+        if (paid >= uint256(-ledger)) revert FM_NotBankrupt();
+        uint256 loss = uint256(-ledger) - paid;
+        uint256 insurance = insuranceAccount;
+        if (usdc > 0 && insurance != 0 && insurance != id) {
+            _transferLedger(insurance, id, paid.toInt256());
+            _move(wrappedUsdc, id, insurance, usdc.toInt256());
+            _settle(insurance);
+            emit DebtCured(id, insurance, paid, usdc);
+        }
+        _shareLoss(id, loss, insurance);
     }
 
     /// Checks both accounts and the caller's right to `by`, settles both, and returns the index, which must be fresh.
-    function _beginRescue(uint256 id, uint256 by) private returns (uint256 index) {
+    function _beginRescue(uint256 id, uint256 by) private returns (uint256 index, uint256 confidence) {
         if (id == by) revert FM_SameAccount();
         _requireManaged(id);
         _requireManaged(by);
         if (subAccounts.ownerOf(by) != msg.sender) revert FM_NotAccountOwner();
         _settle(id);
         _settle(by);
-        return futureAsset.getIndexPrice();
+        return _freshIndex();
     }
 
     function _portionOf(int256 position, uint256 portion) private pure returns (uint256 size) {
@@ -145,27 +183,47 @@ abstract contract FuturesLiquidation is FuturesMargin {
         if (size == 0) revert BM_InvalidBidPortion();
     }
 
-    /// The smallest size, in whole steps up to `max`, whose liquidation restores initial margin; `max` where none does.
-    function _restoringSize(Portfolio memory p, uint256 max, uint256 index) private view returns (uint256) {
+    function _signed(int256 position, uint256 size) private pure returns (int256) {
+        return position > 0 ? size.toInt256() : -size.toInt256();
+    }
+
+    /// The smallest size, in whole steps up to the position, whose liquidation restores initial margin; all of it where none
+    /// does.
+    function _restoringSize(Portfolio memory p, Takeover memory t, Terms memory terms)
+        private
+        view
+        returns (uint256)
+    {
         uint256 low = 0;
-        uint256 high = max / POSITION_STEP;
+        uint256 high = SignedMath.abs(t.position) / POSITION_STEP;
         while (low + 1 < high) {
             uint256 middle = (low + high) / 2;
-            if (_surplusAfter(p, middle * POSITION_STEP, index) >= 0) high = middle;
+            if (_initialSurplus(_after(p, t, middle * POSITION_STEP), t.index, terms) >= 0) high = middle;
             else low = middle;
         }
         return high * POSITION_STEP;
     }
 
-    /// Surplus over initial margin after a liquidation of this size.
-    function _surplusAfter(Portfolio memory p, uint256 size, uint256 index) private view returns (int256) {
-        uint256 bonus = _bonusOf(p, size, index);
-        (uint256 usdc, uint256 cngn) = _splitBonus(p, bonus, index);
-        return _surplus(Portfolio(p.usdc - usdc, p.cngn - cngn.toInt256(), p.size - size), index, true);
+    /// The portfolio after a liquidation of this size at the index.
+    function _after(Portfolio memory p, Takeover memory t, uint256 size)
+        private
+        view
+        returns (Portfolio memory left)
+    {
+        (uint256 usdc, uint256 cngn) = _splitBonus(p, _bonusOf(p, size, t.index), t.index);
+        int256 taken = _signed(t.position, size);
+        left.usdc = p.usdc - usdc;
+        left.cngn = p.cngn + FutureMath.variation(taken, t.mark, t.index) - cngn.toInt256();
+        left.open.size = p.open.size - size;
+        int256 steps = taken / POSITION_STEP.toInt256();
+        left.open.steps = p.open.steps - steps;
+        left.open.worth = p.open.worth - steps * t.mark.toInt256();
     }
 
+    /// At most the share of what the account owns that the size is of all its positions, so that who takes a part does not
+    /// take what the rest would pay.
     function _bonusOf(Portfolio memory p, uint256 size, uint256 index) private view returns (uint256) {
-        return Math.min(_halfRequirement(size), _equity(p, index));
+        return Math.min(_halfRequirement(size), Math.mulDiv(_equity(p, index), size, p.open.size));
     }
 
     /// USDC first, the rest in cNGN at the index, rounded down.
@@ -178,22 +236,16 @@ abstract contract FuturesLiquidation is FuturesMargin {
         cngn = Math.mulDiv(bonus - usdc, index, ONE);
     }
 
-    function _payBonus(uint256 id, uint256 by, Portfolio memory p, uint256 bonus, uint256 index) private {
-        (uint256 usdc, uint256 cngn) = _splitBonus(p, bonus, index);
-        _move(wrappedUsdc, id, by, usdc.toInt256());
-        _transferLedger(id, by, cngn);
+    /// The cNGN that buys so much USDC where the bonus is at most `limit`; rounded up.
+    function _priceOf(uint256 usdc, uint256 limit, uint256 index) private pure returns (uint256) {
+        uint256 whole = Math.mulDiv(usdc, index, ONE + CURE_BONUS, Math.Rounding.Ceil);
+        if (limit >= usdc) return whole;
+        return Math.max(whole, Math.mulDiv(usdc - limit, index, ONE, Math.Rounding.Ceil));
     }
 
-    function _transferLedger(uint256 from, uint256 to, uint256 cngn) private {
-        _credit(from, -cngn.toInt256());
-        _credit(to, cngn.toInt256());
-    }
-
-    /// USDC for cNGN worth one USD, at 1e18.
-    function _cureRate(uint256 id, uint256 index) private view returns (uint256) {
-        if (_isLiquidatable(id, index)) return ONE + CURE_BONUS;
-        if (_holdsFutures(id)) revert FM_AboveMaintenance();
-        return ONE;
+    function _transferLedger(uint256 from, uint256 to, int256 cngn) private {
+        _credit(from, -cngn);
+        _credit(to, cngn);
     }
 
     function _holdsFutures(uint256 id) internal view returns (bool) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.24;
 
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {SignedMath} from "@openzeppelin/contracts/utils/math/SignedMath.sol";
 import {AssetBalance, AssetDelta, ISubAccounts} from "../interfaces.sol";
@@ -18,7 +19,7 @@ contract FuturesManager is FuturesLiquidation {
 
     /// Modules that may move positions and state fill prices.
     mapping(address module => bool) public tradeModules;
-    /// Accounts with a fill worse than the mark; set by a trade module, cleared by the check in the same call.
+    /// Accounts with a fill worse than the mark or the index; set by a trade module, cleared by the check in the same call.
     mapping(uint256 accountId => bool) private paidForFill;
 
     event TradeModuleSet(address module, bool isAllowed);
@@ -37,7 +38,9 @@ contract FuturesManager is FuturesLiquidation {
     }
 
     /// Books what a fill at another price than the mark is worth: to the buyer amount * 1000 * (mark - price) in cNGN,
-    /// from the seller the same; exact, for amounts are whole steps. The positions move at the mark. Trade modules only.
+    /// from the seller the same; exact, for amounts are whole steps. The positions move at the mark, or at the price that they
+    /// are accrued to, and then the ledgers get the distance to that. A side that pays more
+    /// than its position is worth, at the mark or at the index, needs initial margin afterwards. Trade modules only.
     function recordFill(uint256 subId, uint256 buyer, uint256 seller, uint256 amount, int256 price)
         external
         returns (uint256 mark, int256 buyerVariation)
@@ -45,12 +48,16 @@ contract FuturesManager is FuturesLiquidation {
         if (!tradeModules[msg.sender]) revert FM_OnlyTradeModule();
         _requireManaged(buyer);
         _requireManaged(seller);
-        (mark,,) = futureAsset.valuation(subId);
-        buyerVariation = FutureMath.variation(amount.toInt256(), price.toUint256(), mark);
-        _credit(buyer, buyerVariation);
-        _credit(seller, -buyerVariation);
-        if (buyerVariation < 0) paidForFill[buyer] = true;
-        if (buyerVariation > 0) paidForFill[seller] = true;
+        Book memory book;
+        (book, mark,) = _bookOf(subId);
+        uint256 paid = price.toUint256();
+        int256 booked = FutureMath.variation(amount.toInt256(), paid, book.price);
+        _credit(buyer, booked);
+        _credit(seller, -booked);
+        buyerVariation = FutureMath.variation(amount.toInt256(), paid, mark);
+        (uint256 index,,) = futureAsset.indexDetail();
+        if (paid > Math.min(mark, index)) paidForFill[buyer] = true;
+        if (paid < Math.max(mark, index)) paidForFill[seller] = true;
     }
 
     /// In this order: known assets and who moves positions, payment of variation margin, number of assets, margin.

@@ -7,11 +7,12 @@ import {SignedMath} from "@openzeppelin/contracts/utils/math/SignedMath.sol";
 import {BaseManager} from "../BaseManager.sol";
 import {AssetAdjustment, AssetBalance, ISubAccounts} from "../interfaces.sol";
 import {FutureMath} from "./FutureMath.sol";
-import {IFutureAsset, IFuturesManager} from "./interfaces.sol";
+import {IFutureAsset, IFuturesManager, POSITION_STEP} from "./interfaces.sol";
 
 /// Variation margin in cNGN. Every account has a ledger: positive is a claim, negative a debt. What a mark moves is
 /// accrued to the ledgers when a position is touched; debts are paid from wrapped cNGN into the pool as far as there is
-/// any, claims out of it as far as it reaches.
+/// any, claims out of it as far as it reaches. Of a claim no more is paid out than it is worth at the fresh index: what an
+/// old mark has added waits until the mark follows, or the position is closed.
 ///
 /// Invariant: sum of all ledgers + what is not yet accrued = `pool`, except that after a shared loss the pool may hold
 /// less than one unit of 1e-18 more for each ledger that was cut.
@@ -32,8 +33,23 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
         uint64 round;
     }
 
-    /// How much of a series is accrued to its newest price.
+    /// Positions of an account that are not settled, all series added.
+    struct OpenPositions {
+        /// Sum of their sizes, in contracts at 1e18.
+        uint256 size;
+        /// Sum of the signed positions, in steps.
+        int256 steps;
+        /// Sum of steps times mark, in cNGN at 1e18: signed, for a short is owed.
+        int256 worth;
+    }
+
+    /// To which price a series is accrued: its newest mark or settlement price, or the index at which a loss is shared until
+    /// the next of them; and how much of it is.
     struct Book {
+        uint256 price;
+        /// The price of the asset that was newest.
+        uint64 assetRound;
+        /// Counts the prices of this book.
         uint64 round;
         uint256 accruedSize;
         uint256 size;
@@ -65,9 +81,11 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
     event VariationAccrued(uint256 indexed account, uint256 indexed subId, uint256 mark, int256 vm);
     /// Positive: drawn from the pool; negative: paid into it.
     event VariationPaid(uint256 indexed account, int256 amount);
+    event AccruedAtIndex(uint256 indexed subId, uint256 index);
     event LossShared(uint256 indexed account, uint256 fromInsurance, uint256 fromClaims);
 
     error FM_NotAccrued();
+    error FM_NotAccruedAtIndex();
     error FM_OnlyFutureAsset();
     error MW_UnknownManager();
 
@@ -81,7 +99,7 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
         poolAccount = subAccounts_.createAccount(address(this), address(this));
     }
 
-    /// Accrues the position to the newest price before it changes. Called by the future asset only.
+    /// Accrues the position before it changes. Called by the future asset only.
     function onPositionChange(uint256 accountId, uint256 subId, int256 pre, int256 post) external {
         if (msg.sender != address(futureAsset)) revert FM_OnlyFutureAsset();
         _accrue(accountId, subId, pre);
@@ -92,12 +110,29 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
         book.size = book.size + size - before;
     }
 
-    /// Accrues all positions of the accounts to the newest prices, then pays their debts and claims. Any caller, also
+    /// Accrues all positions of the accounts, then pays their debts and claims. Any caller, also
     /// while adjustments are paused.
     function settleVariation(uint256[] calldata accountIds) external {
         for (uint256 i = 0; i < accountIds.length; i++) {
             _requireManaged(accountIds[i]);
             _settle(accountIds[i]);
+        }
+    }
+
+    /// From now on positions are accrued to the fresh index, until the mark of their series moves: for a loss to be shared by
+    /// what claims are worth, where marks have not followed the index. A series that is accrued to within a hundredth of the
+    /// index is passed over, so that no caller can begin again what others have accrued. Any caller.
+    function accrueAtIndex() external {
+        uint256 index = futureAsset.getIndexPrice();
+        uint256[] memory subIds = futureAsset.openSeries();
+        for (uint256 i = 0; i < subIds.length; i++) {
+            (Book memory book,, bool isSettled) = _bookOf(subIds[i]);
+            if (isSettled || _isNear(book.price, index)) continue;
+            book.price = index;
+            book.round += 1;
+            book.accruedSize = 0;
+            books[subIds[i]] = book;
+            emit AccruedAtIndex(subIds[i], index);
         }
     }
 
@@ -114,23 +149,37 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
 
     // --- accrual
 
-    function _accrue(uint256 accountId, uint256 subId, int256 position) private {
-        (uint256 price, uint64 round,) = futureAsset.valuation(subId);
-        Book storage book = books[subId];
-        if (book.round != round) {
-            book.round = round;
-            book.accruedSize = 0;
-        }
+    /// The book of a series as it is from its newest price on, with that price.
+    function _bookOf(uint256 subId) internal view returns (Book memory book, uint256 mark, bool isSettled) {
+        uint64 assetRound;
+        (mark, assetRound, isSettled) = futureAsset.valuation(subId);
+        book = books[subId];
+        if (book.assetRound == assetRound) return (book, mark, isSettled);
+        book.price = mark;
+        book.assetRound = assetRound;
+        book.round += 1;
+        book.accruedSize = 0;
+    }
+
+    /// A position, accrued to the price of its book.
+    function _accrue(uint256 accountId, uint256 subId, int256 position)
+        private
+        returns (uint256 price, uint256 mark, bool isSettled)
+    {
+        Book memory book;
+        (book, mark, isSettled) = _bookOf(subId);
+        price = book.price;
         Accrual storage accrual = accruals[accountId][subId];
-        if (accrual.round == round) return;
+        if (accrual.round == book.round) return (price, mark, isSettled);
         if (position != 0) {
             int256 vm = FutureMath.variation(position, accrual.price, price);
             book.accruedSize += SignedMath.abs(position);
             _credit(accountId, vm);
             emit VariationAccrued(accountId, subId, price, vm);
         }
+        books[subId] = book;
         accrual.price = price;
-        accrual.round = round;
+        accrual.round = book.round;
     }
 
     /// What the position is worth at a price beyond what is accrued.
@@ -143,15 +192,21 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
         return FutureMath.variation(position, accruals[accountId][subId].price, price);
     }
 
-    /// Every position of every open series is accrued, so that all claims are in the ledgers.
+    /// Every position of every open series is accrued, to a settlement price or to within a hundredth of the fresh index, so
+    /// that all claims are in the ledgers, and are worth what they say.
     function _requireAllAccrued() internal view {
         uint256[] memory subIds = futureAsset.openSeries();
         for (uint256 i = 0; i < subIds.length; i++) {
-            (, uint64 round,) = futureAsset.valuation(subIds[i]);
-            Book storage book = books[subIds[i]];
+            (Book memory book,, bool isSettled) = _bookOf(subIds[i]);
             if (book.size == 0) continue;
-            if (book.round != round || book.accruedSize != book.size) revert FM_NotAccrued();
+            if (book.accruedSize != book.size) revert FM_NotAccrued();
+            if (!isSettled && !_isNear(book.price, futureAsset.getIndexPrice())) revert FM_NotAccruedAtIndex();
         }
+    }
+
+    function _isNear(uint256 price, uint256 index) private pure returns (bool) {
+        uint256 distance = price > index ? price - index : index - price;
+        return distance * 100 <= index;
     }
 
     // --- ledgers and pool
@@ -179,12 +234,20 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
 
     /// The same for a caller that has the account's balances. Positions are read of them; payments change none.
     function _settle(uint256 accountId, AssetBalance[] memory held) internal {
+        OpenPositions memory open;
+        int256 beyond;
         for (uint256 i = 0; i < held.length; i++) {
-            if (held[i].asset == address(futureAsset)) _accrue(accountId, held[i].subId, held[i].balance);
+            if (held[i].asset != address(futureAsset)) continue;
+            int256 position = held[i].balance;
+            (uint256 price, uint256 mark, bool isSettled) = _accrue(accountId, held[i].subId, position);
+            if (isSettled) continue;
+            _addOpen(open, position, mark);
+            if (price != mark) beyond += FutureMath.variation(position, price, mark);
         }
         int256 ledger = _ledgerOf(accountId);
         if (ledger > 0) {
-            uint256 drawn = Math.min(uint256(ledger), pool);
+            if (pool == 0) return;
+            uint256 drawn = Math.min(pool, _drawable(ledger, beyond, open));
             pool -= drawn;
             _payVariation(accountId, drawn.toInt256());
         } else if (ledger < 0) {
@@ -194,6 +257,28 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
         }
     }
 
+    /// What of a claim may be paid out: what it is worth as accrued, at the marks, which are `beyond` that, and at the fresh
+    /// index; nothing while the index is stale, unless there is no position.
+    function _drawable(int256 ledger, int256 beyond, OpenPositions memory open) private view returns (uint256) {
+        if (open.size == 0) return uint256(ledger);
+        (uint256 index,, bool isFresh) = futureAsset.indexDetail();
+        if (!isFresh) return 0;
+        int256 lower = SignedMath.min(beyond, beyond + _shift(open, index));
+        return uint256(SignedMath.max(0, ledger + SignedMath.min(0, lower)));
+    }
+
+    function _addOpen(OpenPositions memory open, int256 position, uint256 mark) internal pure {
+        int256 steps = position / POSITION_STEP.toInt256();
+        open.size += SignedMath.abs(position);
+        open.steps += steps;
+        open.worth += steps * mark.toInt256();
+    }
+
+    /// What the positions are worth at the index beyond the marks, in cNGN; exact.
+    function _shift(OpenPositions memory open, uint256 index) internal pure returns (int256) {
+        return open.steps * index.toInt256() - open.worth;
+    }
+
     function _payVariation(uint256 accountId, int256 amount) private {
         if (amount == 0) return;
         _credit(accountId, -amount);
@@ -201,10 +286,10 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
         emit VariationPaid(accountId, amount);
     }
 
-    /// Ends the debt of a bankrupt account: the insurance account pays from its wrapped cNGN as far as it reaches, all
-    /// claims bear the rest in equal proportion. The proportion is rounded down, so that the pool covers every claim.
-    function _shareLoss(uint256 accountId, uint256 insuranceAccount) internal {
-        uint256 loss = uint256(-_ledgerOf(accountId));
+    /// Takes so much off the debt of a bankrupt account: the insurance account pays from its wrapped cNGN as far as it
+    /// reaches, all claims bear the rest in equal proportion, of whatever series they are: there is one pool, and one ledger
+    /// an account. The proportion is rounded down, so that the pool covers every claim.
+    function _shareLoss(uint256 accountId, uint256 loss, uint256 insuranceAccount) internal {
         uint256 insured = insuranceAccount == 0 ? 0 : Math.min(loss, _cngnOf(insuranceAccount));
         if (insured > 0) {
             pool += insured;

@@ -24,6 +24,9 @@ interface IFutureAsset is ICappedAsset {
     /// The index at 1e18. Reverts with BLF_DataTooOld while it is stale.
     function getIndexPrice() external view returns (uint256 price);
 
+    /// The last known index and its confidence, both at 1e18, and whether it counts. Never reverts.
+    function indexDetail() external view returns (uint256 price, uint256 confidence, bool isFresh);
+
     /// The price at which positions are valued: the mark, after settlement the settlement price. `round` counts the
     /// changes of it, from 1. Reverts with FA_UnknownSeries.
     function valuation(uint256 subId) external view returns (uint256 price, uint64 round, bool isSettled);

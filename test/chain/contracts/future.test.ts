@@ -15,7 +15,7 @@ import {
   type FutureAccount,
   type FutureFacts,
 } from '../../../core/contracts/future-facts.js'
-import { initialTerms, surplusOf } from '../../../core/contracts/future-margin.js'
+import { initialTerms, lowerCngn, surplusOf } from '../../../core/contracts/future-margin.js'
 import type { Market } from '../../../core/contracts/market.js'
 import { contractOf } from '../../../core/contracts/registry.js'
 import { E18 } from '../../../core/money.js'
@@ -100,8 +100,9 @@ describe('a dated future on a chain', function () {
   /** Initial margin from what the venue has read, and as the manager says. */
   async function margins(trader: Trader): Promise<readonly [own: bigint, chain: bigint]> {
     const { facts, account } = await observe(trader)
-    const { usdc, cngn, position, otherSize } = account
+    const { usdc, position, otherSize } = account
     const size = (position < 0n ? -position : position) + otherSize
+    const cngn = lowerCngn(account, facts)
     const own = surplusOf({ usdc, cngn, size }, facts.index, initialTerms(facts))
     return [own, await ask<bigint>(world, 'manager', 'getMargin', trader.subaccountId, true)]
   }
@@ -115,6 +116,7 @@ describe('a dated future on a chain', function () {
       ...{ initialRate: E18 / 10n, maintenanceRate: (7n * E18) / 100n },
       ...{ initialFactor: (9n * E18) / 10n, maintenanceFactor: (95n * E18) / 100n },
       cngnAsset: world.at.wrapped_cngn,
+      judgesIndex: true,
     })
   })
 
@@ -124,7 +126,10 @@ describe('a dated future on a chain', function () {
     await act(world, world.at.deployer, 'asset', 'createSeries', other)
     await settleFill(world, fill({ amount: ONE, price: INDEX, subId: other }))
     const { account } = await observe(seller)
-    expect(account).to.deep.include({ position: -2n * ONE, usdc: FUNDS.usdc, otherSize: ONE })
+    expect(account).to.deep.include({
+      ...{ position: -2n * ONE, usdc: FUNDS.usdc, otherSize: ONE },
+      others: { net: -ONE, worth: -1_000n * INDEX },
+    })
     for (const trader of [buyer, seller]) {
       const [own, chain] = await margins(trader)
       expect(own).to.equal(chain)

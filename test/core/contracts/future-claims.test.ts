@@ -116,13 +116,15 @@ const steps = (min: bigint, max: bigint) => between(min, max).map((count) => cou
 const someFacts = fc
   .record({
     index: between(E18, e18('3000')),
-    mark: between(E18, e18('3000')),
+    /** The mark, of the index. */
+    percent: between(60n, 140n),
     initialRate: between(1n, E18),
     initialFactor: between(E18 / 2n, E18),
   })
-  .map(({ index, mark, ...rest }) =>
-    futureFacts({ ...rest, index: priceE18(index), mark: priceE18(mark) }),
-  )
+  .map(({ index, percent, ...rest }) => {
+    const mark = priceE18((index * percent) / 100n)
+    return futureFacts({ ...rest, index: priceE18(index), mark })
+  })
 const someAccount = fc.record({
   position: steps(-20_000n, 20_000n),
   usdc: between(0n, e18('3000')),
@@ -131,7 +133,7 @@ const someAccount = fc.record({
 })
 const someFill = fc.record({
   takerBuys: fc.boolean(),
-  /** Of the mark. */
+  /** Of the index. */
   percent: fc.integer({ min: 90, max: 110 }),
   amount: steps(1n, 10_000n),
   fee: between(0n, e18('20')),
@@ -151,7 +153,7 @@ it('matches of futures whose claims fit together pass together, whichever the ch
         const left = new Map<string, bigint>()
         let now = account
         for (const [{ takerBuys, percent, amount, fee }, isCarriedOut] of chosen) {
-          const price = (facts.mark * BigInt(percent)) / 100n
+          const price = (facts.index * BigInt(percent)) / 100n
           const fill = { size: takerBuys ? amount : -amount, price, fee }
           if (!isFillAccepted(account, fill, facts, terms)) continue
           const claims = futureClaims(MARKET, termsOf({ takerBuys, price, amount, fee }), facts)

@@ -7,14 +7,19 @@ import {
   variationOf,
   type FillBearer,
 } from '../../../core/contracts/future-margin.js'
-import { E18 } from '../../../core/money.js'
+import { E18, priceE18 } from '../../../core/money.js'
 import { e18 } from '../../support/perpetual.js'
 
-const INDEX = e18('1500')
+const INDEX = priceE18(e18('1500'))
 const TERMS = { rate: e18('0.1'), factor: e18('0.9') }
 
 /** An account of a contract that is 1,000 USDC and requires 100, and a fill at the mark. */
-function accepts(bearer: Partial<FillBearer>, size: bigint, price = INDEX, fee = 0n): boolean {
+function accepts(
+  bearer: Partial<FillBearer>,
+  size: bigint,
+  price: bigint = INDEX,
+  fee = 0n,
+): boolean {
   const account: FillBearer = { position: 0n, otherSize: 0n, usdc: 0n, cngn: 0n, ...bearer }
   return isFillAccepted(account, { size, price, fee }, { mark: INDEX, index: INDEX }, TERMS)
 }
@@ -81,7 +86,7 @@ describe('a fill that the futures manager accepts', () => {
     expect(accepts({ position: E18, otherSize: E18, usdc: 1n }, -E18, INDEX, 1n)).to.equal(false)
   })
 
-  it('is one that reduces at the mark or better without a fee, however weak the account is (FUT-027)', () => {
+  it('is one that reduces at mark and index or better without a fee, however weak the account is (FUT-027)', () => {
     const half = E18 / 2n
     expect(accepts({ position: E18 }, -half)).to.equal(true)
     expect(accepts({ position: -E18 }, half)).to.equal(true)

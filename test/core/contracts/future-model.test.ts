@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { futureModel, initialTerms } from '../../../core/contracts/future-margin.js'
+import { cngnValue, futureModel, initialTerms } from '../../../core/contracts/future-margin.js'
 import { legOf } from '../../../core/contracts/margin-purse.js'
 import type { LiveOrder } from '../../../core/engine/live-order.js'
 import { E18, priceE18 } from '../../../core/money.js'
@@ -7,6 +7,9 @@ import { futureAccount, futureFacts } from '../../support/future.js'
 import { e18 } from '../../support/perpetual.js'
 
 const price = (whole: string) => priceE18(e18(whole))
+
+const cngnDebt = (cngn: string, index: string): bigint =>
+  -cngnValue(-e18(cngn), e18(index), e18('0.9'))
 
 /** Mark and index at 1,500, initial margin a tenth, cNGN at 0.9 of its worth. */
 describe('the margin model of dated futures', () => {
@@ -23,8 +26,33 @@ describe('the margin model of dated futures', () => {
     ['of USDC alone', {}, {}, '1000'],
     ['with cNGN by its factor', { cngn: e18('1500') }, {}, '1000.9'],
     ['with a debt divided by it', { cngn: e18('-1350') }, {}, '999'],
-    // Two contracts gained 15 each since they were read: 30,000 cNGN.
-    ['with what a new mark gives a long', { position: e18('2') }, { mark: price('1515') }, '1018'],
+    // Two contracts gained 100 each since they were read: 200,000 cNGN, 125 USDC.
+    [
+      'with what mark and index give a long',
+      { position: e18('2') },
+      { mark: price('1600'), index: price('1600') },
+      '1112.5',
+    ],
+    ['without what the mark alone gives', { position: e18('2') }, { mark: price('1600') }, '1000'],
+    [
+      'without what the index alone gives',
+      { position: e18('2') },
+      { index: price('1600') },
+      '1000',
+    ],
+    // 13.5 below the mark: a debt of 13,500 cNGN is 9 USDC at 1500, and counts as 10.
+    [
+      'less what the index takes of a long',
+      { position: e18('1'), mark: price('1513.5') },
+      { mark: price('1513.5') },
+      '990',
+    ],
+    [
+      'less what the index takes of other series',
+      { otherSize: e18('1'), others: { net: e18('1'), worth: e18('1513500') } },
+      {},
+      '890',
+    ],
     ['with what it takes of a short', { position: e18('-1') }, { mark: price('1513.5') }, '990'],
     ['less the margin of other series', { otherSize: e18('3') }, {}, '700'],
   ] as const
@@ -62,6 +90,29 @@ describe('the margin model of dated futures', () => {
     expect(futureModel.resultOf(facts, { size: 1n, worth: e18('1500') + 1n, fee: 0n })).to.equal(
       -2n,
     )
+  })
+
+  it('takes a leg, a reduction and the best price by mark and index, whichever is worse', () => {
+    const apart = futureFacts({ mark: price('1500'), index: price('1600') })
+    const leg = (side: 'buy' | 'sell', at: string) => legOf(side, price(at), e18('1000'))
+    // 64 below the index and 36 above the mark: 36,000 cNGN are 22.5 USDC at 1600, and count as 25.
+    expect(futureModel.resultOf(apart, leg('buy', '1536'))).to.equal(e18('-25'))
+    expect(futureModel.resultOf(apart, leg('sell', '1516'))).to.equal(-cngnDebt('84000', '1600'))
+    expect(futureModel.reducesFreely(apart, leg('buy', '1500'))).to.equal(true)
+    expect(futureModel.reducesFreely(apart, leg('buy', '1501'))).to.equal(false)
+    expect(futureModel.reducesFreely(apart, leg('sell', '1600'))).to.equal(true)
+    expect(futureModel.reducesFreely(apart, leg('sell', '1599'))).to.equal(false)
+    const best = (side: 'buy' | 'sell', limit: string) =>
+      futureModel.legAtBest(apart, { side, limitPrice: price(limit) } as LiveOrder, 1n).worth
+    expect([best('buy', '1700'), best('sell', '1400')]).to.deep.equal([e18('1500'), -e18('1600')])
+    // What was recorded before the index counted is judged at the mark alone.
+    const { judgesIndex, ...before } = apart
+    expect(judgesIndex).to.equal(true)
+    expect(futureModel.resultOf(before, leg('sell', '1516'))).to.equal(e18('9'))
+    expect(futureModel.reducesFreely(before, leg('sell', '1500'))).to.equal(true)
+    const held = futureAccount({ position: e18('2'), usdc: e18('1000') })
+    const { equity } = futureModel.standing(held, { ...before, index: price('1000') }) ?? {}
+    expect(equity).to.equal(e18('1000'))
   })
 
   it('moves the fee alone in cash', () => {

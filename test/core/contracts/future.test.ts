@@ -107,9 +107,12 @@ describe('margin of dated futures', () => {
         const { usdc: cash, cngn, position, mark } = account
         const standing = futureModel.standing(account, facts)
         const required = futureModel.requirement(facts, futureModel.positionOf(account))
-        const owned = cngn + variationOf(position, mark, newMark)
         const size = position < 0n ? -position : position
-        const said = surplusOf({ usdc: cash, cngn: owned, size }, index, initialTerms(facts))
+        const [atMark = 0n, atIndex = 0n] = [newMark, index].map((price) => {
+          const owned = cngn + variationOf(position, mark, price)
+          return surplusOf({ usdc: cash, cngn: owned, size }, index, initialTerms(facts))
+        })
+        const said = atMark < atIndex ? atMark : atIndex
         expect((standing?.equity ?? 0n) - required).to.equal(said)
       }),
     )
@@ -140,7 +143,8 @@ describe('margin of dated futures', () => {
       fc.property(drawn, ({ cngn, size, mark, fill, index }) => {
         const facts = futureFacts({ mark, index })
         const { factor } = initialTerms(facts)
-        const vm = variationOf(size, fill, mark)
+        const gains = [variationOf(size, fill, mark), variationOf(size, fill, index)] as const
+        const vm = gains[0] < gains[1] ? gains[0] : gains[1]
         const leg = { size: size * 1_000n, worth: fill * size * 1_000n, fee: 0n }
         const before = cngnValue(cngn, index, factor)
         const after = cngnValue(cngn + vm, index, factor)

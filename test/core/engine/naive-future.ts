@@ -10,6 +10,8 @@ function valueOf(facts: MarketFacts, cngn: bigint): bigint {
     : -ceilDiv(ceilDiv(-cngn * E18, index) * E18, initialFactor)
 }
 
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+
 const required = (facts: MarketFacts, size: bigint): bigint =>
   ceilDiv(sizeOf(size) * futureOf(facts).initialRate, E18)
 
@@ -46,17 +48,26 @@ export const naiveFuture: NaiveRules = {
     hasPrices: (facts) => !futureOf(facts).indexStale,
     cash: (account) => futureAccountOf(account).usdc,
     equity(account, facts) {
-      const { usdc, cngn, position, mark, otherSize } = futureAccountOf(account)
-      const moved = (position * 1000n * (futureOf(facts).mark - mark)) / E18
-      return usdc + valueOf(facts, cngn + moved) - required(facts, otherSize * 1000n)
+      const { usdc, cngn, position, mark, otherSize, others } = futureAccountOf(account)
+      const { mark: newMark, index } = futureOf(facts)
+      const worthAt = (price: bigint) => (position * 1000n * (price - mark)) / E18
+      const elsewhere = others ? (others.net * 1000n * index) / E18 - others.worth : 0n
+      const lower = least(cngn + worthAt(newMark), cngn + worthAt(index) + elsewhere)
+      return usdc + valueOf(facts, lower) - required(facts, otherSize * 1000n)
     },
     required,
     result: (facts, { size, worth, fee }) =>
-      valueOf(facts, floorDiv(futureOf(facts).mark * size - worth, E18)) - fee,
+      valueOf(
+        facts,
+        least(
+          floorDiv(futureOf(facts).mark * size - worth, E18),
+          floorDiv(futureOf(facts).index * size - worth, E18),
+        ),
+      ) - fee,
     cashResult: (_, { fee }) => -fee,
     mayBorrow: () => false,
     judgesReductions: true,
-    mark: (facts) => futureOf(facts).mark,
+    values: (facts) => [futureOf(facts).mark, futureOf(facts).index],
     positions(facts) {
       const { totalPosition, positionCap } = futureOf(facts)
       return { total: totalPosition * 1000n, cap: positionCap * 1000n }

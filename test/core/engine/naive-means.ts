@@ -139,7 +139,7 @@ function carries(
   const isSmaller = sizeOf(after) <= sizeOf(before) && (after === 0n || after > 0n === before > 0n)
   const isAgainst = leg.size === 0n || leg.size > 0n !== before > 0n
   const reduces = isSmaller && isAgainst
-  const gains = margin.mark(facts) * leg.size >= leg.worth
+  const gains = margin.values(facts).every((value) => value * leg.size >= leg.worth)
   const isJudged = margin.judgesReductions && !(leg.fee === 0n && gains)
   if (reduces && (isRest || !isJudged)) return true
   if (!margin.isValued(seen.facts)) return false
@@ -165,7 +165,7 @@ function carries(
   return reduces || equity - uncovered >= requires(after)
 }
 
-/** Whether an order that waits for its account or its market would be carried now, at the mark or better. */
+/** Whether an order that waits for its account or its market would be carried now, at the mark, the index or better. */
 export function mayReturn(market: NaiveMarket, it: NaiveOrder): boolean {
   const { subaccountId, owner, side, limitPrice } = it.order
   const seen = newest(market, subaccountId)
@@ -177,9 +177,9 @@ export function mayReturn(market: NaiveMarket, it: NaiveOrder): boolean {
   if (margin.isFrozen(seen.facts)) return false
   if (reason === 'reduce_only') return reducible(market, it) !== 0n
   if (reason !== 'insufficient_margin') return true
-  const mark = margin.mark(market.observed.facts)
-  const isBetter = side === 'buy' ? limitPrice < mark : limitPrice > mark
+  const prices = [limitPrice, ...margin.values(market.observed.facts)]
+  const best = prices.reduce((a, b) => ((side === 'buy') === a < b ? a : b))
   const amount = needed < rest(it) ? needed : rest(it)
-  const leg = legFor(it, isBetter ? limitPrice : mark, amount)
+  const leg = legFor(it, best, amount)
   return carries(market, it, leg, { counted: 'with_flight', isRest: false })
 }

@@ -67,7 +67,7 @@ export const naivePerpetual: NaiveRules = {
     },
     mayBorrow: (facts) => perpetualOf(facts).borrowing,
     judgesReductions: false,
-    mark: (facts) => perpetualOf(facts).mark,
+    values: (facts) => [perpetualOf(facts).mark],
     positions(facts) {
       const { totalPosition, positionCap } = perpetualOf(facts)
       return { total: totalPosition, cap: positionCap }

@@ -40,7 +40,8 @@ export interface NaiveMargin {
   readonly mayBorrow: (market: MarketFacts) => boolean
   /** Whether the chain judges trades that shrink a position, but for those that pay nothing. */
   readonly judgesReductions: boolean
-  readonly mark: (market: MarketFacts) => bigint
+  /** The prices at which a position is valued: a trade is worth the least of them. */
+  readonly values: (market: MarketFacts) => readonly bigint[]
   readonly positions: (market: MarketFacts) => { readonly total: bigint; readonly cap: bigint }
 }
 

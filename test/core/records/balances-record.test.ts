@@ -264,14 +264,14 @@ describe('balances record', () => {
       })
     })
 
-    it('has no surplus while the index is stale, unless nothing of it is in cNGN', () => {
+    it('has no surplus while the index is stale, in cNGN or not', () => {
       expect(marginOf('150000', true)).to.include({
         ...{ collateral_value: '', unrealized_pnl: '', initial_margin: '300' },
         ...{ initial_margin_surplus: '', free: '', price_status: 'stale' },
       })
       expect(marginOf('0', true)).to.include({
-        ...{ collateral_value: '0', initial_margin_surplus: '700' },
-        ...{ maintenance_margin_surplus: '790', free: '', price_status: 'stale' },
+        ...{ collateral_value: '0', initial_margin_surplus: '' },
+        ...{ maintenance_margin_surplus: '', free: '', price_status: 'stale' },
       })
     })
   })
