@@ -67,9 +67,11 @@ export function createLogWriter(options: LogWriterOptions): LogWriter {
   return {
     async append(commands) {
       const atMs = nowMs()
-      let left = commands.map(
-        (command): LoggedCommand => ({ ...command, sourceNo: numbers.next(), atMs }),
-      )
+      let left = commands.map((command): LoggedCommand => ({
+        ...command,
+        sourceNo: numbers.next(),
+        atMs,
+      }))
       while (left.length > 0) {
         const { data, count } = encodeGroup(left)
         await store(data)
