@@ -40,7 +40,7 @@ const OBSERVE_WITHIN_MS = 2_000
 type ChainDeps = Pick<GatewayDeps, 'chainMarkets' | 'indexGate' | 'nowMs'>
 
 /** What market entries show of the chain. */
-type ShownOnChain = Pick<ShownOfMarket, 'observed' | 'indexLag'>
+export type ShownOnChain = Pick<ShownOfMarket, 'observed' | 'indexLag'>
 
 /** What the chain shows of a market; nothing when it does not answer in time, or shows nothing of such markets. */
 export async function shownOnChain(

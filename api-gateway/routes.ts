@@ -11,8 +11,10 @@ import { getFills } from './routes/get-fills.js'
 import { getFunding } from './routes/get-funding.js'
 import { getHealth } from './routes/get-health.js'
 import { getHealthz } from './routes/get-healthz.js'
+import { getLevels } from './routes/get-levels.js'
 import { getListedBook } from './routes/get-listed-book.js'
 import { getListedTrades } from './routes/get-listed-trades.js'
+import { getMarketTickers } from './routes/get-market-tickers.js'
 import { getMarkets } from './routes/get-markets.js'
 import { getMarks } from './routes/get-marks.js'
 import { getOpenapi } from './routes/get-openapi.js'
@@ -72,6 +74,8 @@ export const routes: readonly Route[] = [
   getCandles,
   getMarks,
   getFunding,
+  getMarketTickers,
+  getLevels,
   getTickers,
   getListedBook,
   getListedTrades,

@@ -33,6 +33,8 @@ export type {
   LevelRecord,
   LevelsSnapshot,
   LevelsUpdate,
+  MarketLevels,
+  MarketTicker,
   StatusState,
   TickerState,
 } from '../interface/market-data.js'

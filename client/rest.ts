@@ -1,3 +1,4 @@
+import type { LevelDepth, MarketLevels, MarketTicker } from '../interface/market-data.js'
 import type { BalancesBody } from '../interface/balances.js'
 import type { Explanation } from '../interface/explanation.js'
 import type {
@@ -81,6 +82,10 @@ export interface RestClient {
   /** The hourly funding rates of a perpetual, newest first. */
   funding(market: string, query?: HistoryQuery): Promise<FundingPage>
   tickers(): Promise<TickerRecord[]>
+  /** The ticker of each market of any kind, as the channel `ticker` has it. */
+  marketTickers(): Promise<MarketTicker[]>
+  /** The best price levels of a market, as the channel `levels` begins with them. */
+  levels(market: string, depth?: LevelDepth): Promise<MarketLevels>
   /** An account of perpetual markets as one block of the chain shows it; needs no signature. */
   positions(subaccountId: string): Promise<PositionsBody>
   /**
@@ -170,6 +175,8 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     marks: (market, query) => get('/v1/marks', { symbol: market, ...query }),
     funding: (market, query) => get('/v1/funding', { symbol: market, ...query }),
     tickers: () => get('/v1/integrations/tickers'),
+    marketTickers: () => get('/v1/tickers'),
+    levels: (market, depth) => get('/v1/levels', { symbol: market, depth }),
     positions: (subaccountId) => get('/v1/positions', { subaccount_id: subaccountId }),
     balances: (frame, subaccountIds) =>
       getOwn('/v1/balances', frame, { subaccount_id: subaccountIds?.join(',') }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { TradingStatus } from './market.js'
 import { CandleRecord, Stats24h } from './trade.js'
-import { decimal, enginePrice, type Shape, signedDecimal, time } from './values.js'
+import { decimal, enginePrice, type Shape, signedDecimal, time, wholeInQuery } from './values.js'
 
 /** What the public channels `levels`, `ticker`, `candles` and `status` carry. Additive to the interface. */
 
@@ -64,6 +64,34 @@ export const TickerState = z.object({
   funding_rate_1h: signedDecimal.optional().describe('Perpetuals.'),
 })
 export type TickerState = Shape<typeof TickerState>
+
+const ofMarket = {
+  market: z.string(),
+  seq: z
+    .int()
+    .min(0)
+    .describe('Number of the newest change of the market that it includes: `seq` of `book`.'),
+  ts: time.describe('When it was read.'),
+}
+
+/** The body of `GET /v1/levels`: a `levels` snapshot, numbered as its channel is. */
+export const MarketLevels = z
+  .object({ ...ofMarket, ...LevelsSnapshot.shape })
+  .meta({ id: 'MarketLevels', description: 'The best price levels of a market.' })
+export type MarketLevels = Shape<typeof MarketLevels>
+
+/** Query of levels besides their market. */
+export const LevelsQuery = z.object({
+  depth: wholeInQuery(LevelDepth.default(DEFAULT_LEVEL_DEPTH), 3).describe(
+    'Levels of each side: 10, 25, 100 or 500.',
+  ),
+})
+
+/** An item of `GET /v1/tickers`: the ticker of a market of any kind, as its channel has it. */
+export const MarketTicker = z
+  .object({ ...ofMarket, ...TickerState.shape })
+  .meta({ id: 'MarketTicker', description: 'The ticker of a market, engine values.' })
+export type MarketTicker = Shape<typeof MarketTicker>
 
 /** A candle of the `candles` channel. */
 export const CandleState = z

@@ -49,6 +49,9 @@ export const readRefusals = {
     'too_many_reads',
     'too many large reads of this address are in flight: retry after one second, one at a time is always admitted',
   ),
+  levelsDepth: badRequest('invalid_levels_depth', 'depth must be 10, 25, 100 or 500', {
+    field: 'depth',
+  }),
   listedDepth: badRequest(
     'invalid_listed_depth',
     `depth must be between 0 and ${MAX_LISTED_LEVELS}`,

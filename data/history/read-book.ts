@@ -73,6 +73,15 @@ export function createReadBook(db: Database): (market: string, isKnown: IsKnown)
   })
 }
 
+/** The best levels of a market and the number of its newest change, in one state of the projection. */
+export function createReadLevelsNow(db: Database) {
+  const [levels, projectedSeq] = [createReadLevels(db), createReadProjectedSeq(db)]
+  return db.transaction((market: string, depth: number): BookLevels & { readonly seq: number } => ({
+    seq: projectedSeq(market),
+    ...levels(market, depth),
+  }))
+}
+
 /** A statement for each column: SQLite gives a list of numbers four times as fast as a list of objects. */
 function createReadSide(db: Database, side: string): (market: string) => BookRow[] {
   const read = (column: 'order_key' | 'updated_seq') =>

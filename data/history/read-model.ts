@@ -13,7 +13,13 @@ import type { Trade, TradeStats } from '../../core/records/trade-record.js'
 import { openDatabase, UnknownSchemaVersion } from '../open.js'
 import { createReadEntry } from './entries.js'
 import { HISTORY_MIGRATIONS } from './project.js'
-import { createReadBook, createReadLevels, type BookState, type IsKnown } from './read-book.js'
+import {
+  createReadBook,
+  createReadLevels,
+  createReadLevelsNow,
+  type BookState,
+  type IsKnown,
+} from './read-book.js'
 import { createReadCandles, createReadStats24h, type CandleRange } from './read-candles.js'
 import {
   createReadAllTerms,
@@ -65,6 +71,8 @@ export interface ReadModel {
   bestPrices(market: string): BestPrices
   /** The best `depth` price levels of each side. */
   levels(market: string, depth: number): BookLevels
+  /** The same, with the `seq` of the newest change that they include. */
+  levelsNow(market: string, depth: number): BookLevels & { readonly seq: number }
   /** Newest first, strictly below `beforeTradeId` when given. */
   trades(market: string, limit: number, beforeTradeId?: number): Trade[]
   /** Trades of a side and a range of time, newest first. */
@@ -116,6 +124,7 @@ export function openReadModel(path: string): ReadModel {
     book: createReadBook(db),
     bestPrices: createReadBestPrices(db),
     levels: createReadLevels(db),
+    levelsNow: createReadLevelsNow(db),
     orderHistory: createReadOrderHistory(db),
     liveOrders: createReadLiveOrders(db),
     fills: createReadFills(db),

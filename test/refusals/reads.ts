@@ -13,7 +13,14 @@ export interface RequestRule {
 }
 
 const get = (path: string) => ({ method: 'GET', path })
-const MARKET_READS = ['/v1/book', '/v1/trades', '/v1/candles', '/v1/marks', '/v1/funding']
+const MARKET_READS = [
+  '/v1/book',
+  '/v1/levels',
+  '/v1/trades',
+  '/v1/candles',
+  '/v1/marks',
+  '/v1/funding',
+]
 
 const refusedReads = (
   [code, error, field]: readonly [code: string, error: string, field: string],
@@ -40,6 +47,10 @@ const parameters: readonly RequestRule[] = [
   refusedReads(
     ['invalid_limit', 'limit must be between 1 and 100', 'limit'],
     wrong('/v1/trades', 'limit', ['0', '101', '-1', 'abc', '1.5', '', '5&limit=5']),
+  ),
+  refusedReads(
+    ['invalid_levels_depth', 'depth must be 10, 25, 100 or 500', 'depth'],
+    wrong('/v1/levels', 'depth', ['0', '1', '11', '501', 'abc', '', '10&depth=10']),
   ),
   refusedReads(
     ['invalid_listed_depth', 'depth must be between 0 and 1000', 'depth'],

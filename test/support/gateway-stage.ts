@@ -56,6 +56,7 @@ export function aFakeReadModel(): FakeReadModel {
     book: (market, isKnown) => bookOf(model, market, isKnown),
     bestPrices: () => ({}),
     levels: () => ({ bids: [], asks: [] }),
+    levelsNow: () => ({ seq: model.projected, bids: [], asks: [] }),
     orderHistory: () => [],
     fills: () => [],
     orderLife: () => ({ events: [], fills: [], isWhole: true }),
