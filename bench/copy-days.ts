@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { withOrdinal } from '../core/engine/trade-id.js'
 import { logKey } from '../data/row-values.js'
 import { CHAIN_BLOCKS_A_DAY, DAY_MS, NUMBERS_A_DAY, type DayCounts } from './history-traffic.js'
 
@@ -30,10 +31,11 @@ export function copyDays(db: Database, days: number, counts: DayCounts): void {
 /**
  * Offsets of a day's values from the first day's, by parameter; as bigint, because SQLite would store a number as REAL.
  */
-function movesOf(day: number, { seqs, ranks }: DayCounts): Record<string, bigint> {
+function movesOf(day: number, { seqs, ranks, trades }: DayCounts): Record<string, bigint> {
   return {
     seqs: BigInt(day * seqs),
     keys: BigInt(logKey(day * seqs, 0)),
+    trades: BigInt(withOrdinal(day * trades, 0)),
     ranks: BigInt(day * ranks),
     ms: BigInt(day * DAY_MS),
     seconds: BigInt((day * DAY_MS) / 1_000),
@@ -49,11 +51,12 @@ const NUMBER = 'CAST(substr(order_id, -12) AS INTEGER)'
 const moved = (format: string, number: string): string =>
   `printf('${format}', ${number}), printf('${format}', ${number} + @numbers)`
 
-const KEYS = ['order_key', 'maker_order_key', 'taker_order_key', 'trade_id', 'fill_key']
+const KEYS = ['order_key', 'maker_order_key', 'taker_order_key', 'fill_key']
 const RULES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(KEYS.map((column) => [column, `${column} + @keys`])),
-  first_trade_id: 'first_trade_id + @keys',
-  last_trade_id: 'last_trade_id + @keys',
+  trade_id: 'trade_id + @trades',
+  first_trade_id: 'first_trade_id + @trades',
+  last_trade_id: 'last_trade_id + @trades',
   updated_seq: 'updated_seq + @seqs',
   rank: 'rank + @ranks',
   start_sec: 'start_sec + @seconds',

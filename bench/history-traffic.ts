@@ -36,6 +36,7 @@ const CANCELLED_ONE_IN = 6
 export interface DayCounts {
   readonly seqs: number
   readonly ranks: number
+  readonly trades: number
   readonly blocks: number
 }
 
@@ -85,9 +86,11 @@ export function createTraffic(pairsADay: number) {
 
   /** Advances the counters as if `days` more days had followed the first. */
   function skip(days: number): DayCounts {
-    const counts = { seqs: state.seq, ranks: state.rank, blocks: streamSeq }
+    const { seq: seqs, rank: ranks, tradeNo: trades } = state
+    const counts = { seqs, ranks, trades, blocks: streamSeq }
     state.seq += days * counts.seqs
     state.rank += days * counts.ranks
+    state.tradeNo += days * counts.trades
     streamSeq += days * counts.blocks
     return counts
   }

@@ -161,11 +161,8 @@ function assertPurpose({ changes, terms, leader }: Block): void {
   assert(says !== (leader !== undefined), 'a block has changes or terms, or it names a leader')
 }
 
-/**
- * The versions of a message of the feed. Version 5 has more kinds of changes and more fields of an order, which no block of
- * version 4 has.
- */
-export const blockVersions = since(WIRE_VERSION, block).next(block, (older) => older)
+/** The versions of a message of the feed. */
+export const blockVersions = since(WIRE_VERSION, block)
 
 /** The messages of a feed. */
 export interface BlockMessages {

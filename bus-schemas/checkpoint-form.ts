@@ -1,7 +1,6 @@
 import type { Address } from '../core/action.js'
 import type { ContractWire, MarketHold, MarketObservation } from '../core/contracts/contract.js'
 import type { RefusedByMarket } from '../core/engine/command-answer.js'
-import { POST_ONLY_WOULD_CROSS } from '../core/engine/controls.js'
 import type { Deadline } from '../core/engine/deadlines.js'
 import type { ClockSeen } from '../core/engine/clock.js'
 import type {
@@ -14,7 +13,6 @@ import type {
 import type { ChainFault, HoldCause } from '../core/engine/holds.js'
 import type { FailedPair } from '../core/engine/signer-pairs.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
-import { deadlineMs, LAST_DATE_SEC } from '../core/time.js'
 import {
   address,
   amountE18,
@@ -33,12 +31,9 @@ import { appended, list, mapped, optional, struct } from '../core/wire/compound.
 import { match } from './blocks.js'
 import { endReason, lease, massCancel } from './cancels.js'
 import { accountObservation, marketObservation, perContract, type LogMarket } from './commands.js'
-import { since, type Form } from './envelope.js'
+import { since, WIRE_VERSION, type Form } from './envelope.js'
 import { marketIdentity, marketRules } from './markets.js'
 import { hold, order, refusedByMarket } from './orders.js'
-
-/** The version with which the declaration of checkpoints begins; older ones are not used. */
-const CHECKPOINT_VERSION = 7
 
 /** A market's matcher between two command messages: all it needs to continue as if it had not stopped. */
 export interface Checkpoint {
@@ -121,19 +116,6 @@ const failedPair = mapped(
     ...{ signers: [first, second], failedAtMs, waitMs },
   }),
 )
-/**
- * A time at which an order may be due. Releases up to 0.2.0 wrote one that leaves the exact numbers for an order that ends far
- * beyond every date, and one before 1970 for an order whose session key was revoked. They count as the last of a date and as
- * 0, as they do since.
- */
-const dueMs: Codec<number> = {
-  write: whole.write,
-  read(json, field) {
-    if (typeof json !== 'number' || !Number.isInteger(json)) return whole.read(json, field)
-    if (json < 0) return 0
-    return json > Number.MAX_SAFE_INTEGER ? deadlineMs(LAST_DATE_SEC) : json
-  },
-}
 
 const codeWindow = struct<CodeWindow>({
   signer: address,
@@ -149,15 +131,11 @@ const takenWindows = struct<WindowsOfMatch>({
   windows: list(struct<TakenWindow>({ signer: address, owner: address, isTrial: flag })),
 })
 
-/** What came with version 9. */
-type OfSigners = 'failedPairs' | 'codeSigners' | 'codeWindows' | 'failedSigners' | 'takenWindows'
-
-/** The lists that every version has. */
-const sameLists = (wire: ContractWire): Omit<Lists, 'refusedOrders' | OfSigners> => ({
+const listsOf = (wire: ContractWire): Lists => ({
   holds: marketHold,
   orders: keptOrder,
   matches: match,
-  deadlines: struct<Deadline>({ atMs: dueMs, rank: whole, orderId: text }),
+  deadlines: struct<Deadline>({ atMs: whole, rank: whole, orderId: text }),
   accounts: struct<AccountSnapshot>({
     subaccountId: uint,
     observed: optional(accountObservation(wire)),
@@ -182,25 +160,13 @@ const sameLists = (wire: ContractWire): Omit<Lists, 'refusedOrders' | OfSigners>
     ([source, no]) => ({ source, no }),
     ({ source, no }) => [source, no] as const,
   ),
-})
-
-const listsOf = (wire: ContractWire): Lists => ({
-  ...listsOfVersion8(wire),
+  refusedOrders: refusedOrder,
   failedPairs: failedPair,
   codeSigners: address,
   codeWindows: codeWindow,
   failedSigners: struct<FailedSigner>({ signer: address, failures: whole, failedAtMs: whole }),
   takenWindows,
 })
-
-/** No pair of signers waited. */
-const listsOfVersion8 = (wire: ContractWire) => ({
-  ...sameLists(wire),
-  refusedOrders: refusedOrder,
-})
-
-/** Only post-only orders were refused. */
-const listsOfVersion7 = (wire: ContractWire) => ({ ...sameLists(wire), refusedOrderIds: text })
 
 /** Scalars of the state; the market's observation, its fault and its clock are left out while there is none. */
 interface Scalars extends Omit<
@@ -231,6 +197,7 @@ const headOf = (wire: ContractWire): Codec<Head> =>
       engineVersion: position,
       seq: whole,
       rank: whole,
+      tradeNo: whole,
       nowMs: whole,
       observed: optional(marketObservation(wire)),
       closed: flag,
@@ -290,25 +257,7 @@ export function checkpointForm<H, L extends object>(
  * and lists, and an upcast of the content.
  */
 export const checkpointVersions = perContract((wire) =>
-  since(CHECKPOINT_VERSION, checkpointForm(headOf(wire), listsOfVersion7(wire)))
-    .next(
-      checkpointForm(headOf(wire), listsOfVersion8(wire)),
-      ({ head, lists: { refusedOrderIds, ...lists } }) => ({
-        head,
-        lists: {
-          ...lists,
-          refusedOrders: refusedOrderIds.map((id) => [id, POST_ONLY_WOULD_CROSS] as const),
-        },
-      }),
-    )
-    .next(checkpointForm(headOf(wire), listsOf(wire)), ({ head, lists }) => ({
-      head,
-      lists: {
-        ...lists,
-        ...{ failedPairs: [], codeSigners: [] },
-        ...{ codeWindows: [], failedSigners: [], takenWindows: [] },
-      },
-    })),
+  since(WIRE_VERSION, checkpointForm(headOf(wire), listsOf(wire))),
 )
 
 /** The version of checkpoints that is written. */

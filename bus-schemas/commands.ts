@@ -235,9 +235,7 @@ export const commandMessages = perContract(declareMessages)
 function declareMessages(wire: ContractWire): CommandMessages {
   const loggedCommand = loggedCommandOf(wire)
   const form = list(loggedCommand, 1, MAX_COMMANDS_PER_MESSAGE)
-  // Version 5 has more kinds of commands and more fields of an order, which no message of version 4 has.
-  const versions = since(WIRE_VERSION, form).next(form, (older) => older)
-  const { version, decode } = message('command message', versions)
+  const { version, decode } = message('command message', since(WIRE_VERSION, form))
   const encodeGroup = (commands: readonly LoggedCommand[]): CommandGroup => {
     const texts: string[] = []
     let bytes = enveloped(version, '[]').length

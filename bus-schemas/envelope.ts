@@ -7,8 +7,10 @@ import { MalformedMessage, type Codec } from '../core/wire/codec.js'
  * version comes first, so that a reader of any version finds it.
  */
 
-/** The version with which every declaration of this room begins; older ones are refused. */
-export const WIRE_VERSION = 4
+/**
+ * The version with which every declaration of this room begins; older ones are refused. Releases before 0.3.0 wrote smaller ones.
+ */
+export const WIRE_VERSION = 10
 
 /** A server's limit is 1 MiB for headers and data together; this much is left for data. */
 export const MAX_MESSAGE_BYTES = 1_048_576 - 4_096
@@ -83,7 +85,7 @@ export function assertKnownVersion(
   const cure =
     version > newest
       ? 'run the release that wrote it, or a newer one'
-      : 'it was written before release 0.2.0, from which on stored data is read'
+      : 'it was written before release 0.3.0, from which on stored data is read'
   throw new InvariantBroken(`${name} is of version ${version}, this build reads ${known}: ${cure}`)
 }
 

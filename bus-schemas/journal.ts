@@ -52,7 +52,7 @@ const result = struct<MiningResult>({ ...inclusionFields, outcomes: list(outcome
 
 const ofTransaction = { from: address, evmNonce: whole } as const
 
-const entriesOfTransactions = {
+const entry = union<JournalEntry>({
   refused: { intentId: text, fingerprint: hash, revert: text, atMs: whole },
   signed: { ...ofTransaction, intents: list(intent), attempt, atMs: whole },
   attempt: { ...ofTransaction, attempt, atMs: whole },
@@ -61,25 +61,9 @@ const entriesOfTransactions = {
   displaced: { ...ofTransaction, by: inclusion, atMs: whole },
   foreign: { ...ofTransaction, by: inclusion },
   reopened: { from: address, evmNonces: list(whole, 1) },
-} as const
-
-type OfClaim = Extract<JournalEntry, { readonly kind: 'claimed' | 'declined' }>
-
-const messageOf = <Entry extends JournalEntry>(entry: Codec<Entry>) =>
-  struct<JournalMessage & { readonly entries: readonly Entry[] }>({
-    ...{ term: position, writer: text, entries: list(entry) },
-  })
-
-/** Without claims of transfers. */
-const form4 = messageOf(union<Exclude<JournalEntry, OfClaim>>(entriesOfTransactions))
-
-const form5 = messageOf(
-  union<JournalEntry>({
-    ...entriesOfTransactions,
-    claimed: { record: transferForm, request: text },
-    declined: { actionHash: hash, error: text, revert: optional(text), atMs: whole },
-  }),
-)
+  claimed: { record: transferForm, request: text },
+  declined: { actionHash: hash, error: text, revert: optional(text), atMs: whole },
+})
 
 /** One message of a journal's stream. */
 export const {
@@ -88,5 +72,8 @@ export const {
   decode: decodeJournal,
 } = message(
   'journal',
-  since(WIRE_VERSION, form4).next(form5, (older) => older),
+  since(
+    WIRE_VERSION,
+    struct<JournalMessage>({ term: position, writer: text, entries: list(entry) }),
+  ),
 )

@@ -16,7 +16,7 @@ export const commandsStream = (market: string): string => `COMMANDS_${market}`
 export const isCommandsStream = (stream: string): boolean => stream.startsWith(commandsStream(''))
 /**
  * Where a writer appends to it: each has a subject of its own, so that the bus can keep it from the others'. Without a writer
- * it is the subject of release 0.2.0, under which older logs hold their messages; only a restore appends there.
+ * it is that of an operator's restore, which records for all of them what they have missed.
  */
 export const commandsSubject = (market: string, writer?: string): string =>
   writer === undefined ? `commands.${market}` : `commands.${market}.${writer}`
@@ -25,7 +25,7 @@ export const commandsSubjects = (market: string): readonly string[] => [
   commandsSubject(market),
   commandsSubject(market, '*'),
 ]
-/** The writer of a message of the log, by its subject; undefined for one of release 0.2.0. */
+/** The writer of a message of the log, by its subject; undefined for a restore. */
 const writerIn = (subject: string): string | undefined => subject.split('.')[2]
 
 /** Feed of a market: the blocks of changes its matcher made. */
@@ -171,8 +171,7 @@ const WRITERS: Readonly<Record<Command['kind'], readonly CommandWriter[]>> = {
 }
 
 /**
- * Whether the writer of this subject may write the command: its kind, and a number of its own sources. A message of release
- * 0.2.0 was appended under a subject that all writers shared, to which only a restore may append.
+ * Whether the writer of this subject may write the command: its kind, and a number of its own sources. A restore may write all.
  */
 export function mayWrite(subject: string, { source, command }: LoggedCommand): boolean {
   const writer = writerIn(subject)

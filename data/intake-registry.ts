@@ -7,7 +7,6 @@ import { CHECKPOINT_PAGES, type ClaimThread } from './claim-writer.js'
 import { openDatabase, takeLock } from './open.js'
 import {
   createRecentClaims,
-  decodeClaims,
   type Claim,
   type ClaimTable,
   type ClaimTaken,
@@ -15,13 +14,6 @@ import {
 } from './recent-claims.js'
 
 export type { Claim, ClaimTaken, TakenOrder } from './recent-claims.js'
-
-/** A message of the command log that release 0.2.0 stored before it published it. */
-export interface UnsentMessage {
-  /** Number of its last command. */
-  readonly lastNo: number
-  readonly payload: Uint8Array
-}
 
 /** What a market's feed stated, and where. */
 export interface StatedTerms {
@@ -70,10 +62,6 @@ export interface IntakeRegistry {
   stored(market: string): LogPosition
   /** The greatest number of a command in any log, 0 before the first. */
   lastNo(): number
-  /** Messages that release 0.2.0 has not published for certain, oldest first. */
-  unsent(market: string): UnsentMessage[]
-  /** Call when the log holds them. */
-  dropUnsent(market: string): void
   /** The sequence from which the market's feed has every live order; 1 before it was first recorded. */
   watchedFrom(market: string): number
   markWatchedFrom(market: string, streamSeq: number): void
@@ -106,10 +94,6 @@ export function openIntakeRegistry(path: string, thread?: ClaimThread): IntakeRe
   const recent = createRecentClaims(prepareTable(db))
   const state = readState(db)
   const storing = prepareStoring(db, { recent, state, thread })
-  const outbox = prepareOutbox(db)
-  for (const { market, claims } of outbox.claims()) {
-    for (const claim of claims) recent.land(market, claim, Infinity)
-  }
   const folded = (market: string): LogPosition => state.folded.get(market) ?? BEGINNING
   return {
     findOrder: (orderId) => recent.findOrder(orderId),
@@ -132,8 +116,6 @@ export function openIntakeRegistry(path: string, thread?: ClaimThread): IntakeRe
     folded,
     stored: (market) => state.stored.get(market) ?? BEGINNING,
     lastNo: () => Math.max(0, ...Array.from(state.folded.values(), ({ lastNo }) => lastNo)),
-    unsent: outbox.unsent,
-    dropUnsent: outbox.drop,
     ...prepareWatch(db, storing.whenFree),
     ...prepareTerms(db, storing.whenFree),
     ...prepareRegister(db, storing.whenFree),
@@ -194,24 +176,6 @@ interface TakenRow {
 function takenOrder(row: TakenRow | undefined): TakenOrder | undefined {
   if (row === undefined) return undefined
   return { orderId: row.order_id, market: row.market, fingerprint: row.fingerprint }
-}
-
-/** What release 0.2.0 left in its outbox. */
-function prepareOutbox(db: Database) {
-  const claims = db.prepare<[], { market: string; claims: string }>(
-    'SELECT market, claims FROM outbox ORDER BY last_no',
-  )
-  const unsent = db.prepare<[string], UnsentMessage>(
-    'SELECT last_no AS lastNo, payload FROM outbox WHERE market = ? ORDER BY last_no',
-  )
-  unsent.safeIntegers(false)
-  const drop = db.prepare<[string]>('DELETE FROM outbox WHERE market = ?')
-  return {
-    claims: () =>
-      claims.all().map((row) => ({ market: row.market, claims: decodeClaims(row.claims) })),
-    unsent: (market: string) => unsent.all(market),
-    drop: (market: string) => void drop.run(market),
-  }
 }
 
 function prepareWatch(

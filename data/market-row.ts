@@ -65,7 +65,7 @@ const presentationSchema = z.strictObject({
 export const marketSchema = z.strictObject({
   // The identifier becomes part of stream names, so it has none of the characters with a meaning in a subject.
   market: z.string().regex(/^[A-Za-z0-9-]{1,64}$/),
-  // The low part of every trade id.
+  // What is left of each trade id and each log position of the market when it is divided by ORDINALS.
   ordinal: z.number().int().min(0).max(MAX_ORDINAL),
   enabled: z.boolean(),
   contract_type: z.custom<ContractType>(isContractType, 'must be a known contract type'),

@@ -6,7 +6,7 @@ import { assert } from '../core/assert.js'
 
 export interface OpenOptions {
   readonly path: string
-  /** Folder of `NNN-name.sql` files, numbered from 001 without gaps. */
+  /** Folder of `NNN-name.sql` files without gaps. A file below the first number is of a release that this build does not read. */
   readonly migrations: URL
   /** FULL for journals of money; NORMAL where the file can be rebuilt. */
   readonly synchronous: 'FULL' | 'NORMAL'
@@ -25,11 +25,14 @@ export class UnknownSchemaVersion extends CannotStart {
     path: string,
     readonly found: number,
     readonly known: number,
+    oldest = 1,
   ) {
     const cure =
       found > known
         ? 'run the release that wrote it, or a newer one'
-        : 'start the process that writes it first, which brings it up to date'
+        : found < oldest && found > 0
+          ? 'it was written before release 0.3.0, from which on stored data is read'
+          : 'start the process that writes it first, which brings it up to date'
     super(
       `${path} has schema version ${found}, this build knows version ${known}: ${cure} (docs/UPGRADING.md)`,
     )
@@ -43,7 +46,8 @@ const WAL_LIMIT_BYTES = 64 * 1024 * 1024
 /**
  * Opens a database in WAL mode with foreign keys, integers read as bigint, and the asked-for durability asserted;
  * creates it and brings its schema up to date, each migration in a transaction of its own. Throws
- * UnknownSchemaVersion when the file is newer than this build, or with `readonly` not exactly at its version.
+ * UnknownSchemaVersion when the file is newer than this build or older than what it reads, or with `readonly` not exactly at
+ * its version.
  */
 export function openDatabase(options: OpenOptions): Database.Database {
   const readonly = options.readonly ?? false
@@ -79,28 +83,39 @@ function assertSettings(db: Database.Database, synchronous: 'FULL' | 'NORMAL'): 
 }
 
 function bringUpToDate(db: Database.Database, { path, migrations, readonly }: OpenOptions): void {
-  const files = readMigrations(migrations)
+  const all = readMigrations(migrations)
+  const [oldest, newest] = [all[0]?.version ?? 0, all.at(-1)?.version ?? 0]
   const found = Number(db.pragma('user_version', { simple: true }))
-  if (found > files.length || (readonly === true && found !== files.length)) {
-    throw new UnknownSchemaVersion(path, found, files.length)
+  const isKnown = found === 0 || (found >= oldest && found <= newest)
+  if (!isKnown || (readonly === true && found !== newest)) {
+    throw new UnknownSchemaVersion(path, found, newest, oldest)
   }
-  for (const [index, sql] of files.entries()) {
-    if (index < found) continue
+  for (const { version, sql } of all) {
+    if (version <= found) continue
     db.transaction(() => {
       db.exec(sql)
-      db.pragma(`user_version = ${index + 1}`)
+      db.pragma(`user_version = ${version}`)
     }).immediate()
   }
 }
 
-function readMigrations(folder: URL): string[] {
+interface Migration {
+  /** Its number, which is the version of a file that has it. */
+  readonly version: number
+  readonly sql: string
+}
+
+function readMigrations(folder: URL): Migration[] {
   const names = readdirSync(fileURLToPath(folder))
     .filter((name) => name.endsWith('.sql'))
     .sort()
+  const first = Number.parseInt(names[0] ?? '', 10)
   return names.map((name, index) => {
-    const number = String(index + 1).padStart(3, '0')
+    const version = first + index
+    const number = String(version).padStart(3, '0')
     assert(name.startsWith(`${number}-`), `migration ${name} should be number ${number}`)
-    return readFileSync(new URL(name, `${folder.href.replace(/\/?$/, '/')}`), 'utf8')
+    const file = new URL(name, `${folder.href.replace(/\/?$/, '/')}`)
+    return { version, sql: readFileSync(file, 'utf8') }
   })
 }
 

@@ -165,17 +165,6 @@ function createFreeKeys() {
   }
 }
 
-/** Claims as release 0.2.0 kept them with a message of its outbox. */
-export function decodeClaims(text: string): Claim[] {
-  const claims = JSON.parse(text) as [string, Address, string, string][]
-  return claims.map(([orderId, owner, nonce, fingerprint]) => ({
-    orderId,
-    owner,
-    nonce: BigInt(nonce),
-    fingerprint: Buffer.from(fingerprint, 'base64'),
-  }))
-}
-
 /** A digest of the signed action and the signature; of the empty text when the action cannot be read. */
 export const fingerprintOf = (signedText: string | undefined): Uint8Array =>
   hash('sha256', signedText ?? '', 'buffer')

@@ -1,6 +1,7 @@
 import type { Hex } from '../core/action.js'
 import type { OrderSums } from '../core/engine/order-sums.js'
 import { quoteE18 } from '../core/money.js'
+import { numberIn, withOrdinal } from '../core/engine/trade-id.js'
 
 /** The bytes of a hex string, as blobs are stored. */
 export function blobOf(hex: Hex): Buffer {
@@ -12,21 +13,11 @@ export function hexOf(blob: Buffer): Hex {
   return `0x${blob.toString('hex')}`
 }
 
-/** Number of markets that a key can distinguish: the ordinal is its low byte. */
-const ORDINALS = 256
-
-/**
- * A log position as one integer: the change's seq × 256 + the market's ordinal. Unique in the venue, increasing within
- * a market, and for a taker's fill the trade id (REA-014).
- */
-export function logKey(seq: number, ordinal: number): number {
-  return seq * ORDINALS + ordinal
-}
+/** A log position as one integer: the change's seq with its market's ordinal. Unique in the venue, increasing within a market. */
+export const logKey: (seq: number, ordinal: number) => number = withOrdinal
 
 /** The seq of a key. */
-export function seqOfKey(key: number): number {
-  return (key - (key % ORDINALS)) / ORDINALS
-}
+export const seqOfKey: (key: number) => number = numberIn
 
 /** What the three columns of an order's figures say; undefined before its first fill. */
 export function sumsOfColumns(

@@ -57,8 +57,6 @@ export const ExecuteRequest = z.object({
 })
 export type ExecuteRequest = Shape<typeof ExecuteRequest>
 
-/** A `RevertName`; executors of earlier releases also send a text. */
-const revert = z.string()
 const detail = revertDetail.optional()
 const guilty = z
   .enum(['maker', 'taker', 'both', 'venue'])
@@ -87,7 +85,7 @@ export const ExecuteReceipt = z.object({
     .describe(
       'What the share of the match in the gas of its transaction cost, in USDC at 1e18, rounded up; absent for `timeout`, and where it could not be read.',
     ),
-  revert: revert.optional().describe('For `reverted`.'),
+  revert: revertName.optional().describe('For `reverted`.'),
   detail,
   guilty,
   code_signers: codeSigners,
@@ -102,7 +100,7 @@ export type ExecuteReceipt = Shape<typeof ExecuteReceipt>
 export const ExecuteFailure = z.object({
   error: z.string(),
   details: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
-  revert: revert.optional(),
+  revert: revertName.optional(),
   detail,
   guilty,
   code_signers: codeSigners,
@@ -121,7 +119,7 @@ export const ReversalRecord = z.object({
   before: z
     .object({
       status: z.enum(['success', 'reverted']),
-      revert: revert.optional(),
+      revert: revertName.optional(),
       detail,
       tx_hash: hash,
       block_number: integer,
@@ -132,7 +130,7 @@ export const ReversalRecord = z.object({
       z.object({ status: z.literal('success'), tx_hash: hash, block_number: integer }),
       z.object({
         status: z.literal('reverted'),
-        revert,
+        revert: revertName,
         detail,
         tx_hash: hash.optional().describe('Absent when no transaction carried it out.'),
         block_number: integer.optional(),

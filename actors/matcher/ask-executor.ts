@@ -148,7 +148,7 @@ export function readAnswer(status: number, body: unknown): ExecutorAnswer {
   if (status === 422 && !isOfPayload) {
     const spentElsewhere = spent_elsewhere === true && ({ spentElsewhere: true } as const)
     return {
-      ...{ kind: 'reverted', revert: nameOf(revert), guilty: guilty ?? 'unclear' },
+      ...{ kind: 'reverted', revert: revert ?? UNNAMED, guilty: guilty ?? 'unclear' },
       ...spentElsewhere,
       ...codeSignersOf(failure),
     }
@@ -167,10 +167,9 @@ function readReceipt(body: ExecuteReceipt): ExecutorAnswer {
   const txHash = body.tx_hash as Hex
   const gasCost = cost === undefined ? {} : { gasCost: quoteE18(BigInt(cost)) }
   if (status === 'reverted') {
-    const revert = nameOf(body.revert)
     return {
       kind: 'reverted',
-      revert,
+      revert: body.revert ?? UNNAMED,
       guilty: body.guilty ?? 'unclear',
       txHash,
       ...gasCost,
@@ -184,11 +183,11 @@ function readReceipt(body: ExecuteReceipt): ExecutorAnswer {
   return { kind: 'success', txHash, blockNumber: BigInt(block), ...markPrice, ...gasCost }
 }
 
+/** How an answer names a revert for which no node gives a reason. */
+const UNNAMED = revertFields(UNKNOWN_REVERT).revert
+
 const codeSignersOf = ({ code_signers: signers }: Pick<ExecuteFailure, 'code_signers'>) =>
   signers === undefined ? {} : { codeSigners: signers as Address[] }
-
-/** The name alone enters the log; an executor of an earlier release sends other texts as well. */
-const nameOf = (revert = UNKNOWN_REVERT): string => revertFields(revert).revert
 
 export interface PostedAnswer {
   readonly status: number

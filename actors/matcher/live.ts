@@ -3,7 +3,6 @@ import { withIdentity } from '../../core/contracts/market-terms.js'
 import { crash } from '../../core/crash-point.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import { captureState } from '../../core/engine/capture.js'
-import { UNCLEAR_BLAMES_NEITHER } from '../../core/engine/engine-version.js'
 import { knownOrder } from '../../core/engine/state.js'
 import { SETTLEMENT_UNAVAILABLE } from '../../core/revert.js'
 import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
@@ -135,8 +134,7 @@ function openSettler(
     report: (settlementId, outcome) =>
       own.submit({ kind: 'SettlementReported', settlementId, outcome }),
     noteCode: async (signer) => {
-      const isNews = state.engineVersion >= UNCLEAR_BLAMES_NEITHER && !state.codeSigners.has(signer)
-      if (isNews) await own.submit({ kind: 'SignerCodeObserved', signer })
+      if (!state.codeSigners.has(signer)) await own.submit({ kind: 'SignerCodeObserved', signer })
     },
   })
 }

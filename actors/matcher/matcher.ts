@@ -33,6 +33,8 @@ export interface Matcher {
   standing(): Standing
   /** What holds the market, by cause. */
   holds(): ReadonlyMap<HoldCause, MarketHold>
+  /** Number of the market's newest trade, 0 before the first. */
+  trades(): number
   stop(): Promise<void>
 }
 
@@ -91,6 +93,7 @@ export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
     positions: () => positionsOf(phase),
     standing: () => standingOf(phase),
     holds: () => phase.log.state.holds,
+    trades: () => phase.log.state.tradeNo,
     stop: async () => {
       over = true
       await objecting.stop()

@@ -246,13 +246,14 @@ function reasonOf(change: Change): string {
 export function sampleMatcher(
   metrics: Metrics,
   market: string,
-  { standing, holds }: Pick<Matcher, 'standing' | 'holds'>,
+  { standing, holds, trades }: Pick<Matcher, 'standing' | 'holds' | 'trades'>,
 ): void {
   const position = (name: string) => () => {
     const value = standing().positions[name]
     return value === undefined ? [] : [[{ market }, value] as const]
   }
   metrics.sample('venue_market_seq', position('feed_seq'))
+  metrics.sample('venue_market_trades', () => [[{ market }, trades()]])
   metrics.sample('venue_command_seq', position('command_seq'))
   metrics.sample('venue_market_held', () =>
     Array.from(holds(), ([cause, hold]) => {

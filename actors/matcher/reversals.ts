@@ -9,7 +9,6 @@ import {
   type SettlementTrail,
   type SettlementTruth,
 } from '../../core/engine/settlement-trail.js'
-import { revertFields } from '../../core/revert.js'
 import { ReversalsPage, type ReversalRecord } from '../../interface/execute.js'
 import { BusUnavailable, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
 import type { ExecutorAddress } from './ask-executor.js'
@@ -180,7 +179,7 @@ function readReversal(row: ReversalRecord): ReportedReversal {
     return {
       no,
       settlementId,
-      now: { kind: 'reverted', revert: revertFields(truth.revert).revert },
+      now: { kind: 'reverted', revert: truth.revert },
     }
   }
   const { tx_hash: txHash, block_number: block } = truth

@@ -56,10 +56,7 @@ export interface Term {
 
 /** The intake's writer of a market's command log. */
 export interface CommandLog {
-  /**
-   * Folds the claims of the log, and publishes what release 0.2.0 left in the outbox. Throws LogMismatch, after which the
-   * log takes nothing.
-   */
+  /** Folds the claims of the log. Throws LogMismatch, after which the log takes nothing. */
   recover(): Promise<void>
   /**
    * Appends the barrier of a term and folds the log up to it: from there on the market skips every command of an earlier
@@ -139,7 +136,7 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
     flush: (group) => (flushing = flush(writing, refuseStale(group, elapsedMs()))),
   })
   return {
-    recover: () => recover(writing),
+    recover: async () => void (await foldLog(writing, { term: undefined })),
     begin: (term) => begin(writing, term),
     settled: () => flushing,
     heard(taken) {
@@ -272,8 +269,9 @@ function loggedCommand(entry: LogEntry, sourceNo: number, atMs: number): LoggedC
  */
 function append(writing: Writing, { lastNo, payload }: Message): Promise<number> {
   const { bus, market, term } = writing
+  assert(term !== undefined, `an append to the log of ${market} before its term began`)
   // Another intake may use the same numbers until it is fenced.
-  const messageId = [INTAKE_SOURCE, ...(term === undefined ? [] : [term.id]), lastNo].join(':')
+  const messageId = [INTAKE_SOURCE, term.id, lastNo].join(':')
   return repeated(writing, async (attempt) => {
     const found = attempt === 0 ? undefined : await foldSought(writing, payload)
     if (found !== undefined) return found
@@ -311,19 +309,6 @@ async function repeated<T>(writing: Writing, step: (attempt: number) => Promise<
 /** No later attempt will succeed. */
 export const isFinal = (error: unknown): boolean =>
   error instanceof LogMismatch || error instanceof Fenced || error instanceof InvariantBroken
-
-async function recover(writing: Writing): Promise<void> {
-  const { market, registry, log } = writing
-  await foldLog(writing, { term: undefined })
-  const kept = registry.unsent(market)
-  if (kept.length === 0) return
-  const { lastNo } = registry.folded(market)
-  const unsent = kept.filter((message) => message.lastNo > lastNo)
-  for (const message of unsent) await append(writing, message)
-  await foldLog(writing, { term: undefined })
-  registry.dropUnsent(market)
-  log.info({ market, messages: unsent.length }, 'outbox of an earlier release published')
-}
 
 const laterTerm = (market: string, term: number): string =>
   `${commandsStream(market)} holds term ${term} of another intake`

@@ -31,7 +31,7 @@ export interface OrderEntrySpec {
 interface MarketBase {
   /** Canonical identifier, for example `cNGN-USDC`. */
   readonly market: string
-  /** Reserved in the register of markets, never reused: the low part of every trade id (REA-014). */
+  /** Reserved in the register of markets, never reused: what is left of every trade id when it is divided by 65,536 (REA-014). */
   readonly ordinal: number
   /** A disabled market takes no order and is not listed; its history stays readable. */
   readonly enabled: boolean

@@ -32,11 +32,7 @@ import {
   markEnded,
   type Step,
 } from './emit-change.js'
-import {
-  assertEngineVersion,
-  DUE_AT_NEWEST_DEADLINE,
-  REFUSES_UNDERIVABLE,
-} from './engine-version.js'
+import { assertEngineVersion } from './engine-version.js'
 import { observeFault, refreshHolds } from './holds.js'
 import { applyEndLease, applySetLease, endLeases, resumeLeases } from './leases.js'
 import { DEADLINES_MAX_PER_STEP, PASSED_OVER_MAX_PER_STEP, RESTORED_SEQ_JUMP } from './limits.js'
@@ -62,6 +58,12 @@ export interface AppliedCommand {
 
 const NOTHING: AppliedCommand = { changes: [], moreIsDue: false, continueOrderIds: [] }
 
+/** No number of the market may mean two things: what was published and is lost has taken at most as many. */
+function leaveGap(state: MatcherState): void {
+  state.seq += RESTORED_SEQ_JUMP
+  state.tradeNo += RESTORED_SEQ_JUMP
+}
+
 /**
  * The market's pure step: the only place where a market changes. Time, ids and the chain's answers come inside the
  * command. Works on the state it is given; a repeated command of a writer is applied once.
@@ -72,7 +74,7 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   const beforeMs = state.nowMs
   const isTimeTrusted = followClock(state, logged)
   // Before anything that may emit a change: all of them stand behind the gap.
-  if (logged.command.kind === 'MarketRestored') state.seq += RESTORED_SEQ_JUMP
+  if (logged.command.kind === 'MarketRestored') leaveGap(state)
   const step = beginStep(state)
   forgetOldPairs(state)
   forgetOldFailures(state.windows, state.nowMs)
@@ -88,7 +90,7 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   followHolds(step)
   cancelDisabled(step)
   continueReviews(step)
-  const refused = whyRefused(state, logged.command)
+  const refused = whyUnderivable(logged.command, state)
   const answer = refused === undefined ? applyOne(step, logged.command) : refuse(step, logged)
   const { changes, continueOrderIds } = step
   const moreIsDue = timeIsDue || state.reviews.size > 0 || isReopening(state) || isCancelling(state)
@@ -102,10 +104,6 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
     ? { changes, moreIsDue, continueOrderIds }
     : { changes, moreIsDue, continueOrderIds, answer }
 }
-
-/** A log of an earlier version holds none, and goes on as before. */
-const whyRefused = (state: MatcherState, command: Command): string | undefined =>
-  state.engineVersion < REFUSES_UNDERIVABLE ? undefined : whyUnderivable(command, state)
 
 /** Refuses a command before it has changed anything. Time, and what it makes due, is the log's and not the command's. */
 function refuse(step: Step, logged: LoggedCommand): CommandAnswer {
@@ -286,7 +284,7 @@ export function applyTime(step: Step): boolean {
     const deadline = takeDueDeadline(state.deadlines, state.nowMs)
     if (deadline === undefined) return false
     const live = state.orders.get(deadline.orderId)
-    if (live?.rank === deadline.rank && isDueAt(state, live, deadline)) applyDeadline(step, live)
+    if (live?.rank === deadline.rank && isDueAt(live, deadline)) applyDeadline(step, live)
   }
   return earliestMs(state.deadlines) <= state.nowMs
 }
@@ -295,10 +293,8 @@ export function applyTime(step: Step): boolean {
  * Whether the order is due at this entry of the queue. One whose deadline has moved since comes later, in the place of its
  * new entry: of holds that end at the same moment the earlier order's ends first, so that the later one finds it in the book.
  */
-function isDueAt({ engineVersion, nowMs }: MatcherState, live: LiveOrder, at: Deadline): boolean {
-  const dueMs = nextDeadlineMs(live) ?? Infinity
-  return dueMs <= (engineVersion < DUE_AT_NEWEST_DEADLINE ? nowMs : at.atMs)
-}
+const isDueAt = (live: LiveOrder, { atMs }: Deadline): boolean =>
+  (nextDeadlineMs(live) ?? Infinity) <= atMs
 
 function applyDeadline(step: Step, live: LiveOrder): void {
   const { nowMs } = step.state

@@ -16,7 +16,7 @@ import { REVERSALS_BEYOND_MAX } from './limits.js'
 import { addFilled, isExpired, isExpiring, type LiveOrder } from './live-order.js'
 import { releaseHold } from './match.js'
 import { releaseWaiting } from './review-account.js'
-import { scheduleOrder, type MatcherState } from './state.js'
+import { nextTradeId, scheduleOrder, type MatcherState } from './state.js'
 
 /** The `cancel_reason` of an order that was filled by a settlement which the chain has lost. */
 export const REVERSED_REASON = 'settlement_reversed'
@@ -124,7 +124,7 @@ function fillLate(
     maker: makeRoom(step, found.maker, match.amount),
     taker: makeRoom(step, found.taker, match.amount),
   }
-  const tradeId = (state.seq + 2) * 256 + state.identity.ordinal
+  const tradeId = nextTradeId(state)
   const [ofMaker, ofTaker] = fillsOf(match, { txHash, blockNumber, tradeId }, taker.side)
   for (const [{ published, live }, fill] of pairs(legs, ofMaker, ofTaker)) {
     if (live === undefined) {

@@ -16,7 +16,7 @@ import {
 import { matchIncoming } from './match.js'
 import { endPointless, releaseWaiting } from './review-account.js'
 import { barredOf, forgetFailedPair, noteFailedPair } from './signer-pairs.js'
-import { knownOrder, scheduleOrder } from './state.js'
+import { knownOrder, nextTradeId, scheduleOrder } from './state.js'
 import { followClosings, noteFailure, noteSettled } from './window-outcomes.js'
 
 /** Applies the outcome of a match. A second report of the same match changes nothing. */
@@ -58,7 +58,7 @@ function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success
   const published = {
     txHash: outcome.txHash,
     blockNumber: outcome.blockNumber,
-    tradeId: (state.seq + 2) * 256 + state.identity.ordinal,
+    tradeId: nextTradeId(state),
     ...(outcome.markPrice !== undefined && { markPrice: outcome.markPrice }),
   }
   state.fault = undefined

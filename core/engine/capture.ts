@@ -94,6 +94,7 @@ function restOf(state: MatcherState) {
     engineVersion: state.engineVersion,
     seq: state.seq,
     rank: state.rank,
+    tradeNo: state.tradeNo,
     nowMs: state.nowMs,
     clock: state.clock,
     observed: state.observed,

@@ -33,7 +33,7 @@ export interface Fill extends Match {
   readonly fee: QuoteE18
   readonly txHash: Hex
   readonly blockNumber: bigint
-  /** Taker's seq × 256 + the market's ordinal (REA-014); the same on both legs. */
+  /** Number of the trade in its market × 65,536 + the market's ordinal (REA-014); the same on both legs. */
   readonly tradeId: number
   /** Engine side of the taker; the maker's is the opposite. */
   readonly takerSide: Side

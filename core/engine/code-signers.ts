@@ -1,5 +1,4 @@
 import type { Address } from '../action.js'
-import { CODE_HAS_WINDOWS } from './engine-version.js'
 import { CODE_SIGNERS_MAX } from './limits.js'
 import type { LiveOrder } from './live-order.js'
 import type { Order } from './order.js'
@@ -15,16 +14,12 @@ export function noteCodeSigner({ codeSigners }: MatcherState, signer: Address): 
 }
 
 /** Whether the order's signer is code: as its signature was checked, or as a failed match has shown since. */
-export const isByCode = ({ codeSigners, engineVersion }: MatcherState, { order }: LiveOrder) =>
-  (order.signedByCode === true && engineVersion >= CODE_HAS_WINDOWS) ||
-  (codeSigners.size > 0 && codeSigners.has(order.signer))
+export const isByCode = ({ codeSigners }: MatcherState, { order }: LiveOrder) =>
+  order.signedByCode === true || (codeSigners.size > 0 && codeSigners.has(order.signer))
 
 /** The order as it is placed: what is known of its signer is part of it, and outlasts the list of signers. */
-export const asSigned = ({ codeSigners, engineVersion }: MatcherState, order: Order): Order =>
-  engineVersion >= CODE_HAS_WINDOWS &&
-  order.signedByCode === undefined &&
-  codeSigners.size > 0 &&
-  codeSigners.has(order.signer)
+export const asSigned = ({ codeSigners }: MatcherState, order: Order): Order =>
+  order.signedByCode === undefined && codeSigners.size > 0 && codeSigners.has(order.signer)
     ? { ...order, signedByCode: true }
     : order
 

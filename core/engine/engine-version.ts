@@ -5,17 +5,7 @@ import { assert } from '../assert.js'
  * is one more version. The step then asks `state.engineVersion` and does as before until the log holds EngineVersionSet, so
  * that every fold of the log, whichever release makes it, gives the blocks that were published.
  */
-export const ENGINE_VERSION = 2
-
-/** The version from which a failed match without proof against either side counts against no order (signer-pairs.ts). */
-export const UNCLEAR_BLAMES_NEITHER = 2
-/** From this version on a command of which the step cannot derive what it needs is refused, and changes nothing else. */
-export const REFUSES_UNDERIVABLE = 2
-/** From this version on an order whose deadline has moved is due at the new one, however late the step comes. */
-export const DUE_AT_NEWEST_DEADLINE = 2
-
-/** From this version on signers that are code have windows (code-windows.ts). */
-export const CODE_HAS_WINDOWS = 2
+export const ENGINE_VERSION: number = 1
 
 /** The version in which a log begins. */
 export const FIRST_ENGINE_VERSION = 1

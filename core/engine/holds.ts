@@ -8,7 +8,6 @@ import { holdForAccount } from './accounts.js'
 import { isByCode } from './code-signers.js'
 import type { SettlementOutcome } from './command.js'
 import { markCancelled, type Step } from './emit-change.js'
-import { UNCLEAR_BLAMES_NEITHER } from './engine-version.js'
 import {
   FAULT_HOLD_MAX_MS,
   FAULT_HOLD_MS,
@@ -96,14 +95,13 @@ type Pair = readonly [LiveOrder, LiveOrder]
  * that one hostile order cannot hold a market.
  */
 export function blameFor(step: Step, { guilty, revert }: Reverted, pair: Pair): Blame | 'neither' {
-  const { trading, engineVersion } = step.state
+  const { trading } = step.state
   if (guilty !== 'unclear') return guilty
-  const unproven = engineVersion < UNCLEAR_BLAMES_NEITHER ? 'both' : 'neither'
   const fault = venueFaultOf(trading, revert)
-  if (fault !== undefined) return fault === 'holdings' ? unproven : 'venue'
+  if (fault !== undefined) return fault === 'holdings' ? 'neither' : 'venue'
   // Only the taker pays a fee, so only the taker can have signed one too low.
   if (revert === 'TM_FeeTooHigh') return 'taker'
-  return isUnnamed(revert) && hasHitOthers(step, revert, pair) ? 'venue' : unproven
+  return isUnnamed(revert) && hasHitOthers(step, revert, pair) ? 'venue' : 'neither'
 }
 
 /**

@@ -98,8 +98,8 @@ export const REORG_BLOCKS = 64n
 export const SETTLED_BLOCKS_MAX = 256
 
 /**
- * How far `seq` goes ahead when a market is restored with a gap: beyond every change that was published and is lost, so that no
- * `seq`, settlement or trade id means two things.
+ * How far `seq` and the number of trades go ahead when a market is restored with a gap: beyond every change that was published
+ * and is lost, so that no `seq`, settlement or trade id means two things.
  */
 export const RESTORED_SEQ_JUMP = 1_000_000_000
 

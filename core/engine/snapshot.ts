@@ -74,6 +74,7 @@ export interface MatcherSnapshot {
   readonly cancelUpToRank: number
   readonly seq: number
   readonly rank: number
+  readonly tradeNo: number
   readonly nowMs: number
   readonly clock: ClockSeen | undefined
   readonly observed: MarketObservation | undefined
@@ -172,6 +173,7 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
     }),
     seq: snapshot.seq,
     rank: snapshot.rank,
+    tradeNo: snapshot.tradeNo,
     nowMs: snapshot.nowMs,
     clock: snapshot.clock,
     orders: new Map(),

@@ -25,6 +25,7 @@ import { leasesOf, type Leases } from './leases.js'
 import { EXPIRY_MARGIN_MS } from './limits.js'
 import type { LiveOrder, OwnerOrders } from './live-order.js'
 import { failedPairsOf, type FailedPairs } from './signer-pairs.js'
+import { withOrdinal } from './trade-id.js'
 
 /** The whole state of one market's matcher: a fold over that market's command log. */
 export interface MatcherState {
@@ -42,6 +43,8 @@ export interface MatcherState {
   seq: number
   /** Number of the last placement. */
   rank: number
+  /** Number of the last trade, 0 before the first. */
+  tradeNo: number
   /** Market time: the greatest time in the log that is trusted (clock.ts), unix milliseconds. */
   nowMs: number
   /** The newest comparison with the chain's clock; absent while none was logged. */
@@ -109,6 +112,7 @@ export function emptyMatcherState({ identity, rules, enabled }: MarketOpening): 
     engineVersion: FIRST_ENGINE_VERSION,
     seq: 0,
     rank: 0,
+    tradeNo: 0,
     nowMs: 0,
     clock: undefined,
     orders: new Map(),
@@ -136,6 +140,12 @@ export function emptyMatcherState({ identity, rules, enabled }: MarketOpening): 
     leases: leasesOf([]),
     massCancels: new Map(),
   }
+}
+
+/** The id of the next trade (REA-014), which is counted as made. */
+export function nextTradeId(state: MatcherState): number {
+  state.tradeNo += 1
+  return withOrdinal(state.tradeNo, state.identity.ordinal)
 }
 
 /** The order, which must be known: a match refers to it. */

@@ -17,7 +17,6 @@ import {
 } from './code-windows.js'
 import type { SettlementOutcome } from './command.js'
 import { emitChange, type Step } from './emit-change.js'
-import { CODE_HAS_WINDOWS } from './engine-version.js'
 import {
   REVIEWED_MAX_PER_STEP,
   TRIAL_POINTS_IN_SIMULATION,
@@ -50,7 +49,7 @@ export function noteSettled(
   { gasCost }: Settled,
 ): void {
   const { windows, nowMs } = state
-  if (gasCost === undefined || gasCost === 0n || state.engineVersion < CODE_HAS_WINDOWS) return
+  if (gasCost === undefined || gasCost === 0n) return
   noteGasCost(windows, gasCost)
   if (takerFee < gasCost || maker.owner === taker.owner) return
   const sides = windowsOf(state, maker, taker)

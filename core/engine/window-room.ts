@@ -12,7 +12,6 @@ import {
 import { isByCode } from './code-signers.js'
 import type { EndReason } from './change.js'
 import { isImmediate } from './controls.js'
-import { CODE_HAS_WINDOWS } from './engine-version.js'
 import { SIGNER_POLL_MIN_MS, SIGNER_POLL_MS_PER_ORDER, UNGROWN_ORDERS_MAX } from './limits.js'
 import type { Hold, LiveOrder, OwnerOrders } from './live-order.js'
 import type { Order } from './order.js'
@@ -32,7 +31,7 @@ const NO_WINDOWS: readonly WindowOf[] = []
 export function codeSides(state: MatcherState, one: LiveOrder, other: LiveOrder) {
   const isOne = isByCode(state, one)
   const isOther = isByCode(state, other)
-  if ((!isOne && !isOther) || state.engineVersion < CODE_HAS_WINDOWS) return NONE
+  if (!isOne && !isOther) return NONE
   return [...(isOne ? [one] : []), ...(isOther ? [other] : [])]
 }
 
@@ -55,7 +54,7 @@ export const ofOrder = ({ owner, order }: LiveOrder): WindowOf => ({ signer: ord
  * is cancelled.
  */
 export function whyShut(state: MatcherState, live: LiveOrder): WithoutRoom | undefined {
-  if (!isByCode(state, live) || state.engineVersion < CODE_HAS_WINDOWS) return undefined
+  if (!isByCode(state, live)) return undefined
   const untilMs = closedUntilMs(state.windows, ofOrder(live))
   return untilMs > state.nowMs ? waiting(live, untilMs) : undefined
 }
@@ -118,11 +117,11 @@ export function takeRoom(
 
 /** Whether a further order of the owner is one too many, since it is signed by code whose window has not grown. */
 export function isBeyondTrust(
-  { windows, engineVersion }: MatcherState,
+  { windows }: MatcherState,
   order: Order,
   own: OwnerOrders | undefined,
   leaving = 0,
 ): boolean {
-  if (order.signedByCode !== true || engineVersion < CODE_HAS_WINDOWS) return false
+  if (order.signedByCode !== true) return false
   return (own?.size ?? 0) - leaving >= UNGROWN_ORDERS_MAX && !hasGrown(windows, order)
 }

@@ -204,7 +204,7 @@ function sumsOf({ filledQuote, filledProduct, feePaid }: OrderRow): Pick<StoredO
 export interface HistoryPosition {
   /** Unix milliseconds. */
   readonly atMs: number
-  /** Log position: `seq × 256 + the market's ordinal`. */
+  /** Log position: `seq × 65,536 + the market's ordinal`. */
   readonly key: number
 }
 

@@ -7,7 +7,7 @@ import { blobOf, hexOf, seqOfKey } from '../row-values.js'
 import { boundsOf, type HistoryPage, type HistoryPosition } from './read-orders.js'
 
 const TRADES = `
-  SELECT trade_id AS tradeId, at_ms AS atMs, settlement_id AS settlementId,
+  SELECT trade_id AS tradeId, fill_key AS fillKey, at_ms AS atMs, settlement_id AS settlementId,
     maker.order_id AS makerOrderId, taker.order_id AS takerOrderId, taker_side AS takerSide,
     price, amount, taker_fee AS takerFee, tx_hash AS txHash, block_number AS blockNumber,
     mark_price AS markPrice, reversed_at_ms AS reversedAtMs
@@ -23,6 +23,7 @@ export const TRADES_SQL = `${TRADES}
 
 interface TradeRow {
   readonly tradeId: number
+  readonly fillKey: number
   readonly atMs: number
   readonly settlementId: string
   readonly makerOrderId: string
@@ -91,7 +92,7 @@ export function createReadTradesWithin(db: Database) {
 function tradeOf(row: TradeRow): Trade {
   const takerFee = quoteE18(BigInt(row.takerFee))
   return {
-    seq: seqOfKey(row.tradeId),
+    seq: seqOfKey(row.fillKey),
     atMs: row.atMs,
     ...(row.reversedAtMs === null ? {} : { reversed: true }),
     fill: {

@@ -7,6 +7,7 @@ import { notionalFloor } from '../../core/contracts/fees.js'
 import { orderAfter, type Change } from '../../core/engine/change.js'
 import { sumsAfter } from '../../core/engine/order-sums.js'
 import type { QuoteE18 } from '../../core/money.js'
+import { ORDINALS } from '../../core/engine/trade-id.js'
 import { blobOf, logKey } from '../row-values.js'
 import { createEntryWriter } from './entries.js'
 import type { CandleWriter } from './write-candles.js'
@@ -198,8 +199,7 @@ export function createFillWriter({ db, candles, keyOf }: FillWriterOptions): Fil
     begin: () => (waiting = undefined),
     flush,
     write(ordinal, change, filled) {
-      const { fill, seq, atMs } = change
-      const key = logKey(seq, ordinal)
+      const { fill, atMs } = change
       const { tradeId, liquidity } = fill
       const leg = legOf(ordinal, change)
       if (liquidity === 'maker') {
@@ -207,7 +207,10 @@ export function createFillWriter({ db, candles, keyOf }: FillWriterOptions): Fil
         waiting = leg
         return
       }
-      assert(tradeId === key, `trade ${tradeId} is not numbered by its taker's change ${seq}`)
+      assert(
+        tradeId % ORDINALS === ordinal,
+        `trade ${tradeId} is of another market than ${ordinal}`,
+      )
       assert(fill.fee === fill.takerFee, `trade ${tradeId}: the taker's fee is not the match's`)
       writeTrade(ordinal, change, filled)
       flush()
@@ -246,13 +249,18 @@ export function createTradeReverser({ db, candles }: Omit<FillWriterOptions, 'ke
 
 function createTradeWriter(db: Database, keyOf: FillWriterOptions['keyOf']) {
   const insert = db.prepare(
-    `INSERT INTO trades (trade_id, market_id, at_ms, settlement_id, maker_order_key, taker_order_key,
+    `INSERT INTO trades (trade_id, fill_key, market_id, at_ms, settlement_id, maker_order_key, taker_order_key,
        taker_side, price, amount, taker_fee, tx_hash, block_number, quote, mark_price)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  return (ordinal: number, { fill, atMs }: Filling, { orderKey, quote }: FilledOrder): void => {
+  return (
+    ordinal: number,
+    { fill, seq, atMs }: Filling,
+    { orderKey, quote }: FilledOrder,
+  ): void => {
     insert.run(
-      ...[fill.tradeId, ordinal, atMs, fill.settlementId, keyOf(fill.makerOrderId), orderKey],
+      ...[fill.tradeId, logKey(seq, ordinal), ordinal, atMs],
+      ...[fill.settlementId, keyOf(fill.makerOrderId), orderKey],
       ...[fill.takerSide, String(fill.price), String(fill.amount), String(fill.takerFee)],
       ...[blobOf(fill.txHash), fill.blockNumber, String(quote)],
       fill.markPrice?.toString() ?? null,

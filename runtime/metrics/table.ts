@@ -64,6 +64,11 @@ export const METRICS = {
     'Changes of orders, by kind; of cancels, holds and reverts also the reason.',
   ),
   venue_market_seq: gauge('matchers', MARKET, 'Sequence of the newest change of the market.'),
+  venue_market_trades: gauge(
+    'matchers',
+    MARKET,
+    'Number of the newest trade of the market; ids of trades and log positions are exact below 2^37.',
+  ),
   venue_command_seq: gauge(
     'matchers',
     MARKET,

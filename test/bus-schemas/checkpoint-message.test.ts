@@ -21,7 +21,6 @@ import type { Change } from '../../core/engine/change.js'
 import { checkBook } from '../../core/engine/check-state.js'
 import type { Command, LoggedCommand } from '../../core/engine/command.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
-import { addDeadline } from '../../core/engine/deadlines.js'
 import { restoreSnapshot } from '../../core/engine/snapshot.js'
 import type { MatcherState } from '../../core/engine/state.js'
 import type { Codec } from '../../core/wire/codec.js'
@@ -35,7 +34,6 @@ import {
   START_MS,
   type MarketAct,
 } from '../support/market-commands.js'
-import { resealed } from '../support/resealed.js'
 import { runs } from '../support/property-runs.js'
 import { startCapture, takeSnapshot } from '../support/snapshots.js'
 
@@ -276,54 +274,12 @@ describe('checkpoints', () => {
     expect(() => decodeCheckpoint(foreign, LOG_MARKET)).to.throw(CheckpointUnusable, 'version 2')
   })
 
-  it('of release 0.2.0 may hold deadlines beyond every date and before 1970', () => {
-    const state = fresh()
-    addDeadline(state.deadlines, { atMs: 5, rank: 1, orderId: 'o1' })
-    for (const [stored, counted] of [
-      ['9007199254741000', 8_640_000_000_000_000],
-      ['9007199254740991000', 8_640_000_000_000_000],
-      ['-10000', 0],
-    ] as const) {
-      const messages = resealed(encoded(state), (part) => part.replace('[[5,1,', `[[${stored},1,`))
-      expect([...restored(messages).deadlines.atMs]).to.deep.equal([counted])
-    }
-  })
-
   it('of a newer version are refused for good, not skipped, and say what to run', () => {
     const newer = sealOfVersion(encoded(fresh()), VERSION + 1)
     expect(() => decodeCheckpoint(newer, LOG_MARKET)).to.throw(
       InvariantBroken,
-      `a checkpoint of ${MARKET} is of version ${VERSION + 1}, this build reads versions ${FIRST_VERSION} to ${VERSION}: run the release that wrote it`,
+      `a checkpoint of ${MARKET} is of version ${VERSION + 1}, this build reads version ${VERSION}: run the release that wrote it`,
     )
-  })
-
-  it('of version 7 know of refused post-only orders alone', () => {
-    const { state } = logOf([], [])
-    const [head] = encoded(state)
-    const rows = JSON.parse(String(Buffer.from(head ?? [])).split('\n')[1] ?? '') as unknown[]
-    const parts = [
-      { list: 'head', rows },
-      { list: 'refusedOrderIds', rows: ['a', 'b'] },
-    ]
-    const { lists } = checkpointVersions(LOG_MARKET).read(FIRST_VERSION, parts, 'checkpoint')
-    expect(lists.refusedOrders).to.deep.equal([
-      ['a', 'post_only_would_cross'],
-      ['b', 'post_only_would_cross'],
-    ])
-    expect(lists).not.to.have.property('refusedOrderIds')
-  })
-
-  it('of version 8 know of no signers that wait', () => {
-    const { state } = logOf([], [])
-    const [head] = encoded(state)
-    const rows = JSON.parse(String(Buffer.from(head ?? [])).split('\n')[1] ?? '') as unknown[]
-    const { lists } = checkpointVersions(LOG_MARKET).read(8, [{ list: 'head', rows }], 'checkpoint')
-    expect(lists).to.include.keys('refusedOrders')
-    expect(lists.failedPairs).to.deep.equal([])
-    expect(lists.codeSigners).to.deep.equal([])
-    expect(lists.codeWindows).to.deep.equal([])
-    expect(lists.failedSigners).to.deep.equal([])
-    expect(lists.takenWindows).to.deep.equal([])
   })
 
   it('of an older version are read by the upcast of their content', () => {
@@ -354,7 +310,6 @@ describe('checkpoints', () => {
 })
 
 const VERSION = checkpointVersion(LOG_MARKET)
-const FIRST_VERSION = checkpointVersions(LOG_MARKET).first
 /** The place of the engine version among the scalars of the head. */
 const ENGINE_VERSION_AT = 4
 const anyJson: Codec<unknown> = { write: (value) => JSON.stringify(value), read: (json) => json }

@@ -329,10 +329,10 @@ describe('order requests', () => {
   })
 
   it('are refused without a body’s line, with a field too many, and in another version', () => {
-    for (const bad of ['', '[4,["r",null]]', '[4,["r"]]\n{}', '[4,["r",null,1]]\n{}', '\n{}']) {
+    for (const bad of ['', '[10,["r",null]]', '[10,["r"]]\n{}', '[10,["r",null,1]]\n{}', '\n{}']) {
       expect(() => decodeOrderRequest(bytes(bad)), bad).to.throw(MalformedMessage)
     }
-    expect(() => decodeOrderRequest(bytes('[5,["r",null]]\n{}'))).to.throw(InvariantBroken)
+    expect(() => decodeOrderRequest(bytes('[11,["r",null]]\n{}'))).to.throw(InvariantBroken)
     expect(() => decodeOrderRequest(bytes('{"v":2,"request_id":"r"}\n{}'))).to.throw(
       InvariantBroken,
     )

@@ -112,7 +112,7 @@ describe('versions of a declaration', () => {
       InvariantBroken,
       'position is of version 5, this build reads versions 3 to 4: run the release that wrote it, or a newer one',
     )
-    expect(() => read('[2,"1"]')).to.throw(InvariantBroken, 'written before release 0.2.0')
+    expect(() => read('[2,"1"]')).to.throw(InvariantBroken, 'written before release 0.3.0')
   })
 
   it('are never guessed from a number that is torn or not a number', () => {

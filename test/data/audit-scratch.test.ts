@@ -137,7 +137,7 @@ describe('the tables of an audit', () => {
     /** The legs of a match in the changes `seq` and `seq + 1`. */
     const legs = (seq: number, settlementId: string) => {
       const fill = aFill({
-        ...{ settlementId, amount, takerSide: 'sell', tradeId: (seq + 1) * 256 + ORDINAL },
+        ...{ settlementId, amount, takerSide: 'sell', tradeId: (seq + 1) * 65_536 + ORDINAL },
         ...{ price: priceE18(E18), txHash: hashOf(seq), blockNumber: BigInt(seq) },
       })
       return { fill, makerFill: { ...fill, liquidity: 'maker' as const, fee: quoteE18(0n) } }
@@ -157,7 +157,7 @@ describe('the tables of an audit', () => {
         aChange(seq + 1, taker, { ...why, fill }),
       ]
     }
-    const keyOf = (seq: number) => seq * 256 + ORDINAL
+    const keyOf = (seq: number) => seq * 65_536 + ORDINAL
     beforeEach(() => {
       const changes = [
         aChange(1, maker, placed(maker, 1)),

@@ -24,7 +24,7 @@ const maker = anOrder({ orderId: 'maker-1', nonce: 12n })
 const taker = anOrder({ orderId: 'taker-1', nonce: 3n, subaccountId: 12n, side: 'sell' })
 const match = (seq: number) =>
   aFill({
-    ...{ settlementId: `${MARKET}:${seq}`, tradeId: (seq + 1) * 256, takerSide: 'sell' },
+    ...{ settlementId: `${MARKET}:${seq}`, tradeId: (seq + 1) * 65_536, takerSide: 'sell' },
     ...{ amount: amountE18(E18), txHash: hashOf(seq), blockNumber: BigInt(seq) },
   })
 const makerLeg = (seq: number) => ({

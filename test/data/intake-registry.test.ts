@@ -10,7 +10,7 @@ import {
   type Claim,
   type IntakeRegistry,
 } from '../../data/intake-registry.js'
-import { writeOldRegistry } from '../support/old-registry.js'
+import { UnknownSchemaVersion } from '../../data/open.js'
 import { numberedClaim as claimOf, owner } from './numbered-claims.js'
 
 const market = 'cNGN-USDC'
@@ -166,41 +166,21 @@ describe('the registry of order intake', () => {
   })
 })
 
-describe('a registry of release 0.2.0', () => {
-  let directory: string
-  beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'registry-'))))
-  afterEach(() => rmSync(directory, { recursive: true }))
-
-  it('keeps its claims, also those of its outbox, whose messages are still to be published', () => {
+describe('a registry of a release before 0.3.0', () => {
+  it('is refused in one sentence, and left as it is', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'registry-'))
     const path = join(directory, 'intake.db')
-    const waiting = { orderId: 'waiting', owner, nonce: 2n, fingerprint: Buffer.from([7, 8]) }
-    writeOldRegistry(path, [
-      { lastNo: 5, market: other, payload: Buffer.from('five'), claims: [waiting] },
-      { lastNo: 6, market: other, payload: Buffer.from('six'), claims: [] },
-    ])
-    const db = new Sqlite(path)
-    db.prepare('INSERT INTO taken_order VALUES (?, ?, ?, ?, ?)').run(
-      ...['stored', owner, '1', market, Buffer.from([1])],
+    const old = new Sqlite(path)
+    old.exec('CREATE TABLE outbox (last_no INTEGER)')
+    old.pragma('user_version = 4')
+    old.close()
+    expect(() => openIntakeRegistry(path)).to.throw(
+      UnknownSchemaVersion,
+      /intake\.db has schema version 4, this build knows version \d+: it was written before release 0\.3\.0/,
     )
-    db.prepare('INSERT INTO published VALUES (?, ?, ?)').run(market, 9, 4)
-    db.close()
-
-    const registry = openIntakeRegistry(path)
-    const holder = { orderId: 'waiting', market: other, fingerprint: waiting.fingerprint }
-    expect(registry.findOrder('stored')?.market).to.equal(market)
-    expect(registry.findOrder('waiting')).to.deep.equal(holder)
-    expect(registry.findNonce(owner, 2n)).to.deep.equal(holder)
-    expect(registry.folded(market)).to.deep.equal({ streamSeq: 9, lastNo: 4 })
-    expect(registry.unsent(market)).to.deep.equal([])
-    expect(registry.unsent(other)).to.deep.equal([
-      { lastNo: 5, payload: Buffer.from('five') },
-      { lastNo: 6, payload: Buffer.from('six') },
-    ])
-    registry.dropUnsent(other)
-    void registry.close()
-    const again = openIntakeRegistry(path)
-    expect(again.unsent(other)).to.deep.equal([])
-    expect(again.findOrder('waiting')).to.deep.equal(holder)
-    void again.close()
+    const after = new Sqlite(path, { readonly: true })
+    expect(after.pragma('user_version', { simple: true })).to.equal(4)
+    after.close()
+    rmSync(directory, { recursive: true })
   })
 })

@@ -97,6 +97,23 @@ describe('opening a database', () => {
     )
   })
 
+  it('refuses a file of a release whose data are not read any more, and leaves it as it is', () => {
+    rowsOf()
+    rmSync(join(dir.path, 'migrations', '001-first.sql'))
+    migration('002-fresh.sql', 'CREATE TABLE b (x INTEGER) STRICT;')
+    for (const readonly of [false, true]) {
+      expect(() => rowsOf({ readonly })).to.throw(
+        UnknownSchemaVersion,
+        /a\.db has schema version 1, this build knows version 2: it was written before release 0\.3\.0/,
+      )
+    }
+    rmSync(options.path)
+    withDatabase({}, (db) => {
+      expect(db.pragma('user_version', { simple: true })).to.equal(2n)
+      expect(db.prepare('SELECT count(*) FROM b').pluck().get()).to.equal(0n)
+    })
+  })
+
   it('read-only: needs the file, at exactly this version, and writes nothing', () => {
     expect(() => rowsOf({ readonly: true })).to.throw()
     expect(rowsOf()).to.deep.equal([1n])

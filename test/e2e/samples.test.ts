@@ -13,6 +13,7 @@ import { eventually } from '../support/eventually.js'
 import { tempDir } from '../support/temp-dir.js'
 import { DATABASES, databasesIn, deleteWhileDown, trailsOf } from './stage/databases.js'
 import { startVenue, VenueNotReady, type TestVenue } from '../support/venue.js'
+import { recordSample } from './stage/record-sample.js'
 import {
   readAnswers,
   readManifest,
@@ -114,11 +115,14 @@ async function expectRebuilt(venue: TestVenue, manifest: Manifest): Promise<void
   }
 }
 
+const UNRELEASED = 'of this tree, recorded now, since no release was cut'
+
 describe('recorded data directories', function () {
-  for (const name of samples()) {
-    const folder = join(SAMPLES, name)
-    const answers = JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')) as unknown
+  const recorded = samples()
+  for (const name of recorded.length === 0 ? [UNRELEASED] : recorded) {
     const directory = tempDir()
+    const made = tempDir()
+    const folder = name === UNRELEASED ? join(made.path, 'sample') : join(SAMPLES, name)
     const dataDir = directory.path
     const procfiles = tempDir()
     let venue: TestVenue | undefined
@@ -133,6 +137,7 @@ describe('recorded data directories', function () {
     }
 
     describe(name, () => {
+      before(() => (name === UNRELEASED ? recordSample(folder) : undefined))
       // The second test goes on with the venue of the first.
       afterEach(async function () {
         if (this.currentTest?.title !== STARTED) await stop()
@@ -140,6 +145,7 @@ describe('recorded data directories', function () {
       after(async () => {
         await stop()
         directory.remove()
+        made.remove()
         procfiles.remove()
       })
 
@@ -147,6 +153,7 @@ describe('recorded data directories', function () {
         restoreFiles(folder, dataDir)
         await withStore(dataDir, (bus) => restoreStreams(bus, folder))
         const running = await start()
+        const answers: unknown = JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8'))
         expectHolds(await readAnswers(running.devnet, readManifest(folder)), answers)
         await expectClean(running)
         expect(await tradeOn(running)).to.equal('unspecified')

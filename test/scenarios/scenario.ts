@@ -188,9 +188,6 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
     apply(run, { kind: 'ChainFaultObserved', ...(revert !== 'none' && { revert }) }),
   code: (run, [trader = '']) =>
     apply(run, { kind: 'SignerCodeObserved', signer: signerOf(run, trader) }),
-  engine: (run, [version = '']) => {
-    run.matcher.state.engineVersion = Number(version)
-  },
   held: (run, [reason = '']) =>
     expect(run.matcher.state.holds.get('chain')?.reason ?? 'none').to.equal(reason),
   set: (run, words) => apply(run, { kind: 'MarketRulesSet', rules: readChange(run, words), ...BY }),
@@ -316,9 +313,10 @@ function apply(run: Run, command: Parameters<TestMatcher['apply']>[0]): void {
       run.settlements.set(name, match.settlementId)
       run.caused.push(`match ${name} ${text(match.amount)} @ ${text(match.price)}`)
     } else if (change.kind === 'OrderFilled' && change.fill.liquidity === 'taker') {
-      const { fill, seq } = change
-      // By the taker's change and the market (REA-014).
-      expect(fill.tradeId).to.equal(seq * 256 + run.matcher.state.identity.ordinal)
+      const { fill } = change
+      // By the number of the trade and the market (REA-014).
+      const { tradeNo, identity } = run.matcher.state
+      expect(fill.tradeId).to.equal(tradeNo * 65_536 + identity.ordinal)
       const pair = `${fill.makerOrderId}/${fill.takerOrderId}`
       run.caused.push(
         `trade ${pair} ${text(fill.amount)} @ ${text(fill.price)} fee ${text(fill.fee)}`,

@@ -19,6 +19,7 @@ import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { findNewStep, isBlamedForOther, isFaultOfVenue, otherOf } from './counterparty-audit.js'
 import { createPairAudit } from './pair-audit.js'
+import { withOrdinal } from '../../core/engine/trade-id.js'
 
 /** An order as the feed tells of it. */
 export interface AuditedOrder {
@@ -44,7 +45,7 @@ export interface FeedAudit {
   /** Matches without a result, by settlement id. */
   readonly pending: ReadonlyMap<string, Match>
   /** The takers' legs, in order, also of those that were reversed. */
-  readonly fills: readonly Fill[]
+  readonly fills: readonly AuditedFill[]
   standing(): Fill[]
   /** The best open orders that cross, of those that would be filled at one of these prices. */
   crossing(reach?: (price: bigint) => boolean): Crossing | undefined
@@ -55,6 +56,9 @@ export interface FeedAudit {
   refusedSignatures(): number
   messages(): number
 }
+
+/** A fill with the number of the change that has it. */
+type AuditedFill = Fill & { readonly seq: number }
 
 export interface Crossing {
   readonly bid: bigint
@@ -109,7 +113,7 @@ export function createFeedAudit(
   const undone = new Map<string, Match>()
   /** Trades that stand, by settlement. */
   const trades = new Map<string, number>()
-  const fills: Fill[] = []
+  const fills: AuditedFill[] = []
   let seq = 0
   let read = 0
   let terms: MarketTerms | undefined
@@ -209,9 +213,10 @@ export function createFeedAudit(
       const same = makerLeg !== undefined && makerLeg.settlementId === fill.settlementId
       expectThat(same && makerLeg?.amount === fill.amount, 'I-3 the legs differ', change)
       expectThat(makerLeg?.tradeId === fill.tradeId, 'I-3 the legs have two trades', change)
-      expectThat((fills.at(-1)?.tradeId ?? 0) < fill.tradeId, 'I-14 trade id', change)
+      const next = withOrdinal(fills.length + 1, market.ordinal)
+      expectThat(fill.tradeId === next, 'I-14 trade id', change)
       checkFill(change, fill)
-      fills.push(fill)
+      fills.push({ ...fill, seq: change.seq })
       trades.set(fill.settlementId, fill.tradeId)
       makerLeg = undefined
     }

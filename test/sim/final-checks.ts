@@ -14,7 +14,6 @@ import { isFromFeeds } from '../../data/history/compare-histories.js'
 import { createProjection, HISTORY_MIGRATIONS, historyPath } from '../../data/history/project.js'
 import { openReadModel, ReadModelAbsent, type ReadModel } from '../../data/history/read-model.js'
 import { openDatabase } from '../../data/open.js'
-import { seqOfKey } from '../../data/row-values.js'
 import type { BusMessage } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { wentThrough, type SimulatedChain } from './chain.js'
@@ -192,7 +191,7 @@ function checkReads({ directory, followers, onFinding }: RestingVenue, audit: Fe
       .join()
     if (folded !== shown) onFinding('I-12 frames give another book than reads', { folded, shown })
     const since = follower.tradesSince() ?? 0
-    const expected = audit.fills.map(({ tradeId }) => tradeId).filter((id) => seqOfKey(id) > since)
+    const expected = audit.fills.flatMap(({ tradeId, seq }) => (seq > since ? [tradeId] : []))
     if (expected.join() !== follower.tradeIds.join()) {
       onFinding('I-12 frames give other trades', { since, expected, got: follower.tradeIds })
     }

@@ -106,7 +106,7 @@ describe('the auditor of a perpetual', () => {
     }
     const fill = aFill({
       ...{ ...match, txHash: of.txHash, blockNumber: of.blockNumber, takerSide: 'buy' },
-      ...{ tradeId: (first + 4) * 256 + market.ordinal, fee: match.takerFee },
+      ...{ tradeId: (first + 4) * 65_536 + market.ordinal, fee: match.takerFee },
     })
     const made = { ...fill, liquidity: 'maker' as const, fee: quoteE18(0n) }
     const placed = (order: Order, rank: number): ChangeFacts => ({

@@ -4,7 +4,6 @@ import { decodeMarketAnswer } from '../../../bus-schemas/markets.js'
 import { decodeOrderAnswer } from '../../../bus-schemas/orders.js'
 import { feedStream } from '../../../bus-schemas/subjects.js'
 import type { Command } from '../../../core/engine/command.js'
-import { REFUSES_UNDERIVABLE } from '../../../core/engine/engine-version.js'
 import { LEASE_MAX_SEC } from '../../../core/limits.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
@@ -69,7 +68,6 @@ describe('the answers of a matcher', () => {
   })
 
   it('refuse in the form that the caller of the command reads, with why the step cannot carry it out', async () => {
-    await appendCommands(bus, [{ kind: 'EngineVersionSet', version: REFUSES_UNDERIVABLE }])
     const rules = { tickSize: priceE18(0n) }
     const set = await ask({ kind: 'MarketRulesSet', rules, by: 'ada', reason })
     expect(decodeMarketAnswer(set)).to.deep.equal({

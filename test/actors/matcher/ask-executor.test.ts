@@ -185,12 +185,6 @@ describe('answers of the executor', () => {
     ],
     ['a request without details', 400, { error: 'bad', details: [] }, { kind: 'undecided' }],
     [
-      'a refusal in the words of an earlier release',
-      422,
-      { error: 'would revert', revert: 'out of gas' },
-      { kind: 'reverted', revert: 'OutOfGas' },
-    ],
-    [
       'a payload that breaks a rule',
       400,
       { error: 'invalid payload', ...field('actions') },

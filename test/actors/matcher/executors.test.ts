@@ -127,7 +127,7 @@ describe('the executors of a venue', () => {
     const before = { status: 'success', tx_hash: hash, block_number: '3' }
     const now = [
       { status: 'success', tx_hash: hash, block_number: '9' },
-      { status: 'reverted', revert: 'out of gas' },
+      { status: 'reverted', revert: 'OutOfGas' },
     ]
     const reversals = now.map((each, i) => ({ no: i + 8, settlement_id: 'm:2', before, now: each }))
     const url = await serve((request, response) => {

@@ -21,7 +21,7 @@ describe('metrics of a matcher', () => {
       ['operator', { reason: 'a sentence of an operator' }],
     ])
     const standing = () => ({ ready: true, detail: 'live', positions: {} })
-    sampleMatcher(metrics, 'A', { standing, holds: () => holds })
+    sampleMatcher(metrics, 'A', { standing, holds: () => holds, trades: () => 0 })
     const shown = () => linesOf(metrics, 'venue_market_held')
     expect(await shown()).to.deep.equal([
       'venue_market_held{market="A",cause="facts",reason="prices_stale"} 1',
@@ -36,13 +36,22 @@ describe('metrics of a matcher', () => {
     const positions: Record<string, number> = { feed_seq: 7, command_seq: 9 }
     let ready = true
     const standing = () => ({ ready, detail: '', positions })
-    sampleMatcher(metrics, 'A', { standing, holds: () => new Map() })
+    sampleMatcher(metrics, 'A', { standing, holds: () => new Map(), trades: () => 5 })
     const shown = async () => {
-      const names = ['market_seq', 'command_seq', 'pending', 'oldest', 'late', 'matcher_ready']
+      const names = [
+        'market_seq',
+        'market_trades',
+        'command_seq',
+        'pending',
+        'oldest',
+        'late',
+        'matcher_ready',
+      ]
       return (await Promise.all(names.map((name) => linesOf(metrics, `venue_${name}`)))).flat()
     }
     expect(await shown()).to.deep.equal([
       'venue_market_seq{market="A"} 7',
+      'venue_market_trades{market="A"} 5',
       'venue_command_seq{market="A"} 9',
       'venue_matcher_ready{market="A"} 1',
     ])
@@ -50,7 +59,7 @@ describe('metrics of a matcher', () => {
       ...{ pending_settlements: 3, oldest_pending_settlement_s: 2, late_settlements: 1 },
     })
     ready = false
-    expect((await shown()).slice(2)).to.deep.equal([
+    expect((await shown()).slice(3)).to.deep.equal([
       'venue_pending_settlements{market="A"} 3',
       'venue_oldest_pending_settlement_seconds{market="A"} 2',
       'venue_late_settlements{market="A"} 1',

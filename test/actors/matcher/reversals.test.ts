@@ -83,7 +83,7 @@ describe('matcher whose settlements are turned round', () => {
       ...{ kind: 'FillReversed', orderId: 't', filled: 0n, status: 'cancelled' },
       ...{ revert: 'WERC_CannotBeNegative', cancelReason: 'settlement_reversed' },
     })
-    expect(taker).to.have.nested.property('fill.tradeId', 5 * 256 + stageMarket.ordinal)
+    expect(taker).to.have.nested.property('fill.tradeId', 65_536 + stageMarket.ordinal)
     expect(returned).to.include({ kind: 'OrderReleased', orderId: 'm' })
     await untilRead(1)
     await started.matcher.stop()

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { join } from 'node:path'
 import {
   createCommandLog,
   type CommandLog,
@@ -15,7 +14,6 @@ import { aMarket, anOrder } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
 import { anIntakeStage, silentLog, type IntakeStage } from '../../support/intake-stage.js'
-import { writeOldRegistry } from '../../support/old-registry.js'
 import { encodeCommands } from '../../support/spot-log.js'
 
 const market = 'cNGN-USDC'
@@ -178,48 +176,5 @@ describe('the terms of order intake', () => {
     expect(stage.registry().folded(market)).to.deep.equal({ streamSeq: 1, lastNo })
     commandLog.heard({ streamSeq: 50, lastNo, feedSeq: 0 })
     expect(stage.registry().folded(market)).to.deep.equal({ streamSeq: 50, lastNo })
-  })
-
-  describe('after release 0.2.0', () => {
-    /** One message that is in the log, and two that may not be. */
-    const writeOutbox = ({ directory }: IntakeStage): void =>
-      writeOldRegistry(
-        join(directory, 'intake.db'),
-        [1, 2, 3].map((number) => ({
-          ...{ lastNo: number, market, claims: [entryOf(number).claim!] },
-          payload: encodeCommands([logged(number, number)]),
-        })),
-      )
-
-    it('publish what its outbox held, each message once, before anything new', async () => {
-      await write(logged(1, 1))
-      const stage = aStage()
-      writeOutbox(stage)
-      const commandLog = await openLog(stage)
-      const outcomes = await Promise.all([2, 3, 4].map((n) => commandLog.submit(entryOf(n))))
-      expect(outcomes.map(({ kind }) => kind)).to.deep.equal(['taken', 'taken', 'logged'])
-      await eventually(() => matcher.taken.length === 4)
-      expect(takenIds()).to.deep.equal(['order-1', 'order-2', 'order-3', 'order-4'])
-      expect((await bus.streamState(stream)).lastSeq).to.equal(5)
-      expect(stage.registry().unsent(market)).to.deep.equal([])
-    })
-
-    it('publish the rest when the process dies in between, or an acknowledgement is lost', async () => {
-      const stage = aStage()
-      writeOutbox(stage)
-      let appended = 0
-      const append = (...args: Parameters<Bus['append']>): Promise<number> => {
-        appended += 1
-        return appended === 3 ? new Promise<number>(() => undefined) : bus.append(...args)
-      }
-      void createLog(stage, { ...bus, append }).recover()
-      await eventually(() => appended === 3)
-      stage.reopen()
-      bus.failNextAppendAck()
-      await openLog(stage)
-      await eventually(() => matcher.taken.length === 3)
-      expect(takenIds()).to.deep.equal(['order-1', 'order-2', 'order-3'])
-      expect((await bus.streamState(stream)).lastSeq).to.equal(4)
-    })
   })
 })

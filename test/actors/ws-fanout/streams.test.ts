@@ -114,7 +114,7 @@ describe('ws-fanout streams', () => {
     const trades = (await client.next(of('trades', 'snapshot'))).data as { trade_id: number }[]
     const ids = trades.map((trade) => trade.trade_id)
     expect(ids).to.have.length(50)
-    expect(ids[0]).to.equal(300 * 256 + rig.market.ordinal)
+    expect(ids[0]).to.equal(60 * 65_536 + rig.market.ordinal)
     expect(ids).to.deep.equal([...ids].sort((a, b) => b - a))
   })
 

@@ -325,17 +325,6 @@ describe('orders that code has signed', () => {
     expect(state.windows.trials.points).to.equal(0)
   })
 
-  it('give the same blocks as before while the log has an older version', () => {
-    const market = codeMarket()
-    const { place, pending, state, fail } = market
-    state.engineVersion = 1
-    for (let no = 0; no < 30; no += 1) place(code(1), 'sell')
-    place(plain(2), 'buy', { size: 30 })
-    expect(pending()).to.have.length(30)
-    fail(pending()[0] ?? '')
-    expect([state.windows.failed.size, state.windows.taken.size]).to.deep.equal([0, 0])
-  })
-
   it('look again a hundred times a second in all, however many there are that have not paid (COD-007)', () => {
     const market = codeMarket()
     const { place, state } = market

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { decodeBlock, encodeBlock } from '../../../bus-schemas/blocks.js'
 import { applyMessage } from '../../../core/engine/apply-message.js'
 import type { Command, LoggedCommand } from '../../../core/engine/command.js'
-import { ENGINE_VERSION, REFUSES_UNDERIVABLE } from '../../../core/engine/engine-version.js'
 import { applyChange, emptyView } from '../../../core/engine/feed.js'
 import type { Order } from '../../../core/engine/order.js'
 import { whyUnderivable } from '../../../core/engine/derive.js'
@@ -37,10 +36,9 @@ const UNDERIVABLE: Readonly<Record<string, Command>> = {
   },
 }
 
-/** A market whose log has set the version, with a resting order and a lease. */
-function market(version = ENGINE_VERSION) {
+/** A market with a resting order and a lease. */
+function market() {
   const matcher = testMatcher()
-  matcher.state.engineVersion = version
   matcher.apply({ kind: 'PlaceOrder', order: matcherOrder({ orderId: 'o1', side: 'sell' }) })
   matcher.apply(lease(OWNER, 60))
   return matcher
@@ -71,17 +69,6 @@ describe('a command that the step cannot derive', () => {
       for (const change of matcher.changes) applyChange(view, change)
       expect([...view.live.keys()]).to.deep.equal(['o1', 'o2'])
     })
-
-    it(`is as before in a log of an earlier version: ${why} (OPE-023)`, () => {
-      const matcher = market(REFUSES_UNDERIVABLE - 1)
-      let changes: readonly { readonly kind: string }[] = []
-      try {
-        changes = matcher.apply(command).changes
-      } catch {
-        // What broke an invariant still does.
-      }
-      expect(changes.map(({ kind }) => kind)).not.to.include('CommandRefused')
-    })
   }
 
   it('gives the repeat of its order the same answer', () => {
@@ -92,14 +79,13 @@ describe('a command that the step cannot derive', () => {
   })
 
   it('stands in the same blocks whenever the log is replayed', () => {
-    const set: Command = { kind: 'EngineVersionSet', version: ENGINE_VERSION }
     const commands = fc.array(fc.constantFrom(...Object.values(UNDERIVABLE)), { maxLength: 10 })
     fc.assert(
       fc.property(commands, fc.nat(9), (bad, at) => {
         const good = Array.from({ length: 5 }, (_, n) =>
           placing({ orderId: `good ${n}`, side: n % 2 === 0 ? 'buy' : 'sell' }),
         )
-        const all = [set, ...good.toSpliced(at % good.length, 0, ...bad)]
+        const all = good.toSpliced(at % good.length, 0, ...bad)
         const log = all.map((command, n): LoggedCommand => ({
           source: 's',
           sourceNo: n + 1,

@@ -245,7 +245,7 @@ describe('update frames', () => {
       prev_seq: 0,
       ts: '2026-09-21T14:13:21.000Z',
       data: {
-        trade_id: 5 * 256 + spotMarket.ordinal,
+        trade_id: 65_536 + spotMarket.ordinal,
         price: '0.000612',
         size: '2',
         aggressor_side: 'buy',

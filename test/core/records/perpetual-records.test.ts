@@ -24,7 +24,7 @@ const short = {
   engine_order: { side: 'sell', price: '0.00065', amount: '1000' },
   balance_delta: { usdc: '+0.65', cngn: '-1000' },
 }
-const fill = aFill({ settlementId: 'cNGN-PERP:2', tradeId: 3 * 256 + 1, takerSide: 'sell' })
+const fill = aFill({ settlementId: 'cNGN-PERP:2', tradeId: 3 * 65_536 + 1, takerSide: 'sell' })
 
 describe('records of a perpetual', () => {
   const shown = (text: string) => {
@@ -68,7 +68,7 @@ describe('records of a perpetual', () => {
     const record = tradeRecord(market, { fill, seq: 3, atMs: 1_760_000_000_123 })
     expect(TradeRecord.strict().parse(record)).to.deep.equal({
       ...ofMarket,
-      ...{ trade_id: 769, price: '0.00065', size: '1000', aggressor_side: 'sell' },
+      ...{ trade_id: 196_609, price: '0.00065', size: '1000', aggressor_side: 'sell' },
       ...{ taker_order_id: 'taker-1', maker_order_id: 'maker-1', spot_contract: short },
       ...{ created_at: '2025-10-09T08:53:20.123Z', tx_hash: fill.txHash },
     })
@@ -76,12 +76,17 @@ describe('records of a perpetual', () => {
 
   it('are a fill on the owner’s side, with the fee in cash', () => {
     const own = {
-      ...{ tradeId: 769, orderId: 'maker-1', liquidity: 'maker' as const, side: 'buy' as const },
+      ...{
+        tradeId: 196_609,
+        orderId: 'maker-1',
+        liquidity: 'maker' as const,
+        side: 'buy' as const,
+      },
       ...{ price: fill.price, amount: fill.amount, fee: quoteE18(0n) },
       ...{ atMs: 1_760_000_000_123, txHash: fill.txHash },
     }
     const shared = {
-      ...{ ...instrument, trade_id: 769, price: '0.00065', size: '1000' },
+      ...{ ...instrument, trade_id: 196_609, price: '0.00065', size: '1000' },
       ...{ display_name: 'cNGN-PERP', tx_hash: fill.txHash },
       created_at: '2025-10-09T08:53:20.123Z',
     }
@@ -124,7 +129,7 @@ describe('records of a perpetual', () => {
     const filled = aChange(3, order, { kind: 'OrderFilled', fill }, { filled: 1_000n })
     const trade = tradesUpdate(market, { ...filled, limitPrice: priceE18(1n) }, 0)
     expect(trade?.data).to.deep.include({
-      ...{ trade_id: 769, price: '0.00065', size: '1000', aggressor_side: 'sell' },
+      ...{ trade_id: 196_609, price: '0.00065', size: '1000', aggressor_side: 'sell' },
       ...{ taker_order_id: 'taker-1', maker_order_id: 'maker-1' },
     })
   })

@@ -21,7 +21,7 @@ const match = {
   takerFee: quoteE18(10n ** 13n),
 }
 const placed = (order: Order, rank: number): ChangeFacts => ({ kind: 'OrderPlaced', order, rank })
-const fill = aFill({ ...match, tradeId: 5 * 256, takerSide: 'sell', fee: match.takerFee })
+const fill = aFill({ ...match, tradeId: 5 * 65_536, takerSide: 'sell', fee: match.takerFee })
 const makerFill = { ...fill, liquidity: 'maker' as const, fee: quoteE18(0n) }
 
 /** A maker of 10 and a taker of 4 that matches and settles: changes 1 to 5. */
@@ -68,7 +68,7 @@ describe('applying blocks to the read model', () => {
     const hold = 'insufficient_balance'
     const [, , takerPlaced] = settled
     if (takerPlaced === undefined) throw new Error('no such story')
-    const laterFill = (it: Fill) => ({ ...it, tradeId: 6 * 256 })
+    const laterFill = (it: Fill) => ({ ...it, tradeId: 6 * 65_536 })
     const placedHeld = { ...placed(maker, 1), hold } as ChangeFacts
     apply(
       aChange(1, maker, placedHeld, { pending: 4n }),
@@ -192,14 +192,14 @@ describe('applying blocks to the read model', () => {
         order_id: 'maker-1',
         liquidity: 'maker',
         fee: '0',
-        trade_id: 1280,
+        trade_id: 5 * 65_536,
         at_ms: CHANGES_START_MS + 4000,
       },
       {
         order_id: 'taker-1',
         liquidity: 'taker',
         fee: String(match.takerFee),
-        trade_id: 1280,
+        trade_id: 5 * 65_536,
         at_ms: CHANGES_START_MS + 5000,
       },
     ])
@@ -210,7 +210,7 @@ describe('applying blocks to the read model', () => {
     const futures = openHistory([{ market, ordinal: 2 }], 'future')
     const marked = {
       ...{ price: priceE18(1_495n * E18), markPrice: priceE18(1_500n * E18) },
-      tradeId: 5 * 256 + 2,
+      tradeId: 5 * 65_536 + 2,
     }
     const changes = settled.map((change) =>
       'fill' in change ? { ...change, fill: { ...change.fill, ...marked } } : change,
@@ -230,7 +230,7 @@ describe('applying blocks to the read model', () => {
     const cancelled = { kind: 'OrderCancelled', cancelReason: 'unspecified' } as const
     apply(...settled.slice(0, 3))
     apply(aChange(4, maker, cancelled, { status: 'cancelled', pending: 4n }))
-    const late = { ...fill, tradeId: 6 * 256 }
+    const late = { ...fill, tradeId: 6 * 65_536 }
     apply(
       aChange(
         5,
@@ -304,8 +304,8 @@ describe('applying blocks to the read model', () => {
       },
       'a market that is not projected': () =>
         history.projection.applyBatch([{ streamSeq: 1, block: aBlock('cNGN-PERP', settled) }]),
-      'a trade that is not numbered by its taker': () => {
-        const wrong = { ...fill, tradeId: 1281 }
+      'a trade with the number of another market': () => {
+        const wrong = { ...fill, tradeId: fill.tradeId + 1 }
         apply(...settled.slice(0, 4), aChange(5, taker, { kind: 'OrderFilled', fill: wrong }))
       },
     }

@@ -78,8 +78,8 @@ describe('two histories', () => {
     const [found, ...more] = differing()
     expect(more).to.deep.equal([])
     expect(found).to.deep.include({ table: 'order_progress', rows: 1 })
-    expect(found?.parts?.ours).to.include('512')
-    expect(found?.parts?.theirs).to.include('512')
+    expect(found?.parts?.ours).to.include('131072')
+    expect(found?.parts?.theirs).to.include('131072')
   })
 
   it('may have other prices, which follow from command logs', () => {

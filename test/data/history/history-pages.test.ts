@@ -41,7 +41,7 @@ describe('the pages of an owner’s history', () => {
     const second = orderOf(market, 'second', { nonce: 2n })
     const taker = orderOf(market, 'taker', { side: 'sell', owner: ANOTHER })
     const fill = aFill({
-      ...{ settlementId: `${market.market}:4`, tradeId: 5 * 256 + market.ordinal },
+      ...{ settlementId: `${market.market}:4`, tradeId: 5 * 65_536 + market.ordinal },
       ...{ makerOrderId: maker.orderId, takerOrderId: taker.orderId },
       ...{ price: priceE18(2n * E18), amount: amountE18(3n * E18), takerSide: 'sell' },
     })
@@ -66,7 +66,7 @@ describe('the pages of an owner’s history', () => {
     const { progress, order, position } = orders[3] ?? orders[0] ?? expect.fail('no orders')
     const sums = { quote: 6n * E18, product: 6n * E18 * E18, fee: 0n }
     expect(reads.order(order.orderId)).to.deep.equal({ order, progress, sums })
-    expect(position).to.deep.equal({ atMs: progress.createdAtMs, key: 256 })
+    expect(position).to.deep.equal({ atMs: progress.createdAtMs, key: 65_536 })
   })
 
   it('go on strictly behind the last row of the page before', () => {
@@ -87,8 +87,8 @@ describe('the pages of an owner’s history', () => {
     expect(more).to.deep.equal([])
     expect(first).to.deep.include({
       ...{ market: 'other', orderId: 'other maker', liquidity: 'maker', side: 'buy', fee: 0n },
-      ...{ price: 2n * E18, amount: 3n * E18, tradeId: 5 * 256 + 1 },
-      position: { atMs: first?.atMs, key: 4 * 256 + 1 },
+      ...{ price: 2n * E18, amount: 3n * E18, tradeId: 5 * 65_536 + 1 },
+      position: { atMs: first?.atMs, key: 4 * 65_536 + 1 },
     })
     expect(first).to.not.have.any.keys('reversed', 'markPrice')
     expect(second).to.deep.include({ market: 'cNGN-USDC', orderId: 'cNGN-USDC maker' })

@@ -19,7 +19,7 @@ describe('what the history keeps of orders', () => {
   beforeEach(() => {
     history = openHistory([{ market: MARKET, ordinal: 0 }])
     kept = createKeptOrders(history.db)
-    const fill = aFill({ tradeId: 5 * 256, takerSide: 'sell' })
+    const fill = aFill({ tradeId: 5 * 65_536, takerSide: 'sell' })
     const makerFill = { ...fill, liquidity: 'maker' as const }
     const changes = [
       aChange(1, maker, placed(maker, 1), { open: 10n }),

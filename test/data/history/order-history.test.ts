@@ -52,10 +52,10 @@ describe("an owner's history", () => {
     return {
       orders: changes
         .filter((change) => change.kind === 'OrderPlaced')
-        .map(({ seq, atMs, orderId }) => ({ atMs, key: seq * 256 + ordinal, orderId })),
+        .map(({ seq, atMs, orderId }) => ({ atMs, key: seq * 65_536 + ordinal, orderId })),
       fills: changes
         .filter((change) => change.kind === 'OrderFilled')
-        .map(({ seq, atMs, orderId }) => ({ atMs, key: seq * 256 + ordinal, orderId })),
+        .map(({ seq, atMs, orderId }) => ({ atMs, key: seq * 65_536 + ordinal, orderId })),
     }
   }
 
@@ -161,7 +161,7 @@ describe("an owner's history", () => {
           atMs,
           txHash: fill.txHash,
           market: SPOT.market,
-          position: { atMs, key: seq * 256 + SPOT.ordinal },
+          position: { atMs, key: seq * 65_536 + SPOT.ordinal },
         })),
       )
     } finally {

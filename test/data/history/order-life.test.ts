@@ -39,7 +39,7 @@ describe('the life of an order', () => {
     const settlementId = `${MARKET}:${seq}`
     return aFill({
       ...{ settlementId, amount, makerOrderId: of.orderId, takerSide: 'sell' },
-      tradeId: (seq + 1) * 256,
+      tradeId: (seq + 1) * 65_536,
     })
   }
   /** A match of the order with the taker in the changes `seq` and `seq + 1`. */
@@ -110,7 +110,7 @@ describe('the life of an order', () => {
     ])
     const { price, amount, txHash, blockNumber } = fillOf(4, maker)
     const shown = (seq: number, counterpartId: string) => ({
-      ...{ tradeId: (seq + 1) * 256, settlementId: `${MARKET}:${seq}`, counterpartId },
+      ...{ tradeId: (seq + 1) * 65_536, settlementId: `${MARKET}:${seq}`, counterpartId },
       ...{ price, amount, txHash, blockNumber },
     })
     expect(life(maker)).to.deep.equal({
@@ -186,10 +186,10 @@ describe('the life of an order', () => {
     copies(9_997)
     expect(life(maker).fills).to.have.length(1)
     expect(life(maker).isWhole).to.equal(true)
-    history.db.exec(`DELETE FROM fills WHERE order_id = 'maker-2' AND fill_key <> ${6 * 256}`)
+    history.db.exec(`DELETE FROM fills WHERE order_id = 'maker-2' AND fill_key <> ${6 * 65_536}`)
     copies(9_998)
     expect(life(maker).isWhole).to.equal(false)
-    history.db.exec(`DELETE FROM fills WHERE order_id = 'maker-2' AND fill_key <> ${6 * 256}`)
+    history.db.exec(`DELETE FROM fills WHERE order_id = 'maker-2' AND fill_key <> ${6 * 65_536}`)
     copies(9_999)
     expect(life(maker).fills).to.have.length(0)
     expect(life(maker).isWhole).to.equal(false)

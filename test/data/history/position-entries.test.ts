@@ -18,7 +18,7 @@ const match = {
   ...{ price: priceE18(E18 / 1000n), amount: e18(4n), takerFee: quoteE18(10n ** 13n) },
 }
 const placed = (order: Order, rank: number): ChangeFacts => ({ kind: 'OrderPlaced', order, rank })
-const fill = aFill({ ...match, tradeId: 5 * 256 + 1, takerSide: 'sell', fee: match.takerFee })
+const fill = aFill({ ...match, tradeId: 5 * 65_536 + 1, takerSide: 'sell', fee: match.takerFee })
 const makerFill = { ...fill, liquidity: 'maker' as const, fee: quoteE18(0n) }
 const settled: Change[] = [
   aChange(1, maker, placed(maker, 1), { open: 10n }),
@@ -76,7 +76,7 @@ describe('entries of positions in the read model', () => {
   it('are not kept where no positions are shown', () => {
     history.projection.add(projectedSpot({ market: 'cNGN-USDC', ordinal: 0 }))
     const spot = { ...match, settlementId: 'cNGN-USDC:2' }
-    const of = (leg: typeof fill) => ({ ...leg, ...spot, tradeId: 5 * 256 })
+    const of = (leg: typeof fill) => ({ ...leg, ...spot, tradeId: 5 * 65_536 })
     apply(
       'cNGN-USDC',
       ...settled.map((change) => {

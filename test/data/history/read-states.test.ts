@@ -63,10 +63,10 @@ describe('what is read of a market', () => {
       expect({ seq, lastTradeSec }).to.deep.equal({ seq: 6, lastTradeSec: undefined })
       const named = [...bids, ...asks].map((row) => [row.key, row.updatedSeq])
       expect(named).to.deep.equal([
-        [2 * 256, 6],
-        [3 * 256, 3],
-        [256, 1],
-        [4 * 256, 4],
+        [2 * 65_536, 6],
+        [3 * 65_536, 3],
+        [65_536, 1],
+        [4 * 65_536, 4],
       ])
       expect([...bids, ...asks].map((row) => row.open)).to.deep.equal(reads.openOrders(MARKET))
       expect([bids.length, asks.length]).to.deep.equal([3, 1])
@@ -78,13 +78,13 @@ describe('what is read of a market', () => {
       const asked: [number, number][] = []
       const { bids, asks } = reads.book(MARKET, (key, updatedSeq) => {
         asked.push([key, updatedSeq])
-        return key !== 3 * 256
+        return key !== 3 * 65_536
       })
       expect(asked).to.deep.equal([...bids, ...asks].map((row) => [row.key, row.updatedSeq]))
       expect(bids.map((row) => row.open?.order.orderId)).to.deep.equal([
         ...[undefined, 'later', undefined],
       ])
-      expect(asks).to.deep.equal([{ key: 4 * 256, updatedSeq: 4 }])
+      expect(asks).to.deep.equal([{ key: 4 * 65_536, updatedSeq: 4 }])
     })
 
     it('is empty for a market without orders, and for one that is not projected', () => {
@@ -114,7 +114,7 @@ describe('what is read of a market', () => {
     const taker = anOrderAt('taker-1', 'sell', 100n)
     const fillOf = (seq: number): Fill =>
       aFill({
-        ...{ tradeId: (seq + 1) * 256, takerSide: 'sell', price: priceE18(BigInt(seq)) },
+        ...{ tradeId: (seq + 1) * 65_536, takerSide: 'sell', price: priceE18(BigInt(seq)) },
         ...{ amount: e18(1n), settlementId: `${MARKET}:${seq}` },
       })
     const makerFill = (seq: number): Fill => ({

@@ -112,7 +112,7 @@ describe('trailing 24 hours', () => {
     for (let index = 1; index <= 100; index += 1) {
       const trade = { atMs: START_MS + index, price: priceE18(1n), amount: amountE18(1n) }
       const quote = quoteE18(0n)
-      candles.add(MARKET.ordinal, { ...trade, quote, tradeId: index * 256 })
+      candles.add(MARKET.ordinal, { ...trade, quote, tradeId: index * 65_536 })
     }
     const writes = () => history.db.prepare('SELECT total_changes()').pluck().get() as bigint
     const before = writes()

@@ -42,9 +42,8 @@ describe('the trades of a market', () => {
     expect(taken.length).to.be.greaterThan(50)
     expect(reversed.size).to.be.greaterThan(0)
     expect(reads.trades(SPOT.market, 100_000)).to.deep.equal(
-      taken.map(({ atMs, fill }): Trade => {
+      taken.map(({ atMs, fill, seq }): Trade => {
         const { tradeId } = fill
-        const seq = Math.floor(tradeId / 256)
         return { seq, atMs, ...(reversed.has(tradeId) ? { reversed: true } : {}), fill }
       }),
     )
@@ -94,7 +93,7 @@ describe('the trades of a market', () => {
       ...{ price: fill.price, amount: fill.amount, fee: fill.fee, txHash: fill.txHash },
       ...(reversed.has(fill.tradeId) ? { reversed: true } : {}),
       market: SPOT.market,
-      position: { atMs, key: seq * 256 + SPOT.ordinal },
+      position: { atMs, key: seq * 65_536 + SPOT.ordinal },
     }))
     expect(reads.fills(feedOwner(SPOT), { limit: 100_000 })).to.deep.equal(expected)
     const before = expected[3]?.position

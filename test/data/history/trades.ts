@@ -23,21 +23,21 @@ export function writeTrades(
      VALUES (?, ?, ?, ?, 0, '{}')`,
   )
   const insertTrade = db.prepare(
-    `INSERT INTO trades (trade_id, market_id, at_ms, settlement_id, maker_order_key, taker_order_key,
+    `INSERT INTO trades (trade_id, fill_key, market_id, at_ms, settlement_id, maker_order_key, taker_order_key,
        taker_side, price, amount, taker_fee, tx_hash, block_number, quote)
-     VALUES (?, ?, ?, 's', ?, ?, 'buy', ?, ?, '0', x'00', 1, ?)`,
+     VALUES (?, ?, ?, ?, 's', ?, ?, 'buy', ?, ?, '0', x'00', 1, ?)`,
   )
   db.transaction(() => {
     candles.begin()
-    const keys = [1, 2].map((side) => side * 256 + ordinal)
+    const keys = [1, 2].map((side) => side * 65_536 + ordinal)
     for (const key of keys) {
       insertOrder.run(key, ordinal, `order ${key}`, Buffer.alloc(20, ordinal))
     }
     for (const [index, { atMs, price, amount }] of trades.entries()) {
-      const tradeId = (index + 3) * 256 + ordinal
+      const tradeId = (index + 3) * 65_536 + ordinal
       const quote = notionalFloor(price, amount)
       insertTrade.run(
-        ...[tradeId, ordinal, atMs, ...keys, String(price), String(amount), String(quote)],
+        ...[tradeId, tradeId, ordinal, atMs, ...keys, String(price), String(amount), String(quote)],
       )
       candles.add(ordinal, { atMs, tradeId, price, amount, quote })
     }

@@ -1,10 +1,13 @@
 import { expect } from 'chai'
+import { WIRE_VERSION } from '../../../bus-schemas/envelope.js'
 import { streamVersions } from '../../../bus-schemas/stream-versions.js'
 import { commandsStream, feedStream } from '../../../bus-schemas/subjects.js'
+import { CannotStart } from '../../../core/cannot-start.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import {
   assertReadable,
   NewerStream,
+  OlderStream,
   recordVersions,
 } from '../../../runtime/bus/stream-versions.js'
 import { aMarket } from '../../support/builders.js'
@@ -47,6 +50,22 @@ describe('the versions that streams carry', () => {
     expect((refused as Error).message).to.equal(
       `the stream ${FEED} holds messages of version ${version + 1}, this build reads up to version ${version}: run the release that wrote them, or a newer one (docs/UPGRADING.md)`,
     )
+  })
+
+  it('refuse data of a release before 0.3.0 at start, in one sentence', async () => {
+    const bus = await open()
+    await bus.raiseStreamVersion(FEED, WIRE_VERSION - 1)
+    for (const refusing of [
+      assertReadable(bus, known),
+      recordVersions(bus, known, () => expect.fail('nothing is recorded')),
+    ]) {
+      const refused = await rejectionOf(refusing)
+      expect(refused).to.be.instanceOf(OlderStream).and.instanceOf(CannotStart)
+      expect((refused as Error).message).to.equal(
+        `the stream ${FEED} holds messages of version ${WIRE_VERSION - 1}, of a release before 0.3.0, which this build does not read: run that release, or begin with an empty store (docs/UPGRADING.md)`,
+      )
+    }
+    expect(await bus.streamVersion(FEED)).to.equal(WIRE_VERSION - 1)
   })
 
   it('are none for streams that do not exist yet', async () => {

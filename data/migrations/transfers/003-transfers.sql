@@ -51,3 +51,10 @@ CREATE TABLE gas_spent (
   wei     TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX gas_spent_by_time ON gas_spent (at_ms);
+
+-- The term of the journal's writer up to which these records follow from the journal. One row.
+CREATE TABLE journal_term (
+  id   INTEGER PRIMARY KEY CHECK (id = 1),
+  term INTEGER NOT NULL CHECK (term >= 0)
+) STRICT;
+INSERT INTO journal_term (id, term) VALUES (1, 0);

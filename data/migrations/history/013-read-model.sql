@@ -1,0 +1,179 @@
+-- The read model: what the projector folds from the feeds. Every row follows from the feeds alone, so that deleting
+-- the file and starting the projector gives the same rows again. docs/DATABASE.md explains each column.
+--
+-- Keys that end in _key are log positions: the change's seq in its market × 65,536 + the market's ordinal. A trade_id is the
+-- number of a trade in its market × 65,536 + the ordinal. Amounts, prices and fees are integers at 1e18 in decimal text,
+-- because they exceed 64 bits.
+
+CREATE TABLE markets (
+  market_id INTEGER PRIMARY KEY CHECK (market_id BETWEEN 0 AND 65535),
+  market TEXT NOT NULL UNIQUE,
+  stream_seq INTEGER NOT NULL,
+  feed_seq INTEGER NOT NULL,
+  -- What the market's feed last stated of its rules and how it trades; NULL before it stated anything.
+  terms TEXT
+) STRICT;
+
+-- Written once; mutable columns are in order_progress, so that a fill does not rewrite the signed body.
+CREATE TABLE orders (
+  order_key INTEGER PRIMARY KEY,
+  market_id INTEGER NOT NULL REFERENCES markets,
+  order_id TEXT NOT NULL UNIQUE,
+  owner BLOB NOT NULL CHECK (length(owner) = 20),
+  created_at_ms INTEGER NOT NULL,
+  -- The order's terms in the positional form of bus-schemas/orders.ts.
+  body TEXT NOT NULL
+) STRICT;
+
+-- An index entry ends with its row's key: this one is (owner, created_at_ms, order_key), an owner's orders over all
+-- markets.
+CREATE INDEX orders_by_owner ON orders (owner, created_at_ms);
+
+CREATE TABLE order_progress (
+  order_key INTEGER PRIMARY KEY REFERENCES orders,
+  market_id INTEGER NOT NULL REFERENCES markets,
+  side TEXT NOT NULL CHECK (side IN ('buy', 'sell')),
+  limit_price TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('active', 'matching', 'filled', 'cancelled', 'expired')),
+  filled TEXT NOT NULL,
+  pending TEXT NOT NULL,
+  open TEXT NOT NULL,
+  filled_quote TEXT,
+  updated_seq INTEGER NOT NULL,
+  updated_at_ms INTEGER NOT NULL,
+  cancel_reason TEXT,
+  cancelled_at_ms INTEGER,
+  ended_at_ms INTEGER,
+  -- Why an order rests without being open; NULL when it is open, or ended.
+  held_reason TEXT
+) STRICT;
+
+-- The book, best order first; the length comes before the text because longer integers are larger. The size of these
+-- indexes follows the book, not the history.
+CREATE INDEX order_progress_bids
+  ON order_progress (market_id, length(limit_price) DESC, limit_price DESC, rank)
+  WHERE side = 'buy' AND open <> '0';
+CREATE INDEX order_progress_asks
+  ON order_progress (market_id, length(limit_price), limit_price, rank)
+  WHERE side = 'sell' AND open <> '0';
+
+-- Orders that ended without a fill, in the order of their deletion: (market_id, ended_at_ms, order_key).
+CREATE INDEX order_progress_leaving ON order_progress (market_id, ended_at_ms)
+  WHERE ended_at_ms IS NOT NULL AND filled_quote IS NULL AND pending = '0';
+
+-- The order keys in trades and fills are no foreign keys: deleting an order would search all of them.
+CREATE TABLE trades (
+  trade_id INTEGER PRIMARY KEY,
+  -- That of the taker's leg.
+  fill_key INTEGER NOT NULL,
+  market_id INTEGER NOT NULL REFERENCES markets,
+  at_ms INTEGER NOT NULL,
+  settlement_id TEXT NOT NULL,
+  maker_order_key INTEGER NOT NULL,
+  taker_order_key INTEGER NOT NULL,
+  taker_side TEXT NOT NULL CHECK (taker_side IN ('buy', 'sell')),
+  price TEXT NOT NULL,
+  amount TEXT NOT NULL,
+  -- The quote of the trade, computed by the market's contract: sums over trades need no market data.
+  quote TEXT NOT NULL,
+  taker_fee TEXT NOT NULL,
+  tx_hash BLOB NOT NULL,
+  block_number INTEGER NOT NULL,
+  -- The mark at which the chain booked it; only of contract types whose positions are valued at one.
+  mark_price TEXT,
+  -- Time of its reversal, after the chain finally lost it; NULL otherwise. Reversed trades are in no statistics.
+  reversed_at_ms INTEGER
+) STRICT;
+
+-- (market_id, trade_id)
+CREATE INDEX trades_by_market ON trades (market_id);
+-- The few reversed trades, so that a page of fills needs no look-up of each trade.
+CREATE INDEX trades_reversed ON trades (trade_id) WHERE reversed_at_ms IS NOT NULL;
+
+-- One row for each order's leg of a trade. The maker's leg comes first, so the trade may follow within a transaction. An
+-- owner's fills are adjacent and hold all their public fields, so that a page is read in one place, however long the history is.
+CREATE TABLE fills (
+  owner BLOB NOT NULL CHECK (length(owner) = 20),
+  at_ms INTEGER NOT NULL,
+  fill_key INTEGER NOT NULL,
+  trade_id INTEGER NOT NULL REFERENCES trades DEFERRABLE INITIALLY DEFERRED,
+  market_id INTEGER NOT NULL REFERENCES markets,
+  order_id TEXT NOT NULL,
+  liquidity TEXT NOT NULL CHECK (liquidity IN ('maker', 'taker')),
+  side TEXT NOT NULL CHECK (side IN ('buy', 'sell')),
+  price TEXT NOT NULL,
+  amount TEXT NOT NULL,
+  fee TEXT NOT NULL,
+  tx_hash BLOB NOT NULL,
+  mark_price TEXT,
+  PRIMARY KEY (owner, at_ms, fill_key)
+) STRICT, WITHOUT ROWID;
+
+-- Trades summed by each interval that is asked for.
+CREATE TABLE candles (
+  market_id INTEGER NOT NULL REFERENCES markets,
+  width_sec INTEGER NOT NULL CHECK (width_sec IN (60, 300, 900, 3600, 14400, 86400)),
+  start_sec INTEGER NOT NULL,
+  open TEXT NOT NULL,
+  high TEXT NOT NULL,
+  low TEXT NOT NULL,
+  close TEXT NOT NULL,
+  volume TEXT NOT NULL,
+  quote_volume TEXT NOT NULL,
+  trade_count INTEGER NOT NULL,
+  first_trade_id INTEGER NOT NULL,
+  last_trade_id INTEGER NOT NULL,
+  PRIMARY KEY (market_id, width_sec, start_sec)
+) STRICT, WITHOUT ROWID;
+
+-- What the fills of each account add up to in a market with positions: the signed size, and Σ price × size of what is open.
+-- The cost is NULL after a reversed fill, until the position is flat again.
+CREATE TABLE position_entries (
+  market_id INTEGER NOT NULL REFERENCES markets,
+  subaccount_id TEXT NOT NULL,
+  size TEXT NOT NULL,
+  cost TEXT,
+  PRIMARY KEY (market_id, subaccount_id)
+) STRICT, WITHOUT ROWID;
+
+-- The newest events of an order; holds that every sweep and every last second begin are left out.
+CREATE TABLE order_events (
+  order_key INTEGER NOT NULL,
+  event_key INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('held', 'released', 'refused', 'reversed')),
+  held_reason TEXT,
+  settlement_id TEXT,
+  revert TEXT,
+  trade_id INTEGER,
+  PRIMARY KEY (order_key, event_key)
+) STRICT, WITHOUT ROWID;
+
+-- Mark, index and funding as the chain showed them, from the observations in the market's command log (docs/DATABASE.md).
+CREATE TABLE mark_prices (
+  market_id INTEGER NOT NULL REFERENCES markets,
+  start_sec INTEGER NOT NULL,
+  observed_sec INTEGER NOT NULL,
+  block_number INTEGER NOT NULL,
+  mark TEXT NOT NULL,
+  index_price TEXT,
+  PRIMARY KEY (market_id, start_sec)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE funding_rates (
+  market_id INTEGER NOT NULL REFERENCES markets,
+  start_sec INTEGER NOT NULL,
+  observed_sec INTEGER NOT NULL,
+  block_number INTEGER NOT NULL,
+  rate TEXT NOT NULL,
+  mark TEXT NOT NULL,
+  index_price TEXT,
+  PRIMARY KEY (market_id, start_sec)
+) STRICT, WITHOUT ROWID;
+
+-- The last message of COMMANDS_<market> whose observation is in the two tables.
+CREATE TABLE price_cursors (
+  market_id INTEGER PRIMARY KEY REFERENCES markets,
+  stream_seq INTEGER NOT NULL
+) STRICT;
