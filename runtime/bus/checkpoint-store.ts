@@ -13,7 +13,7 @@ import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import type { LogMarket } from '../../bus-schemas/commands.js'
 import { MAX_MESSAGE_BYTES } from '../../bus-schemas/envelope.js'
 import { checkpointsStream, checkpointsSubject } from '../../bus-schemas/subjects.js'
-import { MessagesGone, type Bus, type BusMessage } from './bus.js'
+import { MessagesGone, stateOrEmpty, type Bus, type BusMessage } from './bus.js'
 
 /** Checkpoints kept per market; the command log reaches back to the oldest. */
 export const CHECKPOINTS_KEPT = 3
@@ -42,10 +42,10 @@ export function declareCheckpoints(bus: Bus, market: string): Promise<void> {
   })
 }
 
-/** The newest complete checkpoints, newest first, at most CHECKPOINTS_LISTED. Whether they are whole is not known yet. */
+/** The newest complete checkpoints, newest first, at most CHECKPOINTS_LISTED; none of a market that had no matcher yet. Whether they are whole is not known yet. */
 export async function listCheckpoints(bus: Bus, market: string): Promise<StoredCheckpoint[]> {
   const stream = checkpointsStream(market)
-  const { firstSeq, lastSeq } = await bus.streamState(stream)
+  const { firstSeq, lastSeq } = await stateOrEmpty(bus, stream)
   const found: StoredCheckpoint[] = []
   for (let seq = lastSeq; seq >= firstSeq && found.length < CHECKPOINTS_LISTED;) {
     const [message] = await readKept(bus, stream, { seq, count: 1 })

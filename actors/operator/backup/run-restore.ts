@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
 import { createChainClient, type ChainClient } from '../../../chain/reads/client.js'
+import { commandsStream } from '../../../bus-schemas/subjects.js'
 import type { Market } from '../../../core/contracts/market.js'
 import {
   openRestoredJournals,
   type RestoredJournals,
 } from '../../../data/journal/restored-journal.js'
-import type { Bus } from '../../../runtime/bus/bus.js'
+import { stateOrEmpty, type Bus } from '../../../runtime/bus/bus.js'
 import { registeredMarkets } from '../../../runtime/bus/market-register.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { openStreamCopies } from '../../../runtime/bus/nats-copies.js'
@@ -41,7 +42,7 @@ export async function runRestore(
     })
     const bus = await connectNatsBus(asOperator)
     try {
-      const markets = await registeredMarkets(bus)
+      const markets = await openedMarkets(bus)
       const journals = await openRestoredJournals(dataDir, bus)
       try {
         return await compare({ ...config, bus, client, journals, markets, manifest, nothingSince })
@@ -54,6 +55,16 @@ export async function runRestore(
   } finally {
     await copies.close()
   }
+}
+
+/** The registered markets whose logs were put back; one that was registered and not opened yet is opened by the next start. */
+async function openedMarkets(bus: Bus): Promise<readonly Market[]> {
+  const opened: Market[] = []
+  for (const market of await registeredMarkets(bus)) {
+    const { lastSeq } = await stateOrEmpty(bus, commandsStream(market.market))
+    if (lastSeq > 0) opened.push(market)
+  }
+  return opened
 }
 
 interface Comparison extends Pick<RestoreConfig, 'dataDir' | 'user'> {

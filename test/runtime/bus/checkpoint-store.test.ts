@@ -17,6 +17,10 @@ const state = takeSnapshot(openedState())
 const feed = { messageSeq: 1, sha256: 'ab'.repeat(32) }
 
 describe('stored checkpoints', () => {
+  it('are none of a market that had no matcher yet', async () => {
+    expect(await listCheckpoints(createMemoryBus(), MARKET)).to.deep.equal([])
+  })
+
   it('that are trimmed during a read are gone, and no failure', async () => {
     const bus = createMemoryBus()
     await declareCheckpoints(bus, MARKET)
