@@ -90,6 +90,17 @@ const gainOf = (
   return judgesIndex === true ? lower(atMark, index * size - worth) : atMark
 }
 
+/** The price at which the account has less after a trade: the index where it is so for both. */
+export function judgingPrice(
+  account: FutureAccount,
+  market: FutureFacts,
+  { size }: Pick<Leg, 'size'>,
+): 'mark' | 'index' {
+  const { atMark, atIndex } = cngnAtBoth(account, market)
+  const isMark = atMark * E18 + market.mark * size < atIndex * E18 + market.index * size
+  return isMark ? 'mark' : 'index'
+}
+
 const lower = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 /** One side of a fill as the manager judges it: signed contracts at 1e18, cNGN per USDC, and its fee in USDC. */

@@ -1,6 +1,7 @@
 import type { MarketReason } from '../../interface/reasons.js'
 import { exactNumber } from '../decimal.js'
 import {
+  beyondFutureMargin,
   futureRefusals,
   indexStale,
   marketRefusals,
@@ -37,7 +38,7 @@ import {
   type FutureFacts,
 } from './future-facts.js'
 import { futureFunds } from './future-funds.js'
-import { CONTRACT_MULTIPLIER, futureModel, POSITION_STEP } from './future-margin.js'
+import { CONTRACT_MULTIPLIER, futureModel, judgingPrice, POSITION_STEP } from './future-margin.js'
 import { fillBand, FIXING_SEC, isInBand } from './future-prices.js'
 import { legOf, marginSnapshot, type MarginTypes } from './margin-purse.js'
 import { fitsCash, fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
@@ -133,10 +134,14 @@ function refuseMargin({ market, order, account, observed }: Asked): Refusal | un
   const standing = futureModel.standing(account.facts, observed.facts)
   if (standing === undefined) return marketRefusals.marginUnreadable
   const bearing = { position, standing, own: NO_FLIGHT, opposite: NO_FLIGHT }
-  const fits = isReduction(position, leg.size) ? fitsCash : fitsMargin
-  return fits(futureModel, observed.facts, bearing, leg)
-    ? undefined
-    : marketRefusals.insufficientMargin
+  if (isReduction(position, leg.size)) {
+    const isPaid = fitsCash(futureModel, observed.facts, bearing, leg)
+    return isPaid ? undefined : marketRefusals.insufficientMargin
+  }
+  if (fitsMargin(futureModel, observed.facts, bearing, leg)) return undefined
+  const { mark, index } = observed.facts
+  const by = judgingPrice(account.facts, observed.facts, leg)
+  return beyondFutureMargin({ by, mark, index })
 }
 
 const positionOf = (facts: FutureAccount | undefined): bigint | undefined =>

@@ -83,6 +83,20 @@ const detailOf = ({ index, widthE18, low, high }: BandDetail) => ({
   fill_band_high: formatDecimal(high, 18),
 })
 
+/** Initial margin of an order in futures, with the prices of its series at 1e18, and the one at which the account has less. */
+export const beyondFutureMargin = (judged: {
+  readonly by: 'mark' | 'index'
+  readonly mark: bigint
+  readonly index: bigint
+}): Refusal => ({
+  ...marketRefusals.insufficientMargin,
+  detail: {
+    judged_by: judged.by,
+    mark_price: formatDecimal(judged.mark, 18),
+    index_price: formatDecimal(judged.index, 18),
+  },
+})
+
 /** The index has not moved for too long: the chain refuses every fill. */
 export const indexStale = (band: BandDetail): Refusal =>
   badRequest('index_stale', 'index_stale', {

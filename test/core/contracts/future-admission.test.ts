@@ -162,6 +162,31 @@ describe('the admission of an order of a series refuses (FUT-018, FUT-020)', () 
     expect(codeOf({ account: owing, observed: unpriced })).to.equal('margin_unreadable')
   })
 
+  it('what margin does not carry, with the prices and the one that judged (FUT-050)', () => {
+    const [, , byMargin] = trading.admission ?? []
+    const judged = (facts: Partial<FutureFacts>, side: 'buy' | 'sell', held = {}) => {
+      const account = {
+        ...{ subaccountId: 1n, custodyOwner: MARKET.assetAddress, leaving: false },
+        facts: hideFutureAccount(futureAccount({ usdc: E18, ...held })),
+        ...{ blockNumber: 1n, blockTimeSec: 0 },
+      }
+      const order = anOrder({ side, limitPrice: price(1_560), desiredAmount: usdc(1_000) })
+      return byMargin?.({ market: MARKET, order, account, observed: observedFuture(facts) })
+    }
+    const apart = { mark: price(1_500), index: price(1_600) }
+    const detail = (by: 'mark' | 'index') => ({
+      ...{ judged_by: by, mark_price: '1500', index_price: '1600' },
+    })
+    expect(judged(apart, 'buy')).to.deep.include({
+      ...{ status: 400, code: 'insufficient_margin', detail: detail('mark') },
+    })
+    expect(judged(apart, 'sell')?.detail).to.deep.equal(detail('index'))
+    // What it holds counts as well: a short of two contracts loses at the index.
+    expect(judged(apart, 'sell', { position: -2n * E18 })?.detail).to.deep.equal(detail('index'))
+    // For its fee alone no price counts.
+    expect(judged(apart, 'sell', { position: E18 })?.detail).to.equal(undefined)
+  })
+
   it('with what is wrong, and the band in its detail (FUT-013)', () => {
     const order = anOrder({ limitPrice: price(2_000), desiredAmount: usdc(1) })
     const detail = {
