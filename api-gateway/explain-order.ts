@@ -1,3 +1,4 @@
+import type { PriceRange } from '../core/contracts/contract.js'
 import type { Market } from '../core/contracts/market.js'
 import { formatDecimal } from '../core/decimal.js'
 import type { HoldReason } from '../core/engine/change.js'
@@ -21,6 +22,8 @@ export interface Known {
   readonly facts: OrderFacts | undefined
   /** Whether the order's owner asks. */
   readonly isOwn: boolean
+  /** The prices at which the chain fills now; undefined where it fills at any, or does not answer. */
+  readonly fillRange?: PriceRange | undefined
 }
 
 /**
@@ -30,7 +33,7 @@ export interface Known {
 export function explainOrder(
   market: Market,
   stored: StoredOrder,
-  { life, facts, isOwn }: Known,
+  { life, facts, isOwn, fillRange }: Known,
 ): Explanation {
   const { order, progress } = stored
   const pending = pendingLines(market, stored, unsettled(life, facts))
@@ -42,7 +45,7 @@ export function explainOrder(
     order_id: order.orderId,
     market: market.market,
     status: progress.status,
-    ...standing(market, stored),
+    ...standing(market, stored, fillRange),
     life: [
       placedLine(market, stored),
       ...reducedLines(market, stored),
@@ -84,14 +87,32 @@ type Standing = Pick<Explanation, 'code' | 'text' | 'ends'>
 const words = (code: string, { means, ends }: Reason): Standing => ({ code, text: means, ends })
 
 /** Where the order stands now, and what would change it. */
-function standing(market: Market, { progress }: StoredOrder): Standing {
+function standing(
+  market: Market,
+  { order, progress }: StoredOrder,
+  fillRange: PriceRange | undefined,
+): Standing {
   const { status, heldReason, cancelReason } = progress
   if (status === 'filled') return { code: 'filled', text: 'The order is filled.' }
   if (status === 'expired') return { code: 'expired', text: 'The order has expired.' }
   if (status === 'cancelled') return ofCancel(cancelReason)
   if (heldReason !== undefined) return words(heldReason, holdReasons[heldReason])
   if (status === 'matching') return ofMatching(market)
-  return market.standing.status === 'open' ? OPEN : marketNotOpen(market)
+  if (market.standing.status !== 'open') return marketNotOpen(market)
+  const { limitPrice } = order
+  const isPassedOver =
+    fillRange !== undefined && (limitPrice < fillRange.low || limitPrice > fillRange.high)
+  return isPassedOver ? passedOver(market, fillRange) : OPEN
+}
+
+/** The price of a match is that of the order that was there first. */
+function passedOver({ presentation }: Market, { low, high }: PriceRange): Standing {
+  const [least, most] = [low, high].map((price) => formatDecimal(price, 18))
+  return {
+    code: 'outside_fill_band',
+    text: `The order rests in the book, and orders that cross it pass it over: the chain fills only from ${least} to ${most} ${presentation.enginePriceUnit} now.`,
+    ends: 'It matches once the fill band, which follows the index, includes its price. Replace it by an order within the band to trade now.',
+  }
 }
 
 const MATCHING: Standing = {

@@ -5,6 +5,7 @@ import {
 } from '../../bus-schemas/account-facts.js'
 import { askOrderFacts } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
+import { tradingOf } from '../../core/contracts/registry.js'
 import { refusals, type Checked } from '../../core/entry/refusals.js'
 import { amountE18 } from '../../core/money.js'
 import type { OrderFacts } from '../../core/records/order-record.js'
@@ -14,6 +15,7 @@ import { orderId } from '../../interface/values.js'
 import { serviceAuthHeader } from '../../interface/venue.js'
 import { NoAnswer } from '../../runtime/bus/bus.js'
 import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
+import { shownOnChain } from '../chain-markets.js'
 import { explainOrder } from '../explain-order.js'
 import { marketNamed } from '../orders.js'
 import { serviceAuth } from '../read-request.js'
@@ -57,7 +59,10 @@ export const getOrderExplanation: Route = {
     const now = deps.readModel.order(order.orderId) ?? stored
     const life = deps.readModel.orderLife(order, progress.createdAtMs)
     const market = marketNamed(deps, order.market)
-    ctx.body = explainOrder(market, now, { life, facts, isOwn }) satisfies Explanation
+    const { observed } = await shownOnChain(deps, market)
+    const fillRange = tradingOf(market).fillRange?.(observed, deps.nowMs())
+    const known = { life, facts, isOwn, fillRange }
+    ctx.body = explainOrder(market, now, known) satisfies Explanation
   },
 }
 
