@@ -86,6 +86,8 @@ export function boundConnections(server: Server, limits: ConnectionLimits): void
   const closing = closeSilentInTime(silent, limits.silentMs)
 
   server.on('connection', (socket: Socket) => {
+    // Read once more, after an upgrade that was no concern of the server.
+    if (open.has(socket)) return
     const { remoteAddress = 'unknown' } = socket
     const counted = isLoopback(remoteAddress) ? undefined : clientKey(remoteAddress)
     const ofAddress = counted === undefined ? 0 : (perAddress.get(counted) ?? 0)

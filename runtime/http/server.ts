@@ -76,6 +76,10 @@ export function createHttpServer(
   // Any other bound leaves out the headers beyond it, and the request would be judged without them. The size bounds them.
   server.maxHeadersCount = 0
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
+  // What else a client expects by itself is ignored; `100-continue` is met before this.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    server.emit('request', request, response),
+  )
   boundConnections(server, limits)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     endWithRefusal(socket, CLIENT_ERRORS[error.code ?? ''] ?? MALFORMED)
@@ -83,19 +87,54 @@ export function createHttpServer(
   return server
 }
 
-/** Takes the upgrades of a server, of which it refuses the same heads as of requests, or those with more headers than given. */
+/**
+ * Takes the upgrades of a server to a WebSocket, of which it refuses the same heads as of requests, or those with more headers
+ * than given. Another protocol that a client offers by itself, as `h2c`, is ignored: the request is answered as any other.
+ */
 export function takeUpgrades(
   server: Server,
   handle: (request: IncomingMessage, socket: Socket, head: Buffer) => void,
   maxHeaders = MAX_HEADERS,
 ): void {
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (!isToWebSocket(request)) return answerAsRequest(server, request, socket, head)
     const refusal = refuseHead(request, maxHeaders)
     if (refusal === undefined) return handle(request, socket, head)
     socket.on('error', () => socket.destroy())
     endWithRefusal(socket, refusal)
   })
 }
+
+const isToWebSocket = ({ headers }: IncomingMessage): boolean =>
+  (headers.upgrade ?? '').split(',').some((each) => each.trim().toLowerCase() === 'websocket')
+
+/** Headers that offer another protocol. */
+const OFFERS = new Set(['upgrade', 'http2-settings'])
+
+/** Has the server read the request once more, without what it offers: the parser has left the connection at its head. */
+function answerAsRequest(
+  server: Server,
+  { method, url, httpVersion, rawHeaders }: IncomingMessage,
+  socket: Socket,
+  body: Buffer,
+): void {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2)
+    const lower = name.toLowerCase()
+    if (lower === 'connection') lines.push(`${name}: ${withoutOffers(value)}`)
+    else if (!OFFERS.has(lower)) lines.push(`${name}: ${value}`)
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), body]))
+  server.emit('connection', socket)
+}
+
+const withoutOffers = (connection: string): string =>
+  connection
+    .split(',')
+    .filter((option) => !OFFERS.has(option.trim().toLowerCase()))
+    .join(',')
+    .trim() || 'keep-alive'
 
 /** Why the head of a request is not judged further. */
 function refuseHead(request: IncomingMessage, maxHeaders: number): Refusal | undefined {
