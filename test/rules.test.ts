@@ -33,11 +33,11 @@ const cited = new Map(
     .map((path) => [path, new Set(read(path).match(CITED) ?? [])] as const),
 )
 
-/** The files below test/ that cite a rule, in order. */
+const isTest = (path: string): boolean => /^test\/.*\.(ts|book)$/.test(path)
+
+/** The tests that cite a rule, in order. */
 const testsOf = (id: string): string[] =>
-  [...cited]
-    .flatMap(([path, ids]) => (path.startsWith('test/') && ids.has(id) ? [path] : []))
-    .sort()
+  [...cited].flatMap(([path, ids]) => (isTest(path) && ids.has(id) ? [path] : [])).sort()
 
 /** The page that says which tests show a rule. */
 function tablePage(): string {
