@@ -10,6 +10,11 @@ import {
   feedSubject,
   journalStream,
   journalSubject,
+  LEADING_PROCESSES,
+  leadStream,
+  leadSubject,
+  registerStream,
+  registerSubject,
   transfersStream,
   transfersSubjects,
 } from '../../../bus-schemas/subjects.js'
@@ -108,6 +113,11 @@ async function untilCheckpoint({ dataDir }: TestVenue): Promise<void> {
 }
 
 const streamsOf = (markets: readonly string[]) => [
+  { stream: registerStream, subject: registerSubject },
+  ...LEADING_PROCESSES.map((process) => ({
+    stream: leadStream(process),
+    subject: leadSubject(process),
+  })),
   ...markets.flatMap((market) => [
     { stream: commandsStream(market), subject: commandsSubject(market) },
     { stream: feedStream(market), subject: feedSubject(market) },
