@@ -27,7 +27,7 @@ export interface CalendarVenue {
 export interface CalendarKeeperOptions {
   readonly rpcUrl: string
   readonly futureAsset: Address
-  /** The key of the asset's owner, which must have no other sender meanwhile. */
+  /** The key of the asset's owner and series creator, which must have no other sender meanwhile. */
   readonly ownerKey: Hex
   readonly calendar: FuturesCalendar
   readonly venue: CalendarVenue

@@ -26,7 +26,7 @@ export async function readOpenSeries(
 }
 
 /**
- * Opens a series on the chain, whose owner is the sender. Throws NoNextSeries when the chain refuses it or does not answer.
+ * Opens a series on the chain, whose series creator is the sender. Throws NoNextSeries when the chain refuses it or does not answer.
  */
 export async function createSeries(
   sender: SenderOptions,

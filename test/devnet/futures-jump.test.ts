@@ -13,6 +13,7 @@ import {
   fillCall,
   INDEX,
   KEEPER,
+  openTraders,
   positionOf,
   setIndex,
   settleFill,
@@ -212,9 +213,14 @@ describe('futures in a jump of the index', () => {
 
   it('gives a position to the account that signed, of the maker too', async () => {
     const fill = { taker: s.owner[0], maker: s.owner[1], amount: ONE, price: INDEX }
-    const makerRecipientId = s.rich[0].subaccountId
-    expect(await nameOf(fillCall(s.world, { ...fill, makerRecipientId }))).to.equal(
-      'TM_InvalidRecipientId',
-    )
+    // Another account of its owner is not the one that signed either.
+    const [other] = await openTraders(s.world, [13], { usdc: ONE, cngn: 0n })
+    expect(other?.address).to.equal(s.owner[1].address)
+    for (const recipient of [other, s.rich[0]]) {
+      const makerRecipientId = recipient?.subaccountId ?? 0n
+      expect(await nameOf(fillCall(s.world, { ...fill, makerRecipientId }))).to.equal(
+        'TM_InvalidRecipientId',
+      )
+    }
   })
 })

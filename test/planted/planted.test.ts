@@ -41,7 +41,9 @@ describe('planted faults', () => {
     const compile = createCompile(root)
 
     it('are sources without a problem', () => {
-      for (const set of plantedTogether(faults)) expect(compile(set)).to.deep.equal([])
+      // Contracts have a compiler of their own, which runs when their faults are planted.
+      const inCode = faults.filter(({ hunks }) => hunks.every(({ path }) => path.endsWith('.ts')))
+      for (const set of plantedTogether(inCode)) expect(compile(set)).to.deep.equal([])
     })
 
     it('would show a name that nothing declares, and one that nothing reads', () => {
