@@ -1,5 +1,6 @@
+import Sqlite from 'better-sqlite3'
 import { expect } from 'chai'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decodeJournal } from '../../../bus-schemas/journal.js'
@@ -33,6 +34,16 @@ const SHORT_MS = 1_500
 const FILES = ['deposits.db', 'deposit-transactions.db'] as const
 /** More than the depth at which a transaction is final. */
 const FINAL_BLOCKS = 14
+
+/** The file as a backup copies it. */
+function copyOf(path: string): Buffer {
+  const db = new Sqlite(path, { readonly: true })
+  try {
+    return db.serialize()
+  } finally {
+    db.close()
+  }
+}
 
 describe('the journal of a submitter on the bus', function () {
   let stage: TransferStage
@@ -96,9 +107,18 @@ describe('the journal of a submitter on the bus', function () {
   const entriesIn = async (server: MemoryBus): Promise<JournalEntry[]> =>
     (await server.read(JOURNAL, 1, 99)).flatMap(({ data }) => decodeJournal(data).entries)
 
-  for (const lost of [[FILES[1]], FILES]) {
-    it(`gives ${lost.join(' and ')} back: what is settled, and what is in flight, once`, async () => {
+  const LOST = [
+    { lost: [FILES[0]], kept: undefined },
+    { lost: [FILES[1]], kept: undefined },
+    { lost: FILES, kept: undefined },
+    { lost: [FILES[0]], kept: 'an older copy' },
+    { lost: [FILES[1]], kept: 'an older copy' },
+  ] as const
+  for (const { lost, kept } of LOST) {
+    const what = `${lost.join(' and ')}${kept === undefined ? '' : `, of which ${kept} is left`}`
+    it(`goes on without ${what}: what is settled, and what is in flight, once`, async () => {
       const first = await start()
+      const older = lost.map((name) => copyOf(join(first.dataDir, name)))
       const settled = await confirmedBy(first, await aBody())
       const body = await aBody()
       const open = await inFlight(first, body)
@@ -106,6 +126,8 @@ describe('the journal of a submitter on the bus', function () {
       for (const name of lost)
         for (const end of ['', '-wal', '-shm'])
           rmSync(join(first.dataDir, `${name}${end}`), { force: true })
+      if (kept !== undefined)
+        lost.forEach((name, i) => writeFileSync(join(first.dataDir, name), older[i] ?? ''))
 
       const { dataDir, privateKey } = first
       const second = await start({ dataDir, privateKey })
