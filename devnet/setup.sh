@@ -38,6 +38,27 @@ install_build_tools() {
   $1 apt-get update && $1 apt-get install -y --no-install-recommends python3 make g++
 }
 
+install_browser() {
+  export DEBIAN_FRONTEND=noninteractive
+  $1 apt-get update && $1 apt-get install -y --no-install-recommends chromium
+}
+
+# The tests of the market page run in a browser.
+ensure_browser() {
+  for browser in chromium chromium-browser; do
+    [ -x "/usr/bin/$browser" ] && return 0
+  done
+  command -v apt-get >/dev/null 2>&1 || fail 'the tests need a browser; please install chromium'
+  if [ "$(id -u)" -eq 0 ]; then
+    step 'install chromium with apt' install_browser ''
+  elif sudo -n true 2>/dev/null; then
+    step 'install chromium with apt (sudo)' install_browser 'sudo -n'
+  else
+    fail 'the tests need a browser. As root, run:
+  apt-get update && apt-get install -y --no-install-recommends chromium'
+  fi || fail 'chromium was not installed; the last lines are above'
+}
+
 # better-sqlite3 is compiled on the machine; only this package needs a compiler.
 ensure_build_tools() {
   missing=''

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tempDir } from './support/temp-dir.js'
@@ -14,7 +14,7 @@ function fillProject(project: string, tests: Readonly<Record<string, string>>): 
     mkdirSync(join(project, 'dist/test', room), { recursive: true })
   }
   mkdirSync(join(project, 'devnet'))
-  writeFileSync(join(project, 'devnet/setup.sh'), '')
+  writeFileSync(join(project, 'devnet/setup.sh'), 'ensure_browser() { echo browser >>browser; }')
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
   copyFileSync(join(root, 'venue'), join(project, 'venue'))
   symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'))
@@ -27,7 +27,7 @@ function fillProject(project: string, tests: Readonly<Record<string, string>>): 
 function run(
   tests: Readonly<Record<string, string>>,
   ...args: readonly string[]
-): { code: number | null; lines: string[] } {
+): { code: number | null; lines: string[]; hasBrowser: boolean } {
   const dir = tempDir()
   try {
     fillProject(dir.path, tests)
@@ -36,7 +36,8 @@ function run(
       encoding: 'utf8',
       ...ENDS_AT_LAST,
     })
-    return { code: status, lines: stdout.trimEnd().split('\n') }
+    const hasBrowser = existsSync(join(dir.path, 'browser'))
+    return { code: status, lines: stdout.trimEnd().split('\n'), hasBrowser }
   } finally {
     dir.remove()
   }
@@ -61,15 +62,21 @@ it('breaks once', () => {
 
 describe('./venue test', function () {
   it('adds up both runs', () => {
-    const { code, lines } = run({ one: PASSES, 'e2e/two': PASSES })
+    const { code, lines, hasBrowser } = run({ one: PASSES, 'e2e/two': PASSES })
     expect(lines.at(-1)).to.equal('2 passed, 0 failed')
+    // The page is tested in a browser, which is installed first.
+    expect(hasBrowser).to.equal(true)
     expect(code).to.equal(0)
   })
 
   it('runs the pure rooms and a trade alone when it is to be quick', () => {
     const tests = { 'core/one': PASSES, 'sim/two': PASSES, tidy: PASSES, 'e2e/trading': PASSES }
-    const { code, lines } = run({ ...tests, other: FAILS, 'e2e/other': FAILS }, '--quick')
+    const { code, lines, hasBrowser } = run(
+      { ...tests, other: FAILS, 'e2e/other': FAILS },
+      '--quick',
+    )
     expect(lines.at(-1)).to.equal('4 passed, 0 failed')
+    expect(hasBrowser).to.equal(false)
     expect(code).to.equal(0)
   })
 
