@@ -15,7 +15,7 @@ export interface BookView {
 
 /** The ladder of a market with its depth, drawn at most once a frame. */
 export function createBookView(market: MarketEntry): BookView {
-  const { section, body } = panel('Book')
+  const { section, body } = panel('Book', 'live')
   let book: LocalLevels | undefined
   let units: Units = 'trader'
   let isDue = false

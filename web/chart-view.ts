@@ -24,7 +24,7 @@ export function createChartView(
   market: MarketEntry,
   read: (interval: CandleInterval) => Promise<readonly CandleRecord[]>,
 ): ChartView {
-  const { section, body } = panel('Candles', 'first')
+  const { section, body } = panel('Candles', 'first live')
   const place = el('div', { class: 'chart' })
   const dark = matchMedia('(prefers-color-scheme: dark)').matches
   const chart = createChart(place, {

@@ -17,7 +17,7 @@ type Fact = readonly [name: string, value: string | undefined]
 
 /** How the market trades, its terms, and what its contract adds: marks, funding, open interest, band and countdowns. */
 export function createFactsView(): FactsView {
-  const { section, body } = panel('Market')
+  const { section, body } = panel('Market', 'live')
   const place = el('div', { 'aria-live': 'polite' })
   const note = el('p', { class: 'quiet' })
   const facts = el('dl', { class: 'facts' })

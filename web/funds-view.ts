@@ -10,9 +10,13 @@ import {
   type RestClient,
   type SigningDomain,
 } from '../client/index.js'
+import { parseDecimal } from '../core/decimal.js'
 import type { VenueFacts } from '../interface/signing.js'
 import { el, panel, table } from './dom.js'
 import type { Account } from './keys.js'
+import { pressOnce, wordsOf } from './place-once.js'
+import { formatBps, formatSigned } from './select/format.js'
+import { gainOf, returnBps, type Position } from './select/position.js'
 
 const FIVE_MINUTES = 300
 /** The interface has deposits of cash into margin accounts only. */
@@ -65,13 +69,37 @@ const positionTable = (positions: readonly PositionRecord[]): HTMLElement =>
     ? el('p', { class: 'quiet' }, 'No position in this market.')
     : table(
         'Positions',
-        ['Side', 'Size', 'Worth (USDC)', 'Entry', 'Not settled (USDC)', 'Liquidation near'],
+        [
+          ...['Side', 'Size (cNGN)', 'Worth (USDC)', 'Entry (USDC per cNGN)', 'Since entry (USDC)'],
+          ...['Not settled (USDC)', 'Liquidation near'],
+        ],
         positions.map((position) => [
           ...[position.ui_side, position.ui_size, position.ui_notional_usdc],
-          ...[position.entry_price ?? '', position.unrealized_pnl],
+          ...[position.entry_price ?? '', gainWords(position), position.unrealized_pnl],
           position.liquidation_price_ui ?? '',
         ]),
       )
+
+const GAIN_DECIMALS = 2
+
+/** Gain and return since entry; empty while a price is missing. */
+function gainWords(record: PositionRecord): string {
+  const position = positionOf(record)
+  const [gain, share] = [gainOf(position), returnBps(position)]
+  if (gain === undefined || share === undefined) return ''
+  return `${formatSigned(gain, GAIN_DECIMALS)} (${formatBps(share)})`
+}
+
+function positionOf(record: PositionRecord): Position {
+  const { engine_position: signed, entry_price: entry, mark_price_ui: mark } = record
+  const isShort = signed.startsWith('-')
+  const size = parseDecimal(isShort ? signed.slice(1) : signed, 18) ?? 0n
+  return {
+    sizeE18: isShort ? -size : size,
+    entryE18: parseDecimal(entry, 18),
+    markE18: parseDecimal(mark, 18),
+  }
+}
 
 const marginTable = (accounts: readonly MarginAccount[]): HTMLElement =>
   table(
@@ -195,19 +223,21 @@ function transferForm({ title, fields, words, send }: TransferForm): HTMLElement
     said.textContent = text
   }
   tell()
+  const button = el('button', { type: 'submit' }, `Sign and ${title.toLowerCase()}`)
+  const once = pressOnce([button])
   const onsubmit = (event: Event): void => {
     event.preventDefault()
-    say('Waiting for the signature …')
-    send(say).then(say, (error: unknown) =>
-      say(error instanceof Error ? error.message : String(error), true),
-    )
+    void once(async () => {
+      say('Waiting for the signature …')
+      await send(say).then(say, (error: unknown) => say(wordsOf(error), true))
+    })
   }
   return el(
     'form',
     { oninput: tell, onsubmit, 'aria-label': title },
     ...fields.map(([label, field]) => el('label', {}, label, field)),
     shown,
-    el('button', { type: 'submit' }, `Sign and ${title.toLowerCase()}`),
+    button,
     said,
   )
 }

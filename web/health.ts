@@ -30,7 +30,9 @@ export function followHealth({
   const tell = (): void => {
     const now = socket.isOpen()
     place.className = now && (lag ?? 0) === 0 ? '' : 'late'
-    const link = now ? 'connected' : 'reconnecting …'
+    // Nothing looks live that is not: what the feed draws is dimmed while it is lost.
+    document.body.dataset.feed = now ? 'live' : 'lost'
+    const link = now ? 'connected' : 'lost: the numbers are old; reconnecting …'
     const reconnects = socket.connections() - 1
     const again = reconnects > 0 ? `, ${reconnects} reconnect${reconnects > 1 ? 's' : ''}` : ''
     place.textContent = `feed ${link}, seq ${seq()}, reads ${lag ?? '?'} behind${again}`

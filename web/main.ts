@@ -1,6 +1,7 @@
 import type { MarketEntry } from '../client/index.js'
 import type { VenueFacts } from '../interface/signing.js'
 import { createAccountView } from './account-view.js'
+import { createDemoAccount } from './demo-account.js'
 import { byId, el } from './dom.js'
 import { showMarket } from './market-view.js'
 import { createSession } from './session.js'
@@ -10,7 +11,11 @@ import { createSession } from './session.js'
 const base = new URL('.', location.href).href
 const facts = (await (await fetch(new URL('v1/venue', base))).json()) as VenueFacts
 const accounts = createAccountView(
-  { chain_id: facts.chain_id, matching: facts.domains.actions.verifyingContract },
+  {
+    chain_id: facts.chain_id,
+    matching: facts.domains.actions.verifyingContract,
+    demo: createDemoAccount(base, facts),
+  },
   () => void open(),
 )
 const session = createSession(base, facts, accounts.account)

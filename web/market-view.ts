@@ -1,8 +1,8 @@
 import {
   createLocalFills,
   followLevels,
+  type LocalLevels,
   type MarketEntry,
-  type SocketClient,
   type StatusState,
   type TickerState,
 } from '../client/index.js'
@@ -16,7 +16,7 @@ import { createFundsView, type FundsView } from './funds-view.js'
 import { followHealth } from './health.js'
 import type { Account } from './keys.js'
 import { createOrdersView, type OrdersView } from './orders-view.js'
-import type { Session } from './session.js'
+import type { Session, Subscriptions } from './session.js'
 import { createTicketView } from './ticket-view.js'
 import { createTradesView, type TradesView } from './trades-view.js'
 import type { Units } from './units.js'
@@ -42,14 +42,28 @@ export function showMarket(
   const [orders, balances] = [createOrdersView(parts), createBalancesView()]
   const funds = createFundsView({ ...parts, ...session })
   const account = accounts.account()
-  const readOwn = followOwn({ ...{ market, session, socket, account }, orders, balances, funds })
-  const ticket = createTicketView({ ...parts, onPlaced: readOwn })
+  const readOwn = followOwn({
+    ...{ market, session, socket, account },
+    orders,
+    balances,
+    funds,
+    onAgain: accounts.reopen,
+  })
+  let levels: LocalLevels | undefined
+  const ticket = createTicketView({
+    ...{ ...parts, onPlaced: readOwn },
+    levels: () => (socket.isOpen() ? levels : undefined),
+  })
   byId('page').replaceChildren(
     ...[chart.section, book.section, trades.section, facts.section],
     ...[ticket.section, accounts.section, orders.section, balances.section, funds.section],
   )
   book.section.append(unitsButton(market, views))
-  const seq = followPublic(market, socket, { ...views, onTrade: readOwn })
+  const onLevels = (newest: LocalLevels): void => {
+    levels = newest
+    ticket.retell()
+  }
+  const seq = followPublic(market, socket, { ...views, onTrade: readOwn, onLevels })
   const onEntry = (entry: MarketEntry) => facts.update(entry)
   const onSecond = () => facts.tick()
   const endHealth = followHealth({ market, venue, socket, seq, onEntry, onSecond })
@@ -63,11 +77,13 @@ export function showMarket(
 interface OwnParts {
   readonly market: MarketEntry
   readonly session: Session
-  readonly socket: SocketClient
+  readonly socket: Subscriptions
   readonly account: Account | undefined
   readonly orders: OrdersView
   readonly balances: BalancesView
   readonly funds: FundsView
+  /** Opens the market again: what was refused is asked for again. */
+  readonly onAgain: () => void
 }
 
 /** Follows what belongs to the account, if one is chosen; returns what reads again what no channel carries. */
@@ -98,7 +114,8 @@ function followOwn(parts: OwnParts): () => void {
     held.then((accounts = []) => balances.read(accounts)).catch(() => undefined)
   }
   orders.say(`Orders of ${account.signer.address}`)
-  const onRefused = (code: string, message: string): void => orders.say(`${code}: ${message}`)
+  const onRefused = (code: string, message: string): void =>
+    orders.say(`${code}: ${message}`, parts.onAgain)
   socket.subscribe('orders', market, { onSnapshot: read, onUpdate: read, onRefused })
   const takeFills = (events: Parameters<typeof fills.apply>[0]): void => {
     fills.apply(events)
@@ -140,13 +157,14 @@ function publicViews(market: MarketEntry, { venue }: Session): PublicViews {
 
 interface Followers extends PublicViews {
   readonly onTrade: () => void
+  readonly onLevels: (levels: LocalLevels) => void
 }
 
 /** Feeds the views; returns the newest `seq` that they have. */
 function followPublic(
   { market }: MarketEntry,
-  socket: SocketClient,
-  { chart, book, trades, facts, onTrade }: Followers,
+  socket: Subscriptions,
+  { chart, book, trades, facts, onTrade, onLevels }: Followers,
 ): () => number {
   let seq = 0
   followLevels(socket, market, {
@@ -154,6 +172,7 @@ function followPublic(
     onChange: (levels) => {
       seq = levels.seq() ?? seq
       book.draw(levels)
+      onLevels(levels)
     },
   })
   socket.subscribe('trades', market, {

@@ -8,12 +8,15 @@ import {
   type SettledLeg,
   type SigningDomain,
 } from '../client/index.js'
-import { holdReasons } from '../interface/reasons.js'
+import { cancelReasons, holdReasons, type Reason } from '../interface/reasons.js'
 import { el, panel, table } from './dom.js'
 import type { Account } from './keys.js'
+import { wordsOf } from './place-once.js'
+import { recordRow } from './select/row-state.js'
 import { amount, shown, sideShown, time } from './units.js'
 
 const FILLS_SHOWN = 10
+const ENDED_SHOWN = 10
 const PROOF_LIVES_SEC = 60
 const REASON = 'cancelled on the page'
 
@@ -29,7 +32,8 @@ export interface OrdersView {
   show(orders: readonly OrderRecord[]): void
   /** Legs of matches that await the chain, and legs that it has settled. */
   showFills(pending: readonly FillEvent[], settled: readonly SettledLeg[]): void
-  say(text: string): void
+  /** With `again` there is a button for it. */
+  say(text: string, again?: () => void): void
 }
 
 /** The owner's open orders with a cancel for each, and the newest fills, in trader terms. */
@@ -39,14 +43,20 @@ export function createOrdersView(parts: OrdersParts): OrdersView {
   const said = el('p', { class: 'quiet', role: 'status' }, 'Choose an account to see its orders.')
   const [list, fillList] = [el('div'), el('div')]
   body.append(said, list, fillList)
-  const say = (text: string): void => void (said.textContent = text)
+  const say = (text: string, again?: () => void): void =>
+    said.replaceChildren(
+      text,
+      ...(again === undefined
+        ? []
+        : [' ', el('button', { type: 'button', onclick: again }, 'Try again')]),
+    )
   const act = async (cancelling: (account: Account) => Promise<string>): Promise<void> => {
     const account = parts.account()
     if (account === undefined) return
     try {
       say(await cancelling(account))
     } catch (error) {
-      say(error instanceof Error ? error.message : String(error))
+      say(wordsOf(error))
     }
   }
   const cancel = ({ nonce, order_id }: OrderRecord) =>
@@ -59,7 +69,7 @@ export function createOrdersView(parts: OrdersParts): OrdersView {
   return {
     ...{ section, say },
     show(orders) {
-      const open = orders.filter(({ status }) => status === 'active' || status === 'matching')
+      const open = orders.filter((order) => recordRow(order).isLive)
       const all = el(
         'button',
         { type: 'button', id: 'cancel-all', onclick: () => void cancelAll() },
@@ -70,6 +80,7 @@ export function createOrdersView(parts: OrdersParts): OrdersView {
           ...(open.length === 0
             ? [el('p', { class: 'quiet' }, 'No open orders.')]
             : [all, openOrders(market, open, cancel)]),
+          ...endedOrders(market, orders),
         ),
       )
     },
@@ -104,6 +115,24 @@ function keepFocus(place: HTMLElement, draw: () => void): void {
   draw()
   if (id !== undefined && id !== '') document.getElementById(id)?.focus()
 }
+
+/** The newest orders that have ended, each with why. */
+function endedOrders(market: MarketEntry, orders: readonly OrderRecord[]): readonly HTMLElement[] {
+  const ended = orders.filter((order) => !recordRow(order).isLive).slice(0, ENDED_SHOWN)
+  if (ended.length === 0) return []
+  const rows = ended.map((order) => {
+    const { price, size } = shown(market, 'trader', order.limit_price, order.desired_amount)
+    const { state, reason, settledBps } = recordRow(order)
+    const why = reason === undefined ? state : `${state}: ${reasonWords(reason)}`
+    const side = sideShown(market, 'trader', order.side)
+    return [time(order.updated_at), side, price, size, `${settledBps / 100n} %`, why]
+  })
+  return [table('Ended', ['Time', 'Side', 'Price', 'Size', 'Filled', 'How it ended'], rows)]
+}
+
+/** What a code means, where the tables have it; an owner's own words as they are. */
+const reasonWords = (reason: string): string =>
+  (cancelReasons as Readonly<Record<string, Reason>>)[reason]?.means ?? reason
 
 function openOrders(
   market: MarketEntry,

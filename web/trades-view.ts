@@ -20,7 +20,7 @@ export function createTradesView(
   market: MarketEntry,
   transactionOf: (tradeId: number) => Promise<string | undefined>,
 ): TradesView {
-  const { section, body } = panel('Trades')
+  const { section, body } = panel('Trades', 'live')
   let rows: Row[] = []
   let units: Units = 'trader'
   const draw = (): void => {

@@ -1,0 +1,76 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import type { MarketEntry } from '../client/index.js'
+import type { DemoAccounts } from '../interface/demo.js'
+import type { VenueFacts } from '../interface/signing.js'
+import type { Account } from './keys.js'
+
+/** A demo account of this browser, on a devnet alone: its key is made here, and the venue gives it play money. */
+export interface DemoAccount {
+  /** The account that this browser has; undefined before the first. */
+  known(): Account | undefined
+  /** The same, or a new one. Throws DemoRefused; the key is kept, so that the next try asks for the same address. */
+  open(): Promise<Account>
+}
+
+/** The venue gave no demo account; the message says why. */
+export class DemoRefused extends Error {
+  override readonly name = 'DemoRefused'
+}
+
+/** As this page has stored it. */
+interface Stored {
+  readonly private_key: `0x${string}`
+  readonly accounts?: DemoAccounts
+}
+
+/** Undefined where the venue gives none. `base` is where the page came from. */
+export function createDemoAccount(base: string, facts: VenueFacts): DemoAccount | undefined {
+  const { devnet, domains, contracts } = facts
+  if (devnet === undefined) return undefined
+  // Another devnet at the same address has other accounts.
+  const place = `demo-account:${facts.chain_id}:${domains.actions.verifyingContract}`
+  const read = (): Stored | undefined => {
+    const text = localStorage.getItem(place)
+    return text === null ? undefined : (JSON.parse(text) as Stored)
+  }
+  const keep = (kept: Stored): Stored => {
+    localStorage.setItem(place, JSON.stringify(kept))
+    return kept
+  }
+  const accountOf = ({ private_key, accounts }: Stored): Account | undefined =>
+    accounts && {
+      name: 'Demo: play money',
+      signer: privateKeyToAccount(private_key),
+      subaccountOf: (market: MarketEntry) =>
+        market.margin_manager_address === contracts.perp_manager
+          ? accounts.perp_subaccount_id
+          : accounts.spot_subaccount_id,
+    }
+  return {
+    known() {
+      const kept = read()
+      return kept && accountOf(kept)
+    },
+    async open() {
+      const kept = read() ?? keep({ private_key: generatePrivateKey() })
+      const known = accountOf(kept)
+      if (known !== undefined) return known
+      const { address } = privateKeyToAccount(kept.private_key)
+      const accounts = await ask(new URL(devnet.demo_accounts.slice(1), base), address)
+      const opened = accountOf(keep({ ...kept, accounts }))
+      if (opened === undefined) throw new DemoRefused('the browser keeps nothing')
+      return opened
+    },
+  }
+}
+
+async function ask(url: URL, address: string): Promise<DemoAccounts> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ address }),
+  })
+  if (response.ok) return (await response.json()) as DemoAccounts
+  const { error } = (await response.json()) as { readonly error?: string }
+  throw new DemoRefused(error ?? `the venue answered ${response.status}`)
+}

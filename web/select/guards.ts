@@ -1,0 +1,106 @@
+import { mulDivFloor, E18 } from '../../core/money.js'
+import type { MarketTerms } from './market-terms.js'
+import { otherSide, type Book, type Plan } from './ticket.js'
+
+/**
+ * What stands between a ticket and its signature, from the book and the account of this moment. `block`: it is not sent. `ask`: a second
+ * press says that it is meant. `warn`: words beside the button.
+ */
+export interface Guard {
+  readonly level: 'block' | 'ask' | 'warn'
+  readonly code:
+    | 'below_min_notional'
+    | 'outside_band'
+    | 'insufficient_balance'
+    | 'own_order_met'
+    | 'no_live_book'
+    | 'far_from_book'
+    | 'crosses'
+    | 'would_be_rejected'
+    | 'book_is_thin'
+  /** The nearest price or size that passes, in engine terms at 1e18, for a button. */
+  readonly nearestE18?: bigint
+}
+
+/** What is known beside the book. */
+export interface Surroundings {
+  /** Whether the book is known to be the venue's of now. */
+  readonly isLive: boolean
+  readonly isMarketOrder: boolean
+  readonly isPostOnly: boolean
+  /** Prices between which the chain fills, in engine terms at 1e18. */
+  readonly band?: { readonly lowE18: bigint; readonly highE18: bigint }
+  /** What the account can give, in the unit of the bound; undefined where margin decides. */
+  readonly freeE18?: bigint
+  /** The most that the plan gives. */
+  readonly giveMostE18: bigint
+  /** The best own order on the other side; undefined without one. */
+  readonly ownOtherE18?: bigint
+}
+
+/** So far from the best price, in basis points, an order is asked about. */
+const FAR_BPS = 500n
+
+/** All that apply, those that block first. */
+export function guardsOf(
+  terms: MarketTerms,
+  plan: Plan,
+  book: Book,
+  around: Surroundings,
+): readonly Guard[] {
+  const found = [
+    ...blocks(terms, plan, around),
+    ...questions(plan, book, around),
+    ...warnings(plan, around),
+  ]
+  return found
+}
+
+function blocks(
+  { minNotionalE18, stepE18 }: MarketTerms,
+  { side, limitE18, amountE18 }: Plan,
+  { band, freeE18, giveMostE18, ownOtherE18, isLive, isMarketOrder }: Surroundings,
+): readonly Guard[] {
+  const guards: Guard[] = []
+  if (!isLive && isMarketOrder) guards.push({ level: 'block', code: 'no_live_book' })
+  if (mulDivFloor(limitE18, amountE18, E18) < minNotionalE18) {
+    const least = (minNotionalE18 * E18 + limitE18 - 1n) / limitE18
+    const nearestE18 = ((least + stepE18 - 1n) / stepE18) * stepE18
+    guards.push({ level: 'block', code: 'below_min_notional', nearestE18 })
+  }
+  if (band !== undefined && limitE18 < band.lowE18)
+    guards.push({ level: 'block', code: 'outside_band', nearestE18: band.lowE18 })
+  if (band !== undefined && limitE18 > band.highE18)
+    guards.push({ level: 'block', code: 'outside_band', nearestE18: band.highE18 })
+  if (freeE18 !== undefined && giveMostE18 > freeE18)
+    guards.push({ level: 'block', code: 'insufficient_balance', nearestE18: freeE18 })
+  const meetsOwn =
+    ownOtherE18 !== undefined &&
+    (side === 'buy' ? limitE18 >= ownOtherE18 : limitE18 <= ownOtherE18)
+  if (meetsOwn) guards.push({ level: 'block', code: 'own_order_met', nearestE18: ownOtherE18 })
+  return guards
+}
+
+function questions(
+  plan: Plan,
+  book: Book,
+  { isLive, isMarketOrder }: Surroundings,
+): readonly Guard[] {
+  if (!isLive) return isMarketOrder ? [] : [{ level: 'ask', code: 'no_live_book' }]
+  const best = otherSide(book, plan.side)[0]?.priceE18
+  if (best === undefined || isMarketOrder) return []
+  const { side, limitE18 } = plan
+  const beyond = side === 'buy' ? limitE18 - best : best - limitE18
+  const isFar = beyond * 10_000n > best * FAR_BPS
+  return isFar ? [{ level: 'ask', code: 'far_from_book', nearestE18: best }] : []
+}
+
+function warnings(
+  { walk, amountE18 }: Plan,
+  { isPostOnly, isMarketOrder }: Surroundings,
+): readonly Guard[] {
+  const crosses = walk.amountE18 > 0n
+  if (crosses && isPostOnly) return [{ level: 'warn', code: 'would_be_rejected' }]
+  if (isMarketOrder && walk.amountE18 < amountE18) return [{ level: 'warn', code: 'book_is_thin' }]
+  return crosses && !isMarketOrder ? [{ level: 'warn', code: 'crosses' }] : []
+}
