@@ -17,7 +17,12 @@ export const postIndexStatus: Route = {
     summary: 'Report a sample of the price outside of the venue',
     description:
       'For the operator alone, with the token in the header that is set up for it (`X-Index-Token`). While the index of a perpetual is too far from the newest sample, or there is none of the last minutes, a venue may be set up to refuse its new orders (`index_lag`).',
-    headers: z.object({ 'X-Index-Token': z.string().describe('The operator’s token.') }),
+    headers: z.object({
+      'X-Index-Token': z
+        .string()
+        .regex(/^[!-~]+$/)
+        .describe('The operator’s token.'),
+    }),
     body: IndexStatus,
     responses: {
       204: { description: 'The sample is recorded, or a newer one was.' },

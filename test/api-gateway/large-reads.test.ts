@@ -197,7 +197,9 @@ describe('a gateway with a hostile client', () => {
       state.isClosed
     const poll = () => fetch(book, { headers: { 'X-Forwarded-For': '203.0.113.7' } })
     const forwarded = `Host: venue\r\nX-Forwarded-For: 203.0.113.67\r\n`
-    const lazy = quiet(`GET /v1/book?symbol=cNGN-USDC HTTP/1.1\r\n${forwarded}\r\n`)
+    // Those that are refused would be kept open for their next request.
+    const once = `${forwarded}Connection: close\r\n`
+    const lazy = quiet(`GET /v1/book?symbol=cNGN-USDC HTTP/1.1\r\n${once}\r\n`)
     const halfOpen = quiet(`POST /v1/orders HTTP/1.1\r\n${forwarded}Content-Length: 900\r\n\r\n{`)
     const idle = quiet('')
     for (const { socket } of [...halfOpen, ...idle]) socket.resume()
