@@ -40,7 +40,7 @@ describe('checkDeployment', function () {
     const at = world.at as never
     const { timestamp } = await world.client.getBlock()
     const [expirySec = 0] = expiriesFrom('month-end', Number(timestamp))
-    const series = rowOfNextSeries([], expirySec)
+    const series = { ...rowOfNextSeries([], expirySec), ordinal: 2 }
     const markets = [...loadMarkets(at).markets, joinMarket(parseRow(series), at)]
     deps = {
       client: createChainClient(world.anvil.rpcUrl, 'read'),
