@@ -1,10 +1,7 @@
-import { commandsStream } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { Change, HoldReason, Match } from '../../core/engine/change.js'
 import type { Order } from '../../core/engine/order.js'
-import { StreamMissing } from '../../runtime/bus/bus.js'
-import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 
 /** Those that the simulated chain knows. */
 const FAULTS_OF_THE_VENUE: ReadonlySet<string> = new Set([
@@ -31,16 +28,4 @@ export function isBlamedForOther(
   const isRefused = change.hold === 'settlement_refused' && hold !== change.hold
   const isEnded = change.cancelReason === 'signature_revoked'
   return (isRefused || isEnded) && !hasRefused(order.signer)
-}
-
-/** Where the log of a market goes over to the newest step, which blames no order without proof; Infinity before. */
-export async function findNewStep(server: MemoryBus, market: string): Promise<number> {
-  try {
-    const log = await server.read(commandsStream(market), 1, Number.MAX_SAFE_INTEGER)
-    return log.find(({ data }) => Buffer.from(data).includes('EngineVersionSet'))?.seq ?? Infinity
-  } catch (error) {
-    // Its matcher has not opened it yet.
-    if (error instanceof StreamMissing) return Infinity
-    throw error
-  }
 }

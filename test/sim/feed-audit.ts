@@ -17,7 +17,7 @@ import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
-import { findNewStep, isBlamedForOther, isFaultOfVenue, otherOf } from './counterparty-audit.js'
+import { isBlamedForOther, isFaultOfVenue, otherOf } from './counterparty-audit.js'
 import { createPairAudit } from './pair-audit.js'
 import { withOrdinal } from '../../core/engine/trade-id.js'
 
@@ -124,7 +124,6 @@ export function createFeedAudit(
     orderOf: (orderId) => orders.get(orderId),
   })
   let refusedSignatures = 0
-  let [newStepFrom, isNewStep] = [Infinity, false]
   const nonces = new Set<string>()
   /** The book was crossed while the market was held, and has not been uncrossed since. */
   let mayCross = false
@@ -175,7 +174,7 @@ export function createFeedAudit(
       (other) =>
         hit !== undefined &&
         comesBefore(other, hit) &&
-        !(isNewStep && pairs.mayWait(incoming, other.order.orderId, change.atMs)),
+        !pairs.mayWait(incoming, other.order.orderId, change.atMs),
     )
     expectThat(passed === undefined, `I-7 ${passed?.order.orderId ?? ''} was passed over`, change)
     pending.set(match.settlementId, match)
@@ -266,8 +265,7 @@ export function createFeedAudit(
     it.order = orderAfter(change, it.order)
     checkAmounts(change, it)
     checkBlame(change, it)
-    const isBlamed = isNewStep && isBlamedForOther(change, it, hasRefused)
-    expectThat(!isBlamed, 'I-28 blamed for another', change)
+    expectThat(!isBlamedForOther(change, it, hasRefused), 'I-28 blamed for another', change)
     const isKept = it.status === change.status
     const mayReopen = change.kind === 'FillReversed' || change.kind === 'OrderResized'
     const next = mayReopen ? AFTER_REVERSAL : NEXT
@@ -299,7 +297,7 @@ export function createFeedAudit(
   function failed(change: Extract<Change, { kind: 'MatchReverted' }>, match: Match): void {
     undone.set(match.settlementId, match)
     if (change.revert === 'OV_InvalidSignature') refusedSignatures += 1
-    if (isNewStep) pairs.failed(change, match)
+    pairs.failed(change, match)
   }
 
   /** A fault of the venue counts against no order and ends none; what returns to a disabled market is cancelled. */
@@ -370,12 +368,10 @@ export function createFeedAudit(
     messages: () => read,
     async advance() {
       const lastSeq = await lastOf(server, name)
-      if (newStepFrom === Infinity) newStepFrom = await findNewStep(server, name)
       while (read < lastSeq) {
         for (const message of await server.read(feedStream(name), read + 1, PAGE)) {
           const block = decodeBlock(message.data)
           terms = block.terms ?? terms
-          isNewStep = block.commandSeq > newStepFrom
           pairs.begin(block)
           for (const change of block.changes) apply(change)
           checkCrossing(block)
