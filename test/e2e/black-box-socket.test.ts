@@ -131,7 +131,10 @@ describe('a trader listens', function () {
     })
     const [shown] = (await ann.trades()).trades
     expect(shown).to.include(frame.data)
-    expect(Math.floor((frame.data.trade_id as number) / 256)).to.equal(frame.seq)
+    // The number of the trade in its market, and the market's ordinal.
+    const { trade_id: tradeId } = frame.data as { readonly trade_id: number }
+    expect(tradeId % 65_536).to.equal(0)
+    expect(tradeId / 65_536).to.be.within(1, frame.seq)
     close()
   })
 

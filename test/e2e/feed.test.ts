@@ -17,6 +17,10 @@ interface Frame {
   readonly code?: string
 }
 
+interface Health {
+  readonly markets: Readonly<Record<string, { readonly head_seq?: number }>>
+}
+
 /** A raw socket through the gateway that keeps every frame. */
 async function listen(venue: TestVenue, frames: readonly object[]) {
   const url = new URL('/v1/ws', venue.gatewayUrl.replace(/^http/, 'ws'))
@@ -145,8 +149,9 @@ describe('the feed, through the gateway', function () {
   })
 
   async function eventuallyHead(received: readonly Frame[]): Promise<Frame> {
-    const { trades } = await createRestClient(venue.gatewayUrl).trades(SPOT, { limit: 1 })
-    const head = Math.floor((trades[0]?.trade_id ?? 0) / 256)
+    const health = await fetch(`${venue.gatewayUrl}/v1/health`)
+    const { markets } = (await health.json()) as Health
+    const head = markets[SPOT]?.head_seq ?? 0
     await eventually(() => received.some((it) => it.seq >= head))
     return received.at(-1) as Frame
   }
