@@ -137,15 +137,13 @@ export const placedIds = (answered: readonly Answered[]): string[] =>
   idsOf(answered.filter(({ step }) => step.kind === 'place').map(({ step }) => step.body))
 
 /**
- * The intake has given away exactly these ids, and nothing of them is left to publish. For a venue that has stopped:
- * the intake holds its file alone.
+ * The intake has given away exactly these ids. For a venue that has stopped: the intake holds its file alone.
  */
 export function expectTaken(dataDir: string, orderIds: readonly string[]): void {
   const db = new Sqlite(join(dataDir, 'intake.db'), { readonly: true })
   try {
     const taken = db.prepare<[], string>('SELECT order_id FROM taken_order').pluck().all()
     expect(taken.sort()).to.deep.equal([...orderIds].sort())
-    expect(db.prepare('SELECT count(*) FROM outbox').pluck().get()).to.equal(0)
   } finally {
     db.close()
   }
