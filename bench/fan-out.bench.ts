@@ -1,9 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { feedStream, feedSubject } from '../bus-schemas/subjects.js'
+import { encodeRegistration } from '../bus-schemas/register.js'
+import {
+  feedStream,
+  feedSubject,
+  registerStream,
+  registerSubject,
+} from '../bus-schemas/subjects.js'
+import { entryOf } from '../core/contracts/market-register.js'
 import type { Market } from '../core/contracts/market.js'
 import type { Block } from '../core/engine/change.js'
 import { loadDeployedMarkets } from '../data/markets.js'
+import type { Bus } from '../runtime/bus/bus.js'
 import { connectNatsBus } from '../runtime/bus/nats-bus.js'
 import { BENCH_ADDRESSES } from './bench-market.js'
 import type { Bench, BenchContext, Report, Row } from './bench.js'
@@ -60,6 +68,7 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
   try {
     const names = { stream: feedStream(market.market), subject: feedSubject(market.market) }
     await bus.declareStream({ ...names, description: 'changes of a market' })
+    await register(bus, market)
     const feed = createFeed(market, { bus, natsUrl: ownBus.url, deploymentFile })
     const rows: Row[] = []
     const memory = new Map<number, readonly number[]>()
@@ -77,6 +86,14 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
     await bus.close()
     await ownBus.stop()
   }
+}
+
+/** The fan-out serves the markets of the register, which the order intake writes in a venue. */
+async function register(bus: Bus, market: Market): Promise<void> {
+  const names = { stream: registerStream, subject: registerSubject }
+  await bus.declareStream({ ...names, description: 'the markets' })
+  const registration = { by: 'bench', reason: 'bench', entries: [entryOf(market)] }
+  await bus.append(registerSubject, encodeRegistration(registration))
 }
 
 const NOTES = [
