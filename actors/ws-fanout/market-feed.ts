@@ -147,7 +147,7 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
   }
 
   const subscription = await bus.follow({ stream, fromSeq: 1, onMessage, onError: onFailure })
-  const facts = await followFacts(options, view, data.changed)
+  const facts = await followFacts(options, view, () => data.changed())
 
   return {
     get market() {
