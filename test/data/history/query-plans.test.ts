@@ -58,7 +58,8 @@ describe('query plans of the read model', () => {
     },
     'a page of fills': {
       sql: FILLS_SQL,
-      first: /^SEARCH fills USING PRIMARY KEY \(owner=\? AND at_ms>\? AND \(at_ms,fill_key\)<\(\?,\?\)\)/,
+      first:
+        /^SEARCH fills USING PRIMARY KEY \(owner=\? AND at_ms>\? AND \(at_ms,fill_key\)<\(\?,\?\)\)/,
     },
     'the events of an order': {
       sql: ORDER_EVENTS_SQL,
