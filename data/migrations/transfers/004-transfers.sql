@@ -52,9 +52,10 @@ CREATE TABLE gas_spent (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX gas_spent_by_time ON gas_spent (at_ms);
 
--- The term of the journal's writer up to which these records follow from the journal. One row.
+-- Up to where these records follow from the journal: the term of its writer, and the newest entry about a claim. One row.
 CREATE TABLE journal_term (
-  id   INTEGER PRIMARY KEY CHECK (id = 1),
-  term INTEGER NOT NULL CHECK (term >= 0)
+  id       INTEGER PRIMARY KEY CHECK (id = 1),
+  term     INTEGER NOT NULL CHECK (term >= 0),
+  claim_no INTEGER NOT NULL CHECK (claim_no >= 0)
 ) STRICT;
-INSERT INTO journal_term (id, term) VALUES (1, 0);
+INSERT INTO journal_term (id, term, claim_no) VALUES (1, 0, 0);

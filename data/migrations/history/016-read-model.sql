@@ -39,7 +39,11 @@ CREATE TABLE order_progress (
   filled TEXT NOT NULL,
   pending TEXT NOT NULL,
   open TEXT NOT NULL,
+  -- What the order's own fills that stand add up to, NULL before the first: the quote at 1e18, Σ price × amount at 1e36, exact, and
+  -- the fees that it paid, at 1e18.
   filled_quote TEXT,
+  filled_product TEXT,
+  fee_paid TEXT,
   updated_seq INTEGER NOT NULL,
   updated_at_ms INTEGER NOT NULL,
   cancel_reason TEXT,
@@ -48,6 +52,17 @@ CREATE TABLE order_progress (
   -- Why an order rests without being open; NULL when it is open, or ended.
   held_reason TEXT
 ) STRICT;
+
+-- The active and matching orders, so that an owner's are read whatever came after them. The key is no foreign key: deleting an
+-- order would search all of them.
+CREATE TABLE live_orders (
+  owner BLOB NOT NULL CHECK (length(owner) = 20),
+  created_at_ms INTEGER NOT NULL,
+  order_key INTEGER NOT NULL,
+  market_id INTEGER NOT NULL REFERENCES markets,
+  subaccount_id TEXT NOT NULL,
+  PRIMARY KEY (owner, created_at_ms, order_key)
+) STRICT, WITHOUT ROWID;
 
 -- The book, best order first; the length comes before the text because longer integers are larger. The size of these
 -- indexes follows the book, not the history.
@@ -88,6 +103,8 @@ CREATE TABLE trades (
 
 -- (market_id, trade_id)
 CREATE INDEX trades_by_market ON trades (market_id);
+-- (market_id, taker_side, at_ms, trade_id): the trades of one side in a range of time, as listing sites ask for them.
+CREATE INDEX trades_by_side ON trades (market_id, taker_side, at_ms);
 -- The few reversed trades, so that a page of fills needs no look-up of each trade.
 CREATE INDEX trades_reversed ON trades (trade_id) WHERE reversed_at_ms IS NOT NULL;
 
