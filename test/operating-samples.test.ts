@@ -71,9 +71,16 @@ describe('samples of a venue that trades for real', () => {
     for (const process of JOURNAL_OWNERS) {
       const setting = `${process.replaceAll('-', '_').toUpperCase()}_KEY_FILE=/etc/venue/keys/${process}`
       expect(comments, process).to.include(`/etc/venue/${process}.env`).and.include(setting)
-      const container = read(`${SAMPLES}/compose.yaml`).split(/^ {2}(?=[a-z-]+:)/m)
-      const own = container.find((each) => each.startsWith(`${process}:`))
-      expect(own, process).to.include(`/etc/venue/${process}.env`)
+    }
+    // What a comment says of a process's own settings, its container reads.
+    const containers = read(`${SAMPLES}/compose.yaml`).split(/^ {2}(?=[a-z-]+:)/m)
+    const owns = [...comments.matchAll(/^# {3}\/etc\/venue\/([a-z-]+)\.env/gm)].map(
+      ([, name]) => name,
+    )
+    expect(owns).to.include.members([...JOURNAL_OWNERS, 'order-intake'])
+    for (const name of owns) {
+      const own = containers.find((each) => each.startsWith(`${name}:`))
+      expect(own, name).to.include(`/etc/venue/${name}.env`)
     }
     expect(read(`${SYSTEMD}/venue@.service`)).to.include('EnvironmentFile=-/etc/venue/%i.env')
     const files = readdirSync(new URL(SAMPLES, root), { recursive: true, withFileTypes: true })
