@@ -30,8 +30,14 @@ export function createDemoAccount(base: string, facts: VenueFacts): DemoAccount 
   // Another devnet at the same address has other accounts.
   const place = `demo-account:${facts.chain_id}:${domains.actions.verifyingContract}`
   const read = (): Stored | undefined => {
-    const text = localStorage.getItem(place)
-    return text === null ? undefined : (JSON.parse(text) as Stored)
+    try {
+      const text = localStorage.getItem(place)
+      return text === null ? undefined : (JSON.parse(text) as Stored)
+    } catch (error) {
+      // A browser that blocks storage: nothing is known, and a press says why.
+      if (error instanceof DOMException) return undefined
+      throw error
+    }
   }
   const keep = (kept: Stored): Stored => {
     localStorage.setItem(place, JSON.stringify(kept))

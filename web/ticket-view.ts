@@ -83,7 +83,7 @@ function createAct(
   fields: Fields,
   { read, tell, placement }: Deeds,
 ): (deed: 'place' | 'check') => Promise<void> {
-  /** What a first press asked about: the same ticket, pressed again, is meant. */
+  /** What a first press asked, and of which ticket: the same question of the same ticket, pressed again, is meant. */
   let asked = ''
   const say = (text: string, isError = false): undefined => {
     fields.said.className = isError ? 'error' : 'quiet'
@@ -91,13 +91,15 @@ function createAct(
   }
   /** Signs what the words said, unless something stands in the way, which it says instead. */
   const sign = async (account: Account, isPlaced: boolean): Promise<NewOrder | undefined> => {
+    // The words are those of this moment, also where the book was lost since they were last told.
+    tell()
     const made = read()
     if (typeof made === 'string') return say(made, true)
     const [first] = made.guards
     if (first?.level === 'block') return say(GUARD_WORDS[first.code], true)
-    const inputs = JSON.stringify(typedIn(fields))
-    if (isPlaced && first?.level === 'ask' && asked !== inputs) {
-      asked = inputs
+    const question = JSON.stringify([first?.code, typedIn(fields)])
+    if (isPlaced && first?.level === 'ask' && asked !== question) {
+      asked = question
       return say(`${GUARD_WORDS[first.code]} Press again if it is meant.`, true)
     }
     say('Waiting for the signature …')
