@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { BaseError } from 'viem'
 import type { Address } from '../core/action.js'
-import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
+import { jsonObjectOf, readBody, RequestAborted } from '../runtime/http/read-body.js'
 import { closeServer, createHttpServer, listen } from '../runtime/http/server.js'
 import type { Logger } from '../runtime/process/log.js'
 import { runProcess, type ProcessContext, type Running } from '../runtime/process/process.js'
@@ -34,7 +34,9 @@ async function start(config: DemoAccountsConfig, { log, fail }: ProcessContext):
     ...{ privateKey: config.DEMO_ACCOUNTS_PRIVATE_KEY, nowMs: () => performance.now() },
   })
   const server = createHttpServer((request, response) => {
-    answer(giver, request, response, log).catch(fail)
+    answer(giver, request, response, log).catch((error: unknown) => {
+      if (!(error instanceof RequestAborted)) fail(error)
+    })
   })
   await listen(server, config.DEMO_ACCOUNTS_PORT, '127.0.0.1')
   return { stop: () => closeServer(server, STOP_GRACE_MS) }
