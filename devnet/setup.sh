@@ -33,30 +33,27 @@ sqlite_loads() {
   node -e "new (require('better-sqlite3'))(':memory:').close()" >/dev/null 2>&1
 }
 
-install_build_tools() {
+# apt_install SUDO PACKAGE...
+apt_install() {
+  as_root=$1
+  shift
   export DEBIAN_FRONTEND=noninteractive
-  $1 apt-get update && $1 apt-get install -y --no-install-recommends python3 make g++
+  $as_root apt-get update && $as_root apt-get install -y --no-install-recommends "$@"
 }
 
-install_browser() {
-  export DEBIAN_FRONTEND=noninteractive
-  $1 apt-get update && $1 apt-get install -y --no-install-recommends chromium
-}
-
-# The tests of the market page run in a browser.
-ensure_browser() {
-  for browser in chromium chromium-browser; do
-    [ -x "/usr/bin/$browser" ] && return 0
-  done
-  command -v apt-get >/dev/null 2>&1 || fail 'the tests need a browser; please install chromium'
+# need_packages WHY PACKAGE...: installs packages of Debian as root, or by a sudo that asks for no password.
+need_packages() {
+  why=$1
+  shift
+  command -v apt-get >/dev/null 2>&1 || fail "$why; please install: $*"
   if [ "$(id -u)" -eq 0 ]; then
-    step 'install chromium with apt' install_browser ''
+    step "install $* with apt" apt_install '' "$@"
   elif sudo -n true 2>/dev/null; then
-    step 'install chromium with apt (sudo)' install_browser 'sudo -n'
+    step "install $* with apt (sudo)" apt_install 'sudo -n' "$@"
   else
-    fail 'the tests need a browser. As root, run:
-  apt-get update && apt-get install -y --no-install-recommends chromium'
-  fi || fail 'chromium was not installed; the last lines are above'
+    fail "$why (missing: $*). As root, run:
+  apt-get update && apt-get install -y --no-install-recommends $*"
+  fi || fail "apt did not install $*; its last lines are above"
 }
 
 # better-sqlite3 is compiled on the machine; only this package needs a compiler.
@@ -65,18 +62,20 @@ ensure_build_tools() {
   for tool in python3 make g++; do
     command -v "$tool" >/dev/null 2>&1 || missing="$missing $tool"
   done
-  [ -n "$missing" ] || return 0
-  install_line='apt-get update && apt-get install -y --no-install-recommends python3 make g++'
-  command -v apt-get >/dev/null 2>&1 || fail "a compiler is needed; please install:$missing"
-  if [ "$(id -u)" -eq 0 ]; then
-    step "install$missing with apt" install_build_tools ''
-  elif sudo -n true 2>/dev/null; then
-    step "install$missing with apt (sudo)" install_build_tools 'sudo -n'
-  else
-    fail "a compiler is needed (missing:$missing). As root, run:
-  $install_line"
-  fi
+  # Each is named as its package.
+  # shellcheck disable=SC2086
+  [ -z "$missing" ] || need_packages 'a compiler is needed' $missing
 }
+
+# The tests of the market page run in a browser.
+ensure_browser() {
+  has_browser && return 0
+  lock_setup
+  has_browser || need_packages 'the tests need a browser' chromium
+  unlock_setup
+}
+
+has_browser() { [ -x /usr/bin/chromium ] || [ -x /usr/bin/chromium-browser ]; }
 
 # The settings that the build relies on are spelt out: a user's own npm configuration may differ. No package runs a
 # script of its own but the one that has to be compiled.
