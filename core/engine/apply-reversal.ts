@@ -1,6 +1,6 @@
 import { assert } from '../assert.js'
 import { amountE18, type AmountE18 } from '../money.js'
-import { resizeOrder } from './change-order.js'
+import { restateDesired } from './change-order.js'
 import { fillsOf, type Fill } from './change.js'
 import type { ReversedLeg, SettlementReversal } from './command.js'
 import { isImmediate } from './controls.js'
@@ -94,11 +94,17 @@ function unfilledOf({ published, live }: Leg): bigint {
   return reducedFrom - (ended?.filled ?? reducedFrom)
 }
 
-/** Lets a reduced order grow again by what a late fill takes beyond it; the leg as it stands then. */
+/**
+ * Lets a reduced order grow again by what a late fill takes beyond it; the leg as it stands then. What it grows by is
+ * never open: the book may hold an order that it would cross.
+ */
 function makeRoom(step: Step, { published, live }: Leg, amount: AmountE18): Leg {
   if (live !== undefined) {
     const missing = amount - live.unmatched
-    if (missing > 0n) resizeOrder(step, live, amountE18(live.desired + missing))
+    if (missing > 0n) {
+      restateDesired(step, live, amountE18(live.desired + missing))
+      live.unmatched = amount
+    }
     return { published, live }
   }
   const { ended, desired } = published

@@ -80,17 +80,18 @@ export function applyReduction(
 }
 
 function reduce(step: Step, live: LiveOrder, desired: AmountE18): void {
-  resizeOrder(step, live, desired)
+  step.state.capture?.keep(live)
+  live.unmatched = amountE18(live.unmatched + desired - live.desired)
+  restateDesired(step, live, desired)
   const { hold } = live
   // Its account may carry the smaller order.
   const waits = hold !== undefined && hold.untilMs === undefined
   if (waits && ENDED_BY_ACCOUNT.has(hold.reason)) releaseHold(step, live)
 }
 
-/** Gives an order another desired amount, at least what is filled and pending of it. */
-export function resizeOrder(step: Step, live: LiveOrder, desired: AmountE18): void {
+/** States another desired amount of an order, at least what is filled, pending and unmatched of it. */
+export function restateDesired(step: Step, live: LiveOrder, desired: AmountE18): void {
   step.state.capture?.keep(live)
-  live.unmatched = amountE18(live.unmatched + desired - live.desired)
   live.desired = desired
   const { hold } = live
   emitChange(step, live, { kind: 'OrderResized', ...(hold && { hold: hold.reason }) })
