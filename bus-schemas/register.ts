@@ -10,6 +10,11 @@ import { marketOpening, operatorProof, type OperatorProof } from './markets.js'
 /** Most markets of one registration, and with it of a first import: an entry takes some 2 KB of the message. */
 export const MAX_REGISTERED = 256
 
+export const whyTooMany = (entries: readonly unknown[]): string | undefined =>
+  entries.length > MAX_REGISTERED
+    ? `${entries.length} markets at once, of at most ${MAX_REGISTERED}`
+    : undefined
+
 const entry = struct<MarketEntry>({
   opening: marketOpening,
   texts: struct<MarketTexts>({

@@ -68,8 +68,6 @@ export interface IntakeRegistry {
   /** The terms that the market's feed last stated, and the message in which it did; undefined before the first. */
   terms(market: string): StatedTerms | undefined
   markTerms(market: string, streamSeq: number, terms: MarketTerms): void
-  /** Every market whose feed has stated terms, with the newest. */
-  allTerms(): readonly MarketTerms[]
   /** Up to which message the register of markets was read, 0 before the first time; it never becomes smaller. */
   registeredTo(): number
   markRegisteredTo(streamSeq: number): void
@@ -200,13 +198,12 @@ function prepareWatch(
 function prepareTerms(
   db: Database,
   whenFree: Storing['whenFree'],
-): Pick<IntakeRegistry, 'terms' | 'markTerms' | 'allTerms'> {
+): Pick<IntakeRegistry, 'terms' | 'markTerms'> {
   const read = db
     .prepare<[string], { streamSeq: number; terms: string }>(
       'SELECT stream_seq AS streamSeq, terms FROM market_terms WHERE market = ?',
     )
     .safeIntegers(false)
-  const readAll = db.prepare<[], string>('SELECT terms FROM market_terms ORDER BY market').pluck()
   const write = db.prepare(
     `INSERT INTO market_terms (market, stream_seq, terms) VALUES (?, ?, ?)
      ON CONFLICT (market) DO UPDATE SET stream_seq = excluded.stream_seq, terms = excluded.terms`,
@@ -216,7 +213,6 @@ function prepareTerms(
       const row = read.get(market)
       return row && { streamSeq: row.streamSeq, terms: termsText.read(row.terms) }
     },
-    allTerms: () => readAll.all().map(termsText.read),
     markTerms: (market, streamSeq, terms) =>
       whenFree(`terms ${market}`, () => void write.run(market, streamSeq, termsText.write(terms))),
   }

@@ -158,7 +158,7 @@ export const loadDeployedMarkets = ({ MARKETS_FILE, DEPLOYMENT_FILE }: MarketDat
 export const describeAbsent = ({ market, lacks }: AbsentRow): string =>
   `${market} is not listed: the deployment has no ${lacks.join(' and no ')}`
 
-/** loadDeployedMarkets of rows that are in no file, beside the markets that are registered. */
+/** loadDeployedMarkets of rows that are in no file, together with the markets that are registered. */
 export const readMarkets = (
   { DEPLOYMENT_FILE }: Pick<MarketData, 'DEPLOYMENT_FILE'>,
   rows: readonly unknown[],

@@ -18,7 +18,7 @@ function seriesOf(row: unknown): Pick<MarketRow, 'market' | 'sub_id'> | undefine
 }
 
 /**
- * The row of a series with this expiry (unix seconds) behind these rows: like the last series of them, or like the one that ships
+ * The row of a series with this expiry (unix seconds) after these rows: like the last series of them, or like the one that ships
  * with the venue, with its own date in every text. It has no ordinal, which is given to it when it is registered. Throws
  * MarketFileError when the expiry has no date code.
  */

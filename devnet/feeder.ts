@@ -95,8 +95,8 @@ async function start(config: FeederConfig, log: Logger): Promise<Running> {
   return {
     async stop() {
       stopping.abort()
-      await stopCalendar()
-      await Promise.race([running, delay(STOP_WITHIN_MS)])
+      // Without a bus the calendar is still connecting.
+      await Promise.race([Promise.all([stopCalendar(), running]), delay(STOP_WITHIN_MS)])
     },
   }
 }

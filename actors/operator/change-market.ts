@@ -104,9 +104,7 @@ async function addMarkets(
 /** The market's terms; undefined when no matcher that leads it answers. */
 async function showTerms(deps: OperatorDeps, market: string): Promise<MarketTerms | undefined> {
   try {
-    return await ask(deps, market, {
-      ...{ change: { kind: 'show' }, reason: '', withinMs: SHOW_WITHIN_MS },
-    })
+    return await ask(deps, market, SHOW)
   } catch (error) {
     if (error instanceof OrderRefused) return undefined
     throw error
@@ -118,6 +116,8 @@ interface Asking {
   readonly reason: string
   readonly withinMs: number
 }
+
+const SHOW: Asking = { change: { kind: 'show' }, reason: '', withinMs: SHOW_WITHIN_MS }
 
 async function ask(
   { bus, user, operatorKey, nowMs }: OperatorDeps,
@@ -155,11 +155,9 @@ async function rowOfSeries(deps: OperatorDeps, given: number | undefined): Promi
   return JSON.stringify([rowOfNextSeries(like, expirySec)], null, 2)
 }
 
-/** The market with the rules that it has by now, as far as its matcher says them. */
-async function asRuled(deps: OperatorDeps, market: Market): Promise<Market> {
-  const terms = await showTerms(deps, market.market)
-  return terms === undefined ? market : withTerms(market, terms)
-}
+/** The market with the rules that it has by now. Throws OrderRefused when its matcher does not say them. */
+const asRuled = async (deps: OperatorDeps, market: Market): Promise<Market> =>
+  withTerms(market, await ask(deps, market.market, SHOW))
 
 /** What the calendar says of the series that is not listed yet, or that there is none. */
 function wordNext({ series, dueSec }: NextSeries, nowSec: number): string {

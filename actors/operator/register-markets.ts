@@ -4,6 +4,7 @@ import {
   decodeRegisterAnswer,
   encodeRegisterRequest,
   registerText,
+  whyTooMany,
   type RegisterAnswer,
 } from '../../bus-schemas/register.js'
 import { askRegister } from '../../bus-schemas/subjects.js'
@@ -65,6 +66,8 @@ function entriesOf(
   for (const { row, problem } of refused) throw new OrderRefused(`${row}: ${problem}`)
   for (const row of absent) throw new OrderRefused(describeAbsent(row))
   if (markets.length === 0) throw new OrderRefused('there is no row of a market')
+  const why = whyTooMany(markets)
+  if (why !== undefined) throw new OrderRefused(why)
   return markets.map(entryOf)
 }
 

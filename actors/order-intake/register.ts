@@ -3,9 +3,9 @@ import {
   decodeRegisterRequest,
   encodeRegisterAnswer,
   encodeRegistration,
-  MAX_REGISTERED,
   registerText,
   REGISTRATION_VERSION,
+  whyTooMany,
   type RegisterAnswer,
   type RegisterRequest,
 } from '../../bus-schemas/register.js'
@@ -52,7 +52,7 @@ interface RegisterParts {
 }
 
 interface ImportParts extends RegisterParts {
-  readonly registry: Pick<IntakeRegistry, 'registeredTo' | 'allTerms' | 'terms'>
+  readonly registry: Pick<IntakeRegistry, 'registeredTo'>
   /** The market file, with which a venue without a register begins. Throws MarketFileError. */
   readonly readFile: () => LoadedMarkets
 }
@@ -60,7 +60,7 @@ interface ImportParts extends RegisterParts {
 /**
  * Declares the register and, while it is empty, imports the market file as one registration: all of the file, or none. A market
  * whose log exists keeps the identity of its log. Throws RegisterLost when the register ends before where intake.db has read it;
- * MarketFileError when a row is refused, or a market that intake.db knows has none.
+ * MarketFileError when a row is refused.
  */
 export async function provideRegister(parts: ImportParts): Promise<void> {
   const { bus, registry, log, readFile } = parts
@@ -84,8 +84,9 @@ export async function provideRegister(parts: ImportParts): Promise<void> {
     const seq = await register(parts, { by: 'order-intake', reason: 'import', entries }, 0)
     log.info({ markets: entries.map(nameOf), seq }, 'the market file is imported')
   } catch (error) {
-    // Another copy of this process was faster, with the same file.
     if (!(error instanceof AnotherWriter)) throw error
+    // Of two copies with the same file, both have written the same message.
+    log.warn('the market file is not imported: another order intake has imported its own')
   }
 }
 
@@ -111,19 +112,14 @@ export async function openOwnRegister(options: OwnRegisterOptions): Promise<Mark
 }
 
 async function importedEntries(
-  { bus, registry, log }: ImportParts,
+  { bus, log }: RegisterParts,
   { markets, refused, absent }: LoadedMarkets,
 ): Promise<readonly MarketEntry[]> {
   const [first] = refused
   if (first !== undefined) throw notImported(`${first.row}: ${first.problem}`)
   for (const row of absent) log.info(describeAbsent(row))
-  const names = new Set(markets.map(({ market }) => market))
-  for (const { identity } of registry.allTerms()) {
-    if (names.has(identity.market)) continue
-    throw notImported(`${identity.market} has a log and no row: put its row back`)
-  }
   const entries: MarketEntry[] = []
-  for (const row of markets) entries.push(entryOf(await asLogged(bus, registry, row)))
+  for (const row of markets) entries.push(entryOf(await asLogged(bus, row)))
   const why = whyUnregistrable(new Map(), entries) ?? whyTooMany(entries)
   if (why !== undefined) throw notImported(why)
   if (entries.length === 0) throw notImported('it has no market of the deployment')
@@ -134,14 +130,9 @@ const notImported = (why: string): MarketFileError =>
   new MarketFileError(`the market file is not imported: ${why}`)
 
 /** The row with the identity of its log, if there is one. */
-async function asLogged(
-  bus: Bus,
-  registry: Pick<IntakeRegistry, 'terms'>,
-  row: Market,
-): Promise<Market> {
-  const { terms } = registry.terms(row.market) ?? {}
+async function asLogged(bus: Bus, row: Market): Promise<Market> {
   try {
-    const logged = terms ?? (await readOpening(bus, row))
+    const logged = await readOpening(bus, row)
     return logged === undefined ? row : withIdentity(row, logged)
   } catch (error) {
     if (error instanceof StreamMissing) return row
@@ -151,14 +142,9 @@ async function asLogged(
 
 const nameOf = ({ opening }: MarketEntry): string => opening.identity.market
 
-const whyTooMany = (entries: readonly MarketEntry[]): string | undefined =>
-  entries.length > MAX_REGISTERED
-    ? `${entries.length} markets at once, of at most ${MAX_REGISTERED}`
-    : undefined
-
 type Registered = Pick<RegisterRequest, 'by' | 'reason' | 'entries'>
 
-/** Appends what is registered behind the message `lastSeq`, and resolves with its place. Throws AnotherWriter. */
+/** Appends what is registered after the message `lastSeq`, and resolves with its place. Throws AnotherWriter. */
 async function register(
   { bus, log }: RegisterParts,
   { by, reason, entries }: Registered,
@@ -193,6 +179,7 @@ export async function answerRegister(
 ): Promise<Subscription> {
   const { bus, log, operators, onFatal } = options
   await operators.open(bus)
+  const own: OwnEnd = { seq: 0 }
   let waiting = 0
   let last: Promise<void> = Promise.resolve()
   const subscription = await bus.answer(askRegister, queue, (data, replyTo) => {
@@ -202,7 +189,7 @@ export async function answerRegister(
     if (waiting >= MAX_WAITING) return answer(refused('too many requests wait: try again'))
     waiting += 1
     last = last
-      .then(async () => answer(await carryOut(options, request)))
+      .then(async () => answer(await carryOut(options, request, own)))
       .catch(onFatal)
       .finally(() => (waiting -= 1))
   })
@@ -216,9 +203,15 @@ export async function answerRegister(
 
 const refused = (message: string): RegisterAnswer => ({ kind: 'refused', message })
 
+/** The last message that this process has written, which it may not have read yet. */
+interface OwnEnd {
+  seq: number
+}
+
 async function carryOut(
   options: AnswerRegisterOptions,
   request: RegisterRequest,
+  own: OwnEnd,
 ): Promise<RegisterAnswer> {
   const { bus, log, now, operators } = options
   const verdict = await operators.verdict(bus, request, (proof) => registerText(request, proof))
@@ -227,7 +220,7 @@ async function carryOut(
     return refused(verdict.problem)
   }
   const { entries: known, seq } = now()
-  if (request.after_seq !== seq) return { kind: 'stale' }
+  if (request.after_seq !== seq || seq < own.seq) return { kind: 'stale' }
   const { entries, reason } = request
   const why =
     whyNotPlain({ by: verdict.by, reason }) ??
@@ -238,6 +231,7 @@ async function carryOut(
   try {
     const by = verdict.by
     const at = await register(options, { by, reason, entries }, seq)
+    own.seq = at
     log.info({ by, reason, markets: entries.map(nameOf), seq: at }, 'markets are registered')
     return { kind: 'registered', seq: at }
   } catch (error) {

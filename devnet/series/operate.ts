@@ -31,12 +31,13 @@ export function venueCommands({ dataDir, env }: VenueCommandsOptions): VenueComm
     if (isOver) throw new NotOperated(`./venue market ${words.join(' ')}: the feeder stops`)
     const child = spawn(inProject('venue'), ['market', ...words], { cwd: inProject('.'), env })
     running = child
-    let output = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (part: Buffer) => (output += part.toString()))
+    let [output, problem] = ['', '']
+    child.stdout.on('data', (part: Buffer) => (output += part.toString()))
+    child.stderr.on('data', (part: Buffer) => (problem += part.toString()))
     const [code] = (await once(child, 'close')) as [number | null]
     running = undefined
-    if (code !== 0) throw new NotOperated(`./venue market ${words.join(' ')}: ${output.trim()}`)
+    if (code !== 0)
+      throw new NotOperated(`./venue market ${words.join(' ')}: ${(problem || output).trim()}`)
     return output
   }
   return {

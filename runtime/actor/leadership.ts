@@ -12,8 +12,8 @@ import {
 } from '../bus/bus.js'
 
 /**
- * How one of several copies of a process leads. A term begins with a message that is appended to the actor's own stream, right
- * behind what its leader has read of it. The leader answers one subject and looks at the stream's end each second; it ends when
+ * How one of several copies of a process leads. A term begins with a message that is appended to the actor's own stream, directly
+ * after what its leader has read of it. The leader answers one subject and looks at the stream's end each second; it ends when
  * it finds a later term, or a stream that it did not write. After three seconds without an answer a copy that waits takes the
  * next term.
  */

@@ -99,25 +99,28 @@ export async function openRegister(options: RegisterOptions): Promise<MarketRegi
   let start: () => void = () => undefined
   const started = new Promise<void>((resolve) => (start = resolve))
   let isOpen = register.seq > 0
+  let isOver = false
+  /** The listener takes its time for a market; what is read does not wait for it. */
+  let telling: Promise<void> = Promise.resolve()
+  const tell = async (before: ReadRegister, now: ReadRegister, data: Uint8Array): Promise<void> => {
+    const listener = await listening
+    for (const { opening } of decodeRegistration(data).entries) {
+      const entry = now.entries.get(opening.identity.market)
+      if (entry === undefined || isOver) continue
+      const isNew = !before.entries.has(opening.identity.market)
+      await listener({ market: marketOf(entry), isNew, seq: now.seq })
+    }
+  }
   const subscription = await bus.follow({
     stream: registerStream,
     fromSeq: register.seq + 1,
-    async onMessage(message) {
+    onMessage(message) {
       const before = register
-      register = withMessage(before, message)
-      if (!isOpen) {
-        isOpen = true
-        start()
-        return
-      }
-      const listener = await listening
-      const { entries } = register
-      for (const { opening } of decodeRegistration(message.data).entries) {
-        const entry = entries.get(opening.identity.market)
-        if (entry === undefined) continue
-        const isNew = !before.entries.has(opening.identity.market)
-        await listener({ market: marketOf(entry), isNew, seq: message.seq })
-      }
+      const now = withMessage(before, message)
+      register = now
+      if (isOpen) telling = telling.then(() => tell(before, now, message.data)).catch(onError)
+      isOpen = true
+      start()
     },
     onError,
   })
@@ -132,8 +135,10 @@ export async function openRegister(options: RegisterOptions): Promise<MarketRegi
     now: () => register,
     watch: (listener) => listen(listener),
     async stop() {
+      isOver = true
       listen(() => undefined)
       await subscription.stop()
+      await telling
     },
   }
 }

@@ -6,8 +6,10 @@ import { checkOperator } from '../../../runtime/bus/check-operator.js'
 import { carryOut, type OperatorDeps } from '../../../actors/operator/change-market.js'
 import { OrderRefused } from '../../../actors/operator/order-refused.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
-import { commandsStream } from '../../../bus-schemas/subjects.js'
+import { encodeMarketAnswer } from '../../../bus-schemas/markets.js'
+import { askMarket, commandsStream } from '../../../bus-schemas/subjects.js'
 import type { FuturesCalendar } from '../../../core/contracts/future-calendar.js'
+import { OPEN, openingOf } from '../../../core/contracts/market-terms.js'
 import { defaultMarketFile } from '../../../data/markets.js'
 import { rowOfNextSeries } from '../../../data/series-row.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
@@ -218,8 +220,18 @@ describe('./venue market', () => {
     expect(first).to.include({ market: 'USDC-cNGN-31JAN28', enabled: true })
     expect(first).not.to.have.property('ordinal')
     await addSeries({ ...first, taker_fee_bps: 10 })
+    const silent = await row('month-end').catch((error: unknown) => error)
+    expect(silent).to.be.instanceOf(OrderRefused)
+    expect(String(silent)).to.include('the matcher of USDC-cNGN-31JAN28 does not answer')
+    const series = (await registered()).at(-1)
+    if (series === undefined) throw new Error('the series is not registered')
+    const terms = { ...openingOf(series), standing: OPEN }
+    const ruled = { ...terms, rules: { ...terms.rules, takerFeeBps: 12 } }
+    await bus.answer(askMarket(series.market), 'matcher', (_, replyTo) => {
+      bus.reply(replyTo, encodeMarketAnswer({ kind: 'terms', feed_seq: 1, terms: ruled }))
+    })
     expect(await row('month-end')).to.include({
-      ...{ market: 'USDC-cNGN-29FEB28', taker_fee_bps: 10, asset: futureAddresses.future_asset },
+      ...{ market: 'USDC-cNGN-29FEB28', taker_fee_bps: 12, asset: futureAddresses.future_asset },
     })
     expect(await row('none', '2028-06-30T14:00Z')).to.include({ market: 'USDC-cNGN-30JUN28' })
     const refused = await row([nowMs() / 1_000 - 9]).catch((error: unknown) => error)

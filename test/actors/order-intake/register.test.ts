@@ -13,7 +13,6 @@ import {
   type RegisterRequest,
 } from '../../../bus-schemas/register.js'
 import { askRegister, registerStream } from '../../../bus-schemas/subjects.js'
-import { OPEN, openingOf } from '../../../core/contracts/market-terms.js'
 import { entryOf } from '../../../core/contracts/market-register.js'
 import type { Market } from '../../../core/contracts/market.js'
 import { armCrashPoints } from '../../../core/crash-point.js'
@@ -26,7 +25,7 @@ import type { Running } from '../../../runtime/process/process.js'
 import { aMarket, aPerp } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { anIntakeStage, silentLog } from '../../support/intake-stage.js'
-import { anyOperator, startRegister } from '../../support/registered.js'
+import { anyOperator, registerMarkets, startRegister } from '../../support/registered.js'
 
 const [spot, perp] = [aMarket(), aPerp()]
 const other = aMarket({ market: 'B', ordinal: 9, aliases: [], subId: 9n })
@@ -81,42 +80,35 @@ describe('the import of a market file', () => {
     expect(marketsIn(await readRegister(bus))).to.deep.equal([spot])
   })
 
-  it('keeps the identities of markets whose logs exist, from the log or from what the feed stated', async () => {
+  it('keeps the identities of markets whose logs exist', async () => {
     const log = { writer: 'matcher', nowMs: Date.now, onRaised: () => undefined } as const
     await openMarketLog(bus, aMarket({ ordinal: 33, makerFeeBps: 4 }), log)
-    const stated = { ...openingOf({ ...perp, ordinal: 44 }), standing: OPEN }
-    registry.markTerms(perp.market, 5, stated)
-    await provide(file(spot, perp, other))
+    await provide(file(spot, other))
     const markets = marketsIn(await readRegister(bus))
     expect(markets.map(({ market, ordinal }) => [market, ordinal])).to.deep.equal([
       [spot.market, 33],
-      [perp.market, 44],
       ['B', 9],
     ])
     expect(markets[0]).to.include({ makerFeeBps: 4 })
   })
 
-  it('lacks no market that has a log, so that its ordinal is not given again', async () => {
-    registry.markTerms(perp.market, 5, { ...openingOf(perp), standing: OPEN })
-    expect(await problemOf(provide(file(spot)))).to.equal(
-      `the market file is not imported: ${perp.market} has a log and no row: put its row back`,
-    )
+  it('gives no ordinal to two markets', async () => {
     const clashing = { ...other, ordinal: perp.ordinal }
     expect(await problemOf(provide(file(spot, perp, clashing)))).to.include('the ordinal 1 is of')
   })
 
-  it('is made by one of two intakes that start at once', async () => {
+  it('is made by one of two intakes that start at once, also with other files', async () => {
     await Promise.all([
       provide(file(spot, perp)),
       provideRegister({
         ...{ bus: bus.connect(), registry, log: silentLog },
-        readFile: () => file(spot, perp),
+        readFile: () => file(spot),
       }),
     ])
     expect((await readRegister(bus)).seq).to.equal(1)
   })
 
-  it('is done when the process crashed behind it: the next start opens the logs', async () => {
+  it('is done when the process crashed after it: the next start opens the logs', async () => {
     armCrashPoints((point) => {
       if (point === 'intake.after_registration') throw new Error('crashed')
     })
@@ -232,21 +224,32 @@ describe('a registration by an operator', () => {
     expect(await ask()).to.deep.equal({ kind: 'refused', message: 'not one of OPERATOR_KEYS' })
   })
 
-  it('ends the process where another one has written the register', async () => {
-    await running?.stop()
-    const fatal: unknown[] = []
-    const answering = await answerRegister(
-      {
-        ...{ bus, log: silentLog, operators: anyOperator },
-        now: () => ({ entries: new Map(), seq: 0 }),
-        onFatal: (error) => fatal.push(error),
-      },
-      'order-intake',
-    )
-    expect(await ask()).to.deep.equal({ kind: 'registered', seq: 1 })
-    ask({ entries: [entryOf(perp)] }).catch(() => undefined)
-    await eventually(() => fatal.length === 1)
-    expect(String(fatal[0])).to.match(/^AnotherWriter/)
-    running = answering
+  describe('while this process has not read on', () => {
+    let fatal: unknown[]
+    beforeEach(async () => {
+      await running?.stop()
+      fatal = []
+      running = await answerRegister(
+        {
+          ...{ bus, log: silentLog, operators: anyOperator },
+          now: () => ({ entries: new Map(), seq: 0 }),
+          onFatal: (error) => fatal.push(error),
+        },
+        'order-intake',
+      )
+    })
+
+    it('waits for what it has written itself', async () => {
+      expect(await ask()).to.deep.equal({ kind: 'registered', seq: 1 })
+      expect(await ask({ entries: [entryOf(perp)] })).to.deep.equal({ kind: 'stale' })
+      expect(fatal).to.deep.equal([])
+    })
+
+    it('ends the process where another one has written the register', async () => {
+      await registerMarkets(bus, [spot])
+      ask({ entries: [entryOf(perp)] }).catch(() => undefined)
+      await eventually(() => fatal.length === 1)
+      expect(String(fatal[0])).to.match(/^AnotherWriter/)
+    })
   })
 })
