@@ -36,15 +36,13 @@ export function orderMembers(deps: GatewayDeps, answer: Taken): string {
   return `${members},"replaced":${orderRecordJson(market, withSums(deps, replaced))}`
 }
 
-/** The order with the figures of its fills, where the read model shows the same fills as the market's answer. */
+/** The order with the sums of its fills that the read model shows: they may be those of other fills than the answer's. */
 function withSums(
   { readModel }: Pick<GatewayDeps, 'readModel'>,
   { order, progress }: Pick<ShownOrder, 'order' | 'progress'>,
 ): ShownOrder {
   if (ownFilled(order, progress) === 0n) return { order, progress }
-  const stored = readModel.order(order.orderId)
-  const sums = stored?.progress.filled === progress.filled ? stored.sums : undefined
-  return { order, progress, sums }
+  return { order, progress, sums: readModel.order(order.orderId)?.sums }
 }
 
 /** How an order is placed by its body, and what is told of it beside the answer. */

@@ -165,7 +165,7 @@ export const figures = {
   fee_paid: decimal
     .optional()
     .describe(
-      'Fees of its own fills, in USDC. Absent, like the other two, where fills are not known at this moment; the look-up has them.',
+      'Fees of its own fills, in USDC. Absent, like the other two, where not all of its fills are known: at this moment, when the look-up has them, or since a restore from a backup that lacks them.',
     ),
 }
 

@@ -9,7 +9,6 @@ import { isUndecided } from '../../core/entry/repeated-order.js'
 import { mayBeSentAgain, RETRY_AFTER_SEC } from '../../core/entry/sent-again.js'
 import { jsonText, parseAddress } from '../../core/json.js'
 import type { OrderStand } from '../../core/engine/feed.js'
-import { ownFilled } from '../../core/engine/order-sums.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
 import type { RateLimit } from '../../interface/socket-orders.js'
 import { askIntake } from '../../runtime/bus/ask-intake.js'
@@ -133,8 +132,7 @@ function takenFrame(
 ): string {
   const market = marketNamed(name)
   assert(market !== undefined, `an order of the unlisted market ${name}`)
-  const filled = ownFilled(order, progress)
-  const sums = filled === 0n ? undefined : standOf(name, order.orderId)?.sums
+  const sums = standOf(name, order.orderId)?.sums
   const record = orderRecordJson(market, { order, progress, sums })
   const rate = left === undefined ? '' : `,"rate_limit":${JSON.stringify(rateFields(left))}`
   return `{"type":"result","op":"${op}","req_id":${jsonText(reqId)},"status":200,"order":${record}${rate}}`

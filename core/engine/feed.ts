@@ -21,7 +21,7 @@ export interface OrderStand {
   readonly cancelReason: string | undefined
   /** Whether anything of it was ever matched: an order that was not can have no fill. */
   readonly wasMatched: boolean
-  /** Undefined before its first fill, and where its fills are not known any more. */
+  /** Undefined before its first fill, and where its fills are not known. */
   readonly sums: OrderSums | undefined
 }
 

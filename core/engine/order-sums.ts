@@ -17,6 +17,8 @@ import type { Order, OrderProgress, OrderStatus } from './order.js'
  * was declared as filled elsewhere, is in none of them.
  */
 export interface OrderSums {
+  /** The amount of these fills: another one than what is filled of the order where not all of its fills are known. */
+  readonly amount: AmountE18
   /** What the contract counts as exchanged, in quote, each fill rounded down. */
   readonly quote: QuoteE18
   /** Σ price × amount, exact, at 1e36. */
@@ -28,7 +30,12 @@ export interface OrderSums {
 /** What decides how a fill counts. */
 type CountedBy = Pick<Market, 'contractType' | 'takerFeeBps'>
 
-const NONE: OrderSums = { quote: quoteE18(0n), product: 0n, fee: quoteE18(0n) }
+const NONE: OrderSums = {
+  amount: amountE18(0n),
+  quote: quoteE18(0n),
+  product: 0n,
+  fee: quoteE18(0n),
+}
 
 /** The sums after a change of the order; undefined while it never had a fill, or if it has had some and they are not known. */
 export function sumsAfter(
@@ -41,8 +48,9 @@ export function sumsAfter(
   if (isTakenBack && before === undefined) return undefined
   const { price, amount, fee } = change.fill
   const sign = isTakenBack ? -1n : 1n
-  const { quote, product, fee: paid } = before ?? NONE
+  const { amount: sum, quote, product, fee: paid } = before ?? NONE
   return {
+    amount: amountE18(sum + sign * amount),
     quote: quoteE18(quote + sign * tradingOf(market).quoteOf(market, price, amount)),
     product: product + sign * price * amount,
     fee: quoteE18(paid + sign * fee),
@@ -56,8 +64,8 @@ export const ownFilled = (
 ): AmountE18 => (initialFilled === 0n ? filled : amountE18(filled - initialFilled))
 
 /** The average price of fills of an amount above 0, rounded half up: of equal prices the price itself. */
-export const averagePrice = ({ product }: OrderSums, filled: AmountE18): PriceE18 =>
-  priceE18(divHalfUp(product, filled))
+export const averagePrice = ({ product, amount }: OrderSums): PriceE18 =>
+  priceE18(divHalfUp(product, amount))
 
 /**
  * Whether no command changes the order any more: it has ended and nothing of it awaits settlement. Only a chain that changes its

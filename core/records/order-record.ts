@@ -27,7 +27,7 @@ export function orderRecordJson(market: Market, { order, progress, sums }: Shown
 export interface ShownOrder {
   readonly order: Order
   readonly progress: OrderProgress
-  /** Absent before its first fill, and where its fills are not known. */
+  /** Shown only where they are those of the fills that `progress` counts. Absent before its first fill, and where none is known. */
   readonly sums?: OrderSums | undefined
 }
 

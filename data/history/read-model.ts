@@ -51,7 +51,7 @@ import {
 export interface StoredOrder {
   readonly order: Order
   readonly progress: OrderProgress
-  /** What the order's own fills add up to; absent when it has none. */
+  /** What the order's own fills add up to; absent while it never had one. */
   readonly sums?: OrderSums
 }
 

@@ -7,12 +7,13 @@ import type { HoldReason } from '../../core/engine/change.js'
 import type { Order, OrderProgress, OrderStatus, Side } from '../../core/engine/order.js'
 import { amountE18, priceE18, type PriceE18 } from '../../core/money.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
-import { blobOf, sumsOfColumns } from '../row-values.js'
+import { blobOf, sumsOfColumns, type SumColumns } from '../row-values.js'
 import type { StoredOrder } from './read-model.js'
 
 /** An order's columns. */
 export const ORDER_COLUMNS = `body, rank, orders.created_at_ms AS createdAtMs, status, filled, pending, open,
-    filled_quote AS filledQuote, filled_product AS filledProduct, fee_paid AS feePaid, updated_at_ms AS updatedAtMs, held_reason AS heldReason, cancel_reason AS cancelReason,
+    fills_amount AS fillsAmount, filled_quote AS filledQuote, filled_product AS filledProduct, fee_paid AS feePaid,
+    updated_at_ms AS updatedAtMs, held_reason AS heldReason, cancel_reason AS cancelReason,
     cancelled_at_ms AS cancelledAtMs`
 
 /** SQL of readOrder. */
@@ -149,7 +150,7 @@ export function createReadLiveOrders(db: Database) {
 }
 
 /** What ORDER_COLUMNS select; amounts are integers at 1e18 in decimal text. */
-export interface OrderRow {
+export interface OrderRow extends SumColumns {
   readonly body: string
   readonly rank: number
   readonly createdAtMs: number
@@ -157,9 +158,6 @@ export interface OrderRow {
   readonly filled: string
   readonly pending: string
   readonly open: string
-  readonly filledQuote: string | null
-  readonly filledProduct: string | null
-  readonly feePaid: string | null
   readonly updatedAtMs: number
   readonly heldReason: HoldReason | null
   readonly cancelReason: string | null
@@ -192,8 +190,8 @@ export const storedOrderOf = (row: OrderRow): StoredOrder => ({
 })
 
 /** What the fills of a row's order add up to; nothing before the first. */
-function sumsOf({ filledQuote, filledProduct, feePaid }: OrderRow): Pick<StoredOrder, 'sums'> {
-  const sums = sumsOfColumns(filledQuote, filledProduct, feePaid)
+function sumsOf(row: OrderRow): Pick<StoredOrder, 'sums'> {
+  const sums = sumsOfColumns(row)
   return sums === undefined ? {} : { sums }
 }
 

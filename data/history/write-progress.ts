@@ -7,7 +7,7 @@ import {
   type HoldReason,
 } from '../../core/engine/change.js'
 import type { OrderSums } from '../../core/engine/order-sums.js'
-import { blobOf, sumsOfColumns } from '../row-values.js'
+import { blobOf, sumsOfColumns, type SumColumns } from '../row-values.js'
 
 /** What the row of an order keeps from change to change. */
 interface Kept {
@@ -137,23 +137,22 @@ const NEW = {
   sums: undefined,
 } as const
 
-type Stored = Omit<Kept, 'sums'> &
-  Readonly<Record<'filledQuote' | 'filledProduct' | 'feePaid', string | null>>
+type Stored = Omit<Kept, 'sums'> & SumColumns
 
 function createLoadRow(db: Database): (orderId: string) => Row {
   const select = db
     .prepare<[string], Stored>(
       `SELECT order_key AS key, created_at_ms AS createdAtMs, held_reason AS hold, cancel_reason AS cancelReason,
          cancelled_at_ms AS cancelledAtMs, ended_at_ms AS endedAtMs,
-         filled_quote AS filledQuote, filled_product AS filledProduct, fee_paid AS feePaid
+         fills_amount AS fillsAmount, filled_quote AS filledQuote, filled_product AS filledProduct, fee_paid AS feePaid
        FROM orders JOIN order_progress USING (order_key) WHERE order_id = ?`,
     )
     .safeIntegers(false)
   return (orderId) => {
     const stored = select.get(orderId)
     assert(stored !== undefined, `order ${JSON.stringify(orderId)} was never placed`)
-    const { filledQuote, filledProduct, feePaid, ...kept } = stored
-    const sums = sumsOfColumns(filledQuote, filledProduct, feePaid)
+    const { fillsAmount, filledQuote, filledProduct, feePaid, ...kept } = stored
+    const sums = sumsOfColumns({ fillsAmount, filledQuote, filledProduct, feePaid })
     return { ...kept, sums, placed: undefined, change: undefined }
   }
 }
@@ -161,14 +160,14 @@ function createLoadRow(db: Database): (orderId: string) => Row {
 function createStoreRow(db: Database): (row: Row) => void {
   const insert = db.prepare(
     `INSERT INTO order_progress (status, filled, pending, open, updated_seq, updated_at_ms,
-       held_reason, cancel_reason, cancelled_at_ms, ended_at_ms, filled_quote, filled_product,
-       fee_paid, order_key, market_id, side, limit_price, rank)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       held_reason, cancel_reason, cancelled_at_ms, ended_at_ms, fills_amount, filled_quote,
+       filled_product, fee_paid, order_key, market_id, side, limit_price, rank)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const update = db.prepare(
     `UPDATE order_progress SET status = ?, filled = ?, pending = ?, open = ?, updated_seq = ?,
        updated_at_ms = ?, held_reason = ?, cancel_reason = ?, cancelled_at_ms = ?,
-       ended_at_ms = ?, filled_quote = ?, filled_product = ?, fee_paid = ?
+       ended_at_ms = ?, fills_amount = ?, filled_quote = ?, filled_product = ?, fee_paid = ?
      WHERE order_key = ?`,
   )
   const keepLive = createKeepLive(db)
@@ -207,5 +206,5 @@ function createKeepLive(db: Database): (row: Row, change: Change) => void {
 
 const columnsOf = (sums: OrderSums | undefined): (string | null)[] =>
   sums === undefined
-    ? [null, null, null]
-    : [String(sums.quote), String(sums.product), String(sums.fee)]
+    ? [null, null, null, null]
+    : [String(sums.amount), String(sums.quote), String(sums.product), String(sums.fee)]

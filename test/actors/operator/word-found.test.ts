@@ -25,7 +25,10 @@ function linesOf(of: Market, markets: readonly Market[]): string[] {
       {
         order,
         progress,
-        sums: { quote: quoteE18(9_945n * 10n ** 15n), product: 0n, fee: quoteE18(0n) },
+        sums: {
+          ...{ amount: filled, quote: quoteE18(9_945n * 10n ** 15n) },
+          ...{ product: 0n, fee: quoteE18(0n) },
+        },
       },
     ],
     ...{ trades: [trade], settlements: [], transfers: [], chain: [] },

@@ -7,8 +7,10 @@ import {
 } from '../../../bus-schemas/orders.js'
 import { askCancelOrder, askPlaceOrder } from '../../../bus-schemas/subjects.js'
 import { refusals } from '../../../core/entry/refusals.js'
+import { amountE18, E18 } from '../../../core/money.js'
 import { createOrderRate } from '../../../runtime/process/order-rate.js'
-import { anOrder, progressOf } from '../../support/builders.js'
+import { aFill, anOrder, progressOf } from '../../support/builders.js'
+import { aChange } from '../../support/changes.js'
 import { assertDocumented } from '../../support/documented-frames.js'
 import { eventually } from '../../support/eventually.js'
 import { startRig, type FanOutRig } from '../../support/fan-out-rig.js'
@@ -76,6 +78,32 @@ describe('order entry by the socket', () => {
       ...{ type: 'result', op: 'place', status: 400, code: 'invalid_signature' },
       error: 'signature does not authorize this action',
     })
+  })
+
+  it('shows figures only of the fills that the answer counts (STR-049)', async () => {
+    await start()
+    const fill = aFill({ amount: amountE18(1_000n * E18), takerOrderId: order.orderId })
+    await rig.publish([
+      aChange(1, order, { kind: 'OrderPlaced', order, rank: 1 }, { pending: 2_000n }),
+      aChange(2, order, { kind: 'OrderFilled', fill }, { filled: 1_000n, pending: 1_000n }),
+    ])
+    const witness = await rig.connect()
+    witness.send({ op: 'subscribe', channel: 'book', market: order.market, req_id: 'w' })
+    expect(await witness.next(({ req_id }) => req_id === 'w')).to.include({ seq: 2 })
+    const shown = []
+    for (const units of [0n, 1_000n, 2_000n]) {
+      client.send({ op: 'cancel', req_id: `r${units}`, order: {} })
+      await eventually(() => asked.length > shown.length)
+      const progress = progressOf(order, { filled: amountE18(units * E18) })
+      asked.at(-1)?.answer({ ...taken, progress })
+      const { order: record } = (await resultOf(`r${units}`)) as { order?: Record<string, unknown> }
+      shown.push([record?.filled_amount, record?.filled_quote, record?.fee_paid])
+    }
+    expect(shown).to.deep.equal([
+      ['0', undefined, '0'],
+      ['1000', '0.65', '0.001625'],
+      ['2000', undefined, undefined],
+    ])
   })
 
   it('says that nothing is known of a repeat until its market has decided the first (ORD-025)', async () => {

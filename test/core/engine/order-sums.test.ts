@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { notionalFloor } from '../../../core/contracts/fees.js'
-import type { Change, Fill } from '../../../core/engine/change.js'
+import type { Change, ChangeFacts, Fill } from '../../../core/engine/change.js'
 import { applyChange, emptyView, type OrderStand } from '../../../core/engine/feed.js'
 import { averagePrice, sumsAfter } from '../../../core/engine/order-sums.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import { ordersUpdate } from '../../../core/records/frames.js'
-import { parseDecimal } from '../../../core/decimal.js'
+import { formatDecimal, parseDecimal } from '../../../core/decimal.js'
 import { aFill, aFuture, aMarket, anOrder } from '../../support/builders.js'
 import { aChange } from '../../support/changes.js'
 import { anyReduction, marketActs, placed, type MarketAct } from '../../support/market-commands.js'
@@ -168,14 +168,42 @@ describe('the figures of an order', () => {
 
   it('average one price to itself, whatever is rounded off its notional (MON-030)', () => {
     const one = sumsAfter(MARKET, filled('0.000000000000000007', '0.000001', '0'), undefined)
-    expect(one && averagePrice(one, amountE18(e18('0.000001')))).to.equal(7n)
+    expect(one && averagePrice(one)).to.equal(7n)
   })
 
   it('count on a future in USDC of notional, and average in cNGN per USDC (MON-030)', () => {
     const first = sumsAfter(aFuture(), filled('1500', '1000', '2.5'), undefined)
     const both = sumsAfter(aFuture(), filled('1530', '2000', '5'), first)
-    expect(both).to.include({ quote: e18('3000'), fee: e18('7.5') })
-    expect(both && averagePrice(both, amountE18(e18('3000')))).to.equal(e18('1520'))
+    expect(both).to.include({ amount: e18('3000'), quote: e18('3000'), fee: e18('7.5') })
+    expect(both && averagePrice(both)).to.equal(e18('1520'))
+  })
+
+  it('are shown only where they are of all that is filled, and of nothing as a fee alone (MON-025)', () => {
+    const view = emptyView(MARKET)
+    /** What the frame of the next change says of the fills, whose amount is `filled`. */
+    const shown = (facts: ChangeFacts, filled: bigint) => {
+      const change = aChange(view.seq + 1, order, facts, { filled })
+      const { data } = ordersUpdate(MARKET, change, {
+        ...{ stand: applyChange(view, change), ownerSeq: 0 },
+      })
+      const { filled_amount, filled_quote, average_price, fee_paid } = data
+      return [filled_amount, filled_quote, average_price, fee_paid]
+    }
+    const fill = aFill({ price: priceE18(e18('0.5')), amount: amountE18(e18('20')) })
+    const fee = formatDecimal(fill.fee, 18)
+    expect(shown({ kind: 'OrderPlaced', order, rank: 1 }, 0n)).to.deep.equal([
+      ...['0', undefined, undefined, '0'],
+    ])
+    expect(shown({ kind: 'OrderFilled', fill }, 20n)).to.deep.equal(['20', '10', '0.5', fee])
+    const unknown = [undefined, undefined, undefined]
+    // As a restore with a gap counts what the chain has filled meanwhile: there is no fill of it.
+    expect(shown({ kind: 'OrderHeld', hold: 'insufficient_balance' }, 50n)).to.deep.equal([
+      ...['50', ...unknown],
+    ])
+    const reversed = { kind: 'FillReversed', fill, revert: 'x' } as const
+    expect(shown(reversed, 30n)).to.deep.equal(['30', ...unknown])
+    expect(shown({ kind: 'OrderFilled', fill }, 20n)).to.deep.equal(['20', '10', '0.5', fee])
+    expect(shown(reversed, 0n)).to.deep.equal(['0', undefined, undefined, '0'])
   })
 
   it('of which nothing is known stay unknown when a fill is taken back', () => {

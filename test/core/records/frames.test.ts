@@ -48,6 +48,7 @@ describe('update frames', () => {
       ...{ subaccountId: 7n, initialFilled: amountE18(e18('400')), cancelReason: 'own wish' },
       wasMatched: true,
       sums: {
+        amount: amountE18(e18('600')),
         quote: quoteE18(e18('0.39')),
         product: e18('600') * e18('0.00065'),
         fee: quoteE18(5n),

@@ -59,8 +59,9 @@ describe('records of a perpetual', () => {
   })
 
   it('are the exposure of an order’s fills, in its history', () => {
-    const sums = { quote: quoteE18(e18('0.65')), product: 0n, fee: quoteE18(0n) }
-    const stored = { order, progress: progressOf(order), sums }
+    const amount = amountE18(e18('1000'))
+    const sums = { amount, quote: quoteE18(e18('0.65')), product: 0n, fee: quoteE18(0n) }
+    const stored = { order, progress: progressOf(order, { filled: amount }), sums }
     expect(shown(orderRecordJson(market, stored)).filled_quote).to.equal('0.65')
   })
 

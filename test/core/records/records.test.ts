@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { formatDecimal } from '../../../core/decimal.js'
 import type { Market } from '../../../core/contracts/market.js'
 import type { Order, OrderProgress, OrderStatus } from '../../../core/engine/order.js'
-import type { OrderSums } from '../../../core/engine/order-sums.js'
+import { ownFilled, type OrderSums } from '../../../core/engine/order-sums.js'
 import { actionJsonOf } from '../../../core/entry/signed-action.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import { candlesPage } from '../../../core/records/candle-record.js'
@@ -58,13 +58,15 @@ describe('order record', () => {
           cancel_reason: cancelReason,
           order: fields,
         })
-        const sums = { quote: quoteE18(quote), product: quote, fee: quoteE18(quote) }
+        const amount = ownFilled(any, progress)
+        const sums = { amount, quote: quoteE18(quote), product: quote, fee: quoteE18(quote) }
         const filled = orderRecord(of, any, progress, sums)
         expect(declaredNames).to.include.members(Object.keys(filled))
-        expect(filled).to.deep.include({
-          ...fields,
-          ...{ filled_quote: formatDecimal(quote, 18), fee_paid: formatDecimal(quote, 18) },
-        })
+        const text = formatDecimal(quote, 18)
+        const figures = amount === 0n ? {} : { filled_quote: text, fee_paid: text }
+        expect(filled).to.deep.include({ ...fields, ...figures })
+        const others = { ...sums, amount: amountE18(amount + 1n) }
+        expect(orderRecord(of, any, progress, others)).to.deep.equal(fields)
       }),
     )
   })
@@ -134,6 +136,7 @@ describe('order record', () => {
     })
     const progress = progressOf(replacing, { filled: amountE18(e18('1000')) })
     const sums = {
+      amount: amountE18(e18('600')),
       ...{ quote: quoteE18(e18('0.372')), fee: quoteE18(e18('0.00093')) },
       product: e18('200') * e18('0.0006') + e18('400') * e18('0.00063'),
     }

@@ -64,7 +64,7 @@ describe('the pages of an owner’s history', () => {
       ...[undefined, undefined, 6n * E18, 6n * E18],
     ])
     const { progress, order, position } = orders[3] ?? orders[0] ?? expect.fail('no orders')
-    const sums = { quote: 6n * E18, product: 6n * E18 * E18, fee: 0n }
+    const sums = { amount: 3n * E18, quote: 6n * E18, product: 6n * E18 * E18, fee: 0n }
     expect(reads.order(order.orderId)).to.deep.equal({ order, progress, sums })
     expect(position).to.deep.equal({ atMs: progress.createdAtMs, key: 65_536 })
   })

@@ -10,7 +10,7 @@ import {
 } from '../../../core/engine/change.js'
 import type { Order, OrderProgress } from '../../../core/engine/order.js'
 import { notionalFloor } from '../../../core/contracts/fees.js'
-import { quoteE18 } from '../../../core/money.js'
+import { amountE18, quoteE18 } from '../../../core/money.js'
 import type { StreamedBlock } from '../../../data/history/project.js'
 import { openReadModel, type StoredOrder } from '../../../data/history/read-model.js'
 import { allRows, openHistory, streamed, type TestHistory } from '../../support/history.js'
@@ -46,11 +46,12 @@ function naive(blocks: readonly Block[]) {
     assert(order !== undefined, 'a placement comes first')
     const traded = 'fill' in change ? change.fill : undefined
     const sign = change.kind === 'FillReversed' ? -1n : 1n
-    const { quote = 0n, product = 0n, fee = 0n } = known?.sums ?? {}
+    const { amount = 0n, quote = 0n, product = 0n, fee = 0n } = known?.sums ?? {}
     const sums =
       traded === undefined
         ? known?.sums
         : {
+            amount: amountE18(amount + sign * traded.amount),
             quote: quoteE18(quote + sign * notionalFloor(traded.price, traded.amount)),
             product: product + sign * traded.price * traded.amount,
             fee: quoteE18(fee + sign * traded.fee),

@@ -39,8 +39,9 @@ CREATE TABLE order_progress (
   filled TEXT NOT NULL,
   pending TEXT NOT NULL,
   open TEXT NOT NULL,
-  -- What the order's own fills that stand add up to, NULL before the first: the quote at 1e18, Σ price × amount at 1e36, exact, and
-  -- the fees that it paid, at 1e18.
+  -- What the order's own fills that stand add up to, NULL before the first: their amount, which is another one than filled where
+  -- not all of them are known, and the quote, at 1e18, Σ price × amount at 1e36, exact, and the fees that it paid, at 1e18.
+  fills_amount TEXT,
   filled_quote TEXT,
   filled_product TEXT,
   fee_paid TEXT,
