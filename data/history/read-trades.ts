@@ -59,7 +59,7 @@ export interface TradesWithin {
   readonly takerSide?: Side | undefined
   readonly fromMs?: number | undefined
   readonly endMs?: number | undefined
-  /** Only trades older than this one. */
+  /** Only trades with a lower id; it need not be that of a trade of the market. */
   readonly beforeTradeId?: number | undefined
   /** Those that were reversed too. */
   readonly isWithReversed?: boolean
@@ -67,18 +67,27 @@ export interface TradesWithin {
 
 const SIDES: readonly Side[] = ['buy', 'sell']
 
+/** SQL of where a page of tradesWithin begins: the time of the market's newest trade below an id. */
+export const NEWEST_BELOW_SQL = `
+  SELECT at_ms FROM trades
+  WHERE market_id = (SELECT market_id FROM markets WHERE market = ?) AND trade_id < ?
+  ORDER BY trade_id DESC
+  LIMIT 1`
+
 /** A market's trades, newest first. The cost does not depend on how old the page is. */
 export function createReadTradesWithin(db: Database) {
   const select = db.prepare<unknown[], TradeRow>(TRADES_WITHIN_SQL).safeIntegers(false)
   const selectTime = db
-    .prepare<[number], number>('SELECT at_ms FROM trades WHERE trade_id = ?')
+    .prepare<[string, number], number>(NEWEST_BELOW_SQL)
     .pluck()
     .safeIntegers(false)
   return (market: string, page: TradesWithin): Trade[] => {
     const { limit, takerSide, fromMs = 0, endMs = Number.MAX_SAFE_INTEGER } = page
     const { beforeTradeId = Number.MAX_SAFE_INTEGER, isWithReversed = false } = page
-    // The page begins where the one before ended, whatever is newer.
-    const pageEndMs = Math.min(endMs, (selectTime.get(beforeTradeId) ?? endMs) + 1)
+    // The page begins at its first trade: the index is searched from there, whatever is newer.
+    const newestMs = selectTime.get(market, beforeTradeId)
+    if (newestMs === undefined) return []
+    const pageEndMs = Math.min(endMs, newestMs + 1)
     const sides = takerSide === undefined ? SIDES : [takerSide]
     const bounds = [fromMs, pageEndMs, beforeTradeId, isWithReversed ? 1 : 0, limit]
     return sides

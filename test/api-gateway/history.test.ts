@@ -131,19 +131,36 @@ describe('the private histories', () => {
   })
 
   it('and fills and trades are those of a range of time, page by page', async () => {
-    gateway.project(feed(story))
-    for (const path of ['/v1/orders', '/v1/fills', '/v1/trades?symbol=cNGN-USDC']) {
-      const query = (text: string) => rowsOf(`${path}${path.includes('?') ? '&' : '?'}${text}`)
+    const wait: MarketAct = { act: 'wait', sec: 10 }
+    const pair = [place({ size: 2 }), place({ buy: false, size: 2, trader: 2 })]
+    const settleNext = (pick: number): MarketAct[] => [wait, { ...settle, pick }]
+    gateway.project(
+      feed([
+        ...[...story, ...settleNext(1), ...pair, ...settleNext(2)],
+        ...[...pair, { ...settle, pick: 3 }, ...pair, ...settleNext(4)],
+      ]),
+    )
+    for (const path of ['/v1/orders?', '/v1/fills?', '/v1/trades?symbol=cNGN-USDC&']) {
+      const query = (text: string) => rowsOf(`${path}${text}`)
+      const pagesOf = async (range: string, next = ''): Promise<Rows> => {
+        const { json } = await gateway.get(`${path}${range}&limit=2${next}`, header)
+        const rows = (json.orders ?? json.fills ?? json.trades) as Rows
+        const { next_before: before, next_before_trade_id: id } = json as Record<string, string>
+        if (before === undefined && id === undefined) return rows
+        const more = before === undefined ? `&before_trade_id=${id}` : `&before=${before}`
+        return [...rows, ...(await pagesOf(range, more))]
+      }
       const all = (await query('limit=100')) as { created_at: string }[]
       const times = all.map(({ created_at }) => created_at)
       const [from, until] = [times.at(-1) ?? '', times[0] ?? '']
       expect(await query(`start=${from}`), path).to.deep.equal(all)
       expect(await query(`end=${from}`), path).to.deep.equal([])
       const before = all.filter(({ created_at }) => created_at < until)
-      if (from < until) {
-        expect(await query(`start=${from}&end=${until}`), path).to.deep.equal(before)
-      }
       const after = all.filter(({ created_at }) => created_at > from)
+      expect([before.length, after.length].map((length) => length > 2)).to.deep.equal([true, true])
+      expect(await query(`start=${from}&end=${until}`), path).to.deep.equal(before)
+      expect(await pagesOf(`start=${from}&end=${until}`), path).to.deep.equal(before)
+      expect(await pagesOf(`start=${from}`), path).to.deep.equal(all)
       const justAfter = from.replace('Z', '0001Z')
       expect(await query(`start=${justAfter}&limit=1`), path).to.deep.equal(after.slice(0, 1))
     }

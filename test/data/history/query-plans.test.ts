@@ -17,7 +17,12 @@ import {
   ORDER_SQL,
 } from '../../../data/history/read-orders.js'
 import { MARKS_SQL, RATES_SQL } from '../../../data/history/read-prices.js'
-import { FILLS_SQL, TRADES_SQL, TRADES_WITHIN_SQL } from '../../../data/history/read-trades.js'
+import {
+  FILLS_SQL,
+  NEWEST_BELOW_SQL,
+  TRADES_SQL,
+  TRADES_WITHIN_SQL,
+} from '../../../data/history/read-trades.js'
 import { openHistory, type TestHistory } from '../../support/history.js'
 
 describe('query plans of the read model', () => {
@@ -113,6 +118,10 @@ describe('query plans of the read model', () => {
       sql: TRADES_WITHIN_SQL,
       first:
         /^SEARCH trades USING INDEX trades_by_side \(market_id=\? AND taker_side=\? AND at_ms>\? AND at_ms<\?\)/,
+    },
+    'the newest trade below an id': {
+      sql: NEWEST_BELOW_SQL,
+      first: /^SEARCH trades USING INDEX trades_by_market \(market_id=\? AND rowid<\?\)/,
     },
     'the last trade': {
       sql: LAST_TRADE_SQL,

@@ -65,17 +65,28 @@ describe('the trades of a market', () => {
     const [newest, oldest] = [all[0]?.atMs ?? 0, all.at(-1)?.atMs ?? 0]
     const atMs = fc.integer({ min: oldest - 1, max: newest + 1 })
     const absent = { nil: undefined }
+    const others = reads.trades(OTHER.market, 100_000)
+    const idOf = ({ fill }: Trade) => fill.tradeId
+    const anyId = fc.oneof(
+      fc.constantFrom(...all.map(idOf)),
+      fc.constantFrom(...others.map(idOf)),
+      fc.integer({ min: 1, max: idOf(all[0] ?? expect.fail('no trades')) + 65_536 }),
+    )
     fc.assert(
       fc.property(
-        fc.integer({ min: 1, max: 60 }),
-        fc.option(fc.constantFrom('buy' as const, 'sell' as const), absent),
-        fc.option(atMs, absent),
-        fc.option(atMs, absent),
-        (limit, takerSide, fromMs, endMs) => {
+        fc.record({
+          limit: fc.integer({ min: 1, max: 60 }),
+          takerSide: fc.option(fc.constantFrom('buy' as const, 'sell' as const), absent),
+          fromMs: fc.option(atMs, absent),
+          endMs: fc.option(atMs, absent),
+          beforeTradeId: fc.option(anyId, absent),
+        }),
+        (page) => {
+          const { limit, takerSide, fromMs, endMs, beforeTradeId } = page
           const asked = all
             .filter(({ fill }) => takerSide === undefined || fill.takerSide === takerSide)
             .filter((trade) => trade.atMs >= (fromMs ?? 0) && trade.atMs < (endMs ?? Infinity))
-          const page = { limit, takerSide, fromMs, endMs }
+            .filter((trade) => idOf(trade) < (beforeTradeId ?? Infinity))
           expect(reads.tradesWithin(SPOT.market, page)).to.deep.equal(asked.slice(0, limit))
         },
       ),
