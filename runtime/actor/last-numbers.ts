@@ -13,8 +13,8 @@ const READ_CHUNK = 256
 /** The last number that a writer has in each command log. */
 export interface LastNumbers {
   /**
-   * Reads the market's log on to its end, and resolves with the writer's greatest number in it, 0 for none. Of a log whose
-   * newest part has none, the newest usable checkpoint says it. A market without a log has none.
+   * Reads the market's log on to its end, and resolves with the writer's greatest number in it, 0 for none. Of what the newest
+   * usable checkpoint covers, that checkpoint says it. A market without a log has none.
    */
   read(row: Market): Promise<number>
   /** The greatest term of what was read so far. */
@@ -50,9 +50,10 @@ export function createLastNumbers(bus: Bus, source: string): LastNumbers {
     const covered = checkpoints[0]?.commandSeq ?? 0
     const streamSeq = Math.max(firstSeq - 1, covered)
     const since = await readOn({ market, streamSeq, lastNo: 0 }, lastSeq)
-    if (since.lastNo > 0 || checkpoints.length === 0) return since
+    if (checkpoints.length === 0) return since
     const known = await numberIn(bus, market, checkpoints, source)
-    if (known !== undefined) return { ...since, lastNo: known }
+    // What the log has since may be of an earlier leader that appended late.
+    if (known !== undefined) return { ...since, lastNo: Math.max(since.lastNo, known) }
     return readOn({ market, streamSeq: firstSeq - 1, lastNo: 0 }, lastSeq)
   }
   return {

@@ -17,11 +17,13 @@ import { leadStreamActor, takeNextTerm, untilTurn } from '../../../runtime/actor
 import { Fenced, type Lead } from '../../../runtime/actor/leadership.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { declareCheckpoints, writeCheckpoint } from '../../../runtime/bus/checkpoint-store.js'
 import type { Running } from '../../../runtime/process/process.js'
 import { fakeChain } from '../../actors/chain-reader/fake-chain.js'
-import { aMarket } from '../../support/builders.js'
+import { aMarket, openedState } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { anIntakeStage, silentLog, type IntakeStage } from '../../support/intake-stage.js'
+import { takeSnapshot } from '../../support/snapshots.js'
 import { decodeCommands, encodeCommands } from '../../support/spot-log.js'
 import { rejectionOf } from '../bus/probes.js'
 
@@ -171,17 +173,35 @@ describe('a process that leads by a stream of terms', () => {
     expect(await rejectionOf(refused)).to.be.instanceOf(Fenced)
   })
 
-  it('reads the last number of each log once, and what came since', async () => {
-    await bus.declareStream({
+  const declareLog = () =>
+    bus.declareStream({
       ...{ stream: commandsStream(market), subject: commandsSubjects(market), description: 'log' },
     })
-    const write = (source: string, ...numbers: number[]) =>
-      bus.append(
-        commandsSubject(market, source),
-        encodeCommands(
-          numbers.map((sourceNo) => ({ source, sourceNo, atMs: 1, command: { kind: 'Tick' } })),
-        ),
-      )
+  const write = (source: string, ...numbers: number[]) =>
+    bus.append(
+      commandsSubject(market, source),
+      encodeCommands(
+        numbers.map((sourceNo) => ({ source, sourceNo, atMs: 1, command: { kind: 'Tick' } })),
+      ),
+    )
+
+  it('is not misled by what an earlier leader appended after the newest checkpoint', async () => {
+    await declareLog()
+    const newest = createNumbering(9).next()
+    const commandSeq = await write('chain-reader', newest)
+    const state = openedState()
+    state.lastSourceNo.set('chain-reader', newest)
+    await declareCheckpoints(bus, market)
+    const feed = { messageSeq: 1, sha256: 'ab'.repeat(32) }
+    const checkpoint = { market, commandSeq, feed, term: 1, state: takeSnapshot(state) }
+    await writeCheckpoint(bus, checkpoint, () => false)
+    await write('chain-reader', createNumbering(6).next())
+    await bus.trim(commandsStream(market), commandSeq + 1)
+    expect(await createLastNumbers(bus, 'chain-reader').read(row)).to.equal(newest)
+  })
+
+  it('reads the last number of each log once, and what came since', async () => {
+    await declareLog()
     const last = createLastNumbers(bus, 'chain-reader')
     expect([await last.read(row), last.term()]).to.deep.equal([0, 0])
     const number = createNumbering(7).next()
