@@ -12,7 +12,6 @@ import type {
 import type { TransactionLane } from '../chain/lane/transaction-lane.js'
 import { fingerprintOf } from '../chain/signing/keys.js'
 import type { Address, Hex } from '../core/action.js'
-import { assert } from '../core/assert.js'
 import type { Blame } from '../core/contracts/claims.js'
 import type { Market } from '../core/contracts/market.js'
 import { crash } from '../core/crash-point.js'
@@ -50,7 +49,7 @@ export type ExecuteAnswer =
   | { readonly kind: 'timeout'; readonly hash: Hex }
   /** Signed and journaled, but no node has confirmed that it accepted the transaction. */
   | { readonly kind: 'unknown'; readonly hash: Hex }
-  /** Not sent yet. */
+  /** Nothing was sent of which the journal on the bus holds a signed form. */
   | { readonly kind: 'unavailable'; readonly why: string }
   /** The key was used for another match. */
   | { readonly kind: 'mismatch' }
@@ -117,6 +116,8 @@ interface Executing extends ExecuteDeps {
 /** Most refusals that are remembered: a caller that asks again asks soon, and a node forgets the state behind them too. */
 const MAX_REFUSALS = 10_000
 
+const NOT_TAKEN = 'the bus does not take the journal'
+
 /** Concurrent requests with the same key share one submission. */
 export function createExecute(deps: ExecuteDeps): Executions {
   const executing: Executing = { ...deps, running: new Map(), refusals: new Map() }
@@ -154,7 +155,7 @@ async function onceDurable(
   const known = await within(durable, timeoutMs)
   if (known !== undefined) return known
   if (answer.kind === 'mined') return { kind: 'timeout', hash: answer.transaction.hash }
-  return { kind: 'unavailable', why: 'the bus does not take the journal' }
+  return { kind: 'unavailable', why: NOT_TAKEN }
 }
 
 /**
@@ -249,7 +250,7 @@ function settle(executing: Executing, request: Request): Promise<ExecuteAnswer> 
     case 'displaced':
       return begin(executing, request, attempt)
     case 'open':
-      return waitForResult(executing, request, { ...attempt, hash: hashOf(state.transaction) })
+      return waitForResult(executing, request, { ...attempt, open: state.transaction })
     case 'mined':
       return attempt.isLast ? state : { kind: 'timeout', hash: state.transaction.hash }
   }
@@ -316,7 +317,7 @@ async function follow(
   if (submitted === undefined) return unavailable(executing, id, 'waits for other settlements')
   if (submitted.kind === 'unavailable') return unavailable(executing, id, submitted.why)
   if (submitted.kind === 'refused') return submitted
-  return waitForResult(executing, request, { intentId, hash: hashOf(submitted.transaction) })
+  return waitForResult(executing, request, { intentId, open: submitted.transaction })
 }
 
 /** The promise's result, or undefined if it takes longer than `ms`. */
@@ -336,21 +337,17 @@ function unavailable({ facts }: ExecuteDeps, id: string, why: string): ExecuteAn
 async function waitForResult(
   { lane, journal, timeoutMs }: Executing,
   { id }: Request,
-  { intentId, hash }: { readonly intentId: string; readonly hash: Hex },
+  { intentId, open }: { readonly intentId: string; readonly open: OpenTransaction },
 ): Promise<ExecuteAnswer> {
   const transaction = await lane.waitFor(intentId, timeoutMs)
   if (transaction === undefined) {
+    // Until a signed form is in the stream another process may come to sign something else.
+    const hash = open.attempts.findLast((each) => journal.isDurable(each.hash))?.hash
+    if (hash === undefined) return { kind: 'unavailable', why: NOT_TAKEN }
     return { kind: lane.wasTaken(intentId) ? 'timeout' : 'unknown', hash }
   }
   const hasAnother = isUntried(transaction) && !findAttempt(journal, id).isLast
   return hasAnother ? { kind: 'timeout', hash: transaction.hash } : { kind: 'mined', transaction }
-}
-
-/** The hash of the newest signed form, which has the highest fees. */
-function hashOf({ attempts, evmNonce }: OpenTransaction): Hex {
-  const newest = attempts.at(-1)
-  assert(newest !== undefined, `nothing was signed for nonce ${evmNonce}`)
-  return newest.hash
 }
 
 /**

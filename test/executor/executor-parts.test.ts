@@ -100,6 +100,21 @@ describe('the parts of an executor', () => {
     expect((await answering).kind).to.equal('mined')
   })
 
+  it('tell no hash of a transaction that the journal on the bus may lack', async () => {
+    const executor = await rig.open({ timeoutMs: 300 })
+    const release = rig.bus.holdAppendAcks()
+    const match = payload()
+    const answers = [await executor.execute(match, 'm:1')]
+    // The second asks about what the first has signed.
+    answers.push(await executor.execute(match, 'm:1'))
+    expect(answers.map(({ kind }) => kind)).to.deep.equal(['unavailable', 'unavailable'])
+    release()
+    await rig.pooled()
+    const told = await executor.execute(match, 'm:1')
+    expect(told).to.have.property('hash')
+    await rig.mineAll()
+  })
+
   it('wait at the start for a chain that does not answer', async () => {
     let fails = true
     rig.proxy.fateOf = () => (fails ? { error: 'starting' } : 'pass')
