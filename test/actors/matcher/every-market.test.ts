@@ -10,6 +10,7 @@ import { identify } from '../../../devnet/launcher/pids.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { aMarket } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
+import { startIdleExecutor, type IdleExecutor } from '../../support/idle-executor.js'
 import { registerMarkets } from '../../support/registered.js'
 import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
 
@@ -21,9 +22,11 @@ const REGISTERED = ['cNGN-USDC']
 describe('the matchers of the registered markets as processes', function () {
   before(provideBundles)
   let server: TestNatsServer
+  let executor: IdleExecutor
   const running: ChildProcess[] = []
   before(async () => {
     server = await startNatsServer()
+    executor = await startIdleExecutor()
     await register(aMarket())
   })
   afterEach(() => {
@@ -31,6 +34,7 @@ describe('the matchers of the registered markets as processes', function () {
   })
   after(async () => {
     await server.stop()
+    await executor.stop()
   })
 
   /** Starts the program without MARKET; resolves when every market's matcher is ready. */
@@ -39,7 +43,7 @@ describe('the matchers of the registered markets as processes', function () {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         NATS_URL: server.url,
-        EXECUTOR_URL: 'http://127.0.0.1:9',
+        EXECUTOR_URL: executor.url,
         EXECUTOR_SECRET: 's'.repeat(32),
       },
     })
@@ -77,7 +81,7 @@ describe('the matchers of the registered markets as processes', function () {
     await eventually(() => pids().length > REGISTERED.length)
     await untilReady()
     child.kill('SIGTERM')
-    expect(await once(child, 'exit')).to.deep.equal([0, null])
+    expect(await once(child, 'close')).to.deep.equal([0, null])
     expect(pids().every(isGone)).to.equal(true)
     expect(log()).to.match(/"name":"matcher-[^"]+".*"reason":"(SIGTERM|parent gone)"/)
   })

@@ -20,6 +20,7 @@ import { registerMarkets } from '../../support/registered.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { testAddresses } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
+import { startIdleExecutor, type IdleExecutor } from '../../support/idle-executor.js'
 import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
 import { tempDir } from '../../support/temp-dir.js'
 import { appendCommands, changesOf, placeOrder, stageMarket } from './stage.js'
@@ -30,6 +31,7 @@ const main = inProject('bundle/actors/matcher/main.js')
 describe('matchers as processes on a real bus', function () {
   before(provideBundles)
   let server: TestNatsServer
+  let executor: IdleExecutor
   let bus: Bus
   const dir = tempDir()
   const deployment = join(dir.path, 'deployment.json')
@@ -38,6 +40,7 @@ describe('matchers as processes on a real bus', function () {
   beforeEach(async () => {
     writeFileSync(deployment, JSON.stringify(testAddresses))
     server = await startNatsServer()
+    executor = await startIdleExecutor()
     bus = await connectNatsBus({ url: server.url, name: 'test' })
     await registerMarkets(bus, [stageMarket])
   })
@@ -45,6 +48,7 @@ describe('matchers as processes on a real bus', function () {
     for (const child of children.splice(0)) child.kill('SIGKILL')
     await bus.close()
     await server.stop()
+    await executor.stop()
   })
   after(() => dir.remove())
 
@@ -56,7 +60,7 @@ describe('matchers as processes on a real bus', function () {
         MARKET: market,
         NATS_URL: server.url,
         DEPLOYMENT_FILE: deployment,
-        EXECUTOR_URL: 'http://127.0.0.1:9',
+        EXECUTOR_URL: executor.url,
         EXECUTOR_SECRET: 's'.repeat(32),
         CHECKPOINT_COMMANDS: '20',
         ...env,
@@ -65,7 +69,8 @@ describe('matchers as processes on a real bus', function () {
     children.push(child)
     let log = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (log += text))
-    const exited = once(child, 'exit').then(([code]) => code as number | null)
+    // Then its log is whole; at 'exit' it need not be read yet.
+    const exited = once(child, 'close').then(([code]) => code as number | null)
     return { child, exited, log: () => log }
   }
   const ping = async (name = `matcher-${market}`) => {
