@@ -132,7 +132,7 @@ export interface Decline {
   readonly revert?: string | undefined
 }
 
-/** A transfer that a submitter has taken, with what came of it beside its transactions. */
+/** A transfer that a submitter has taken. Its transactions are in the journal under their intents. */
 export interface JournaledClaim {
   /** As it was claimed, with status `pending`. */
   readonly record: TransferRecord

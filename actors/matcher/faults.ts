@@ -22,8 +22,8 @@ export type AskFaults = (
 ) => Promise<Readonly<Record<string, string>> | undefined>
 
 /**
- * Asks over HTTP. Rejects with a defect of this program alone. When the executor in use does not answer, the others are asked, and the first one that answers is
- * used from then on.
+ * Asks over HTTP. Rejects with a defect of this program alone. When the executor in use does not answer, the others are asked,
+ * and the first one that answers is used from then on.
  */
 export function askFaultsAt({ executors, secret }: ExecutorAddress): AskFaults {
   return async (signal) => {

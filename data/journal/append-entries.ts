@@ -141,12 +141,13 @@ const soon = (ms: number): Promise<void> =>
 
 /**
  * Entries that the stream may lack, oldest first; their rows are not committed. MAX_WAITING and the transactions that a lane
- * follows bound them; the open requests and transactions bound the callers.
+ * follows bound them.
  */
 function createWaitingEntries() {
   const entries: JournalEntry[] = []
   /** Signed forms among them, with the numbers of their entries. */
   const unpublished = new Map<Hex, number>()
+  /** Those that wait until an entry is in the stream. Bounded by the open requests, and the transactions that a lane follows. */
   let callers: { readonly no: number; readonly resolve: () => void }[] = []
   let goneNo = 0
   const newestNo = (): number => goneNo + entries.length

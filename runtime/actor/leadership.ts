@@ -145,8 +145,8 @@ export interface Lead {
 }
 
 /**
- * Takes a term. Who starts meanwhile gets an answer before the term is in the stream. Throws Fenced when another process
- * answers, or was faster.
+ * Takes a term. A process that starts meanwhile gets an answer before the term is in the stream. Throws Fenced when another
+ * process answers, or was faster.
  */
 export async function takeTerm(actor: Actor, beginning: Beginning): Promise<Lead> {
   const { bus, name, id, stream, subject, onUnknown } = actor
