@@ -2,10 +2,9 @@ import { readCommandLine } from '../runtime/process/command-line.js'
 import type { Size } from './bench.js'
 import { BENCHES } from './benches.js'
 import { runBeside } from './beside.js'
-import { keptReports } from './results.js'
+import { keptReports, missedOf } from './results.js'
 import { runApart } from './run-apart.js'
 import { USAGE } from './usage.js'
-import { missedOf, writeReadme } from './write-readme.js'
 
 /** Runs the named benches, or all of them, one after the other. */
 const { positionals, values } = readCommandLine(USAGE, {
@@ -14,7 +13,6 @@ const { positionals, values } = readCommandLine(USAGE, {
     full: { type: 'boolean', default: false },
     hours: { type: 'string' },
     tiny: { type: 'boolean', default: false },
-    write: { type: 'boolean', default: false },
   },
 })
 
@@ -39,13 +37,12 @@ if (first === 'beside') {
 if (names.length === 0) names.push(...Object.keys(BENCHES))
 const size: Size = values.tiny ? 'tiny' : values.full ? 'full' : 'usual'
 const { hours } = values
-if (hours !== undefined && !(Number(hours) > 0)) refuse(`--hours ${hours} is no number of hours`)
+if (hours !== undefined && !(Number(hours) > 0)) refuse(`--hours ${hours} is not a number of hours`)
 const failed: string[] = []
 for (const name of names) {
   const words = [name, size, ...(hours === undefined ? [] : [hours])]
   if (!(await runApart('./run-one.js', words))) failed.push(name)
 }
-if (values.write) await writeReadme()
 const missed = [...keptReports().values()].filter(({ name }) => names.includes(name))
 for (const line of missed.flatMap(missedOf)) console.log(`missed: ${line}`)
 for (const name of failed) console.error(`failed: ${name}`)

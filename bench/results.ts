@@ -31,3 +31,10 @@ export function keptReports(): Map<string, KeptReport> {
     .map((name) => JSON.parse(readFileSync(`${RESULTS}${name}`, 'utf8')) as KeptReport)
   return new Map(reports.map((report) => [report.name, report]))
 }
+
+/** Missed goals of the report, a line each. */
+export function missedOf({ name, rows }: KeptReport): string[] {
+  return rows
+    .filter(({ values, goal }) => goal !== undefined && !isReached(values, goal))
+    .map(({ what }) => `${name}, ${what}`)
+}

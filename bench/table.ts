@@ -51,7 +51,7 @@ export function tableOf(rows: readonly Row[]): string {
   return [line(head), `| ${rule.join(' | ')} |`, ...body.map(line)].join('\n')
 }
 
-/** The text of one report, as printed and as written into README.md. */
+/** The text of one report, as printed. */
 export function sectionOf(report: KeptReport): string {
   const { name, title, at, size, tookSec, machine, rows, notes = [] } = report
   const where = Object.entries(machine).map(([key, value]) => `${key} ${value}`)
