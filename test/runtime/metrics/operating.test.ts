@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { METRICS } from '../../../runtime/metrics/table.js'
 import { expectAlert, hasPromtool } from '../../e2e/stage/metrics.js'
 
@@ -48,15 +48,53 @@ interface Dashboard {
 }
 
 const alerts = read('docs/operating/alerts.yml')
-const rules = [...alerts.matchAll(/- alert: (\w+)\n\s+expr: '(.*)'\n/g)].map(
-  ([, name = '', expr = '']) => ({ name, expr }),
+const rules = Array.from(
+  alerts.matchAll(
+    /- alert: (\w+)\n\s+expr: '(.*)'\n\s+for: (\w+)\n\s+labels: \{ severity: (\w+) \}\n\s+annotations:\n\s+summary: .*\n\s+description: >-\n((?: {12}.*\n)+)/g,
+  ),
+  ([, name = '', expr = '', after = '', severity = '', text = '']) => ({
+    ...{ name, expr, after, severity },
+    /** What it means and what to do. */
+    description: text.replace(/^ +/gm, '').trim(),
+  }),
 )
+
+const OPERATING = 'docs/OPERATING.md'
+const ALERTS = 'docs/ALERTS.md'
+const alertsPage = (): string =>
+  [
+    '# Alerts',
+    "What each alert means and what to do. Made from [operating/alerts.yml](operating/alerts.yml), where the text is the alert's own\n`description`. Severity `page` is for a person who is woken, `ticket` for the next day.",
+    ...rules.map(
+      ({ name, after, severity, description }) =>
+        `## ${name}\n\n\`${severity}\`, after ${after}. ${description}`,
+    ),
+  ].join('\n\n') + '\n'
+
+/** Writes a document that is made from declarations, where WRITE_DOCS=1 asks for it. */
+function writeIfAsked(path: string, text: string): void {
+  if (process.env.WRITE_DOCS === '1') writeFileSync(new URL(path, root), text)
+}
+
 const dashboard = JSON.parse(read('docs/operating/dashboard.json')) as Dashboard
 const expressions = [
   ...rules.map(({ expr }) => expr),
   ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
 ]
-const operating = read('docs/OPERATING.md')
+const METRICS_BEGIN = '<!-- metrics: a test compares them with runtime/metrics/table.ts -->\n'
+const METRICS_END = '<!-- /metrics -->'
+
+/** The page for operators with the metrics as they are declared. */
+function operatingPage(): string {
+  const [before = '', rest = ''] = read(OPERATING).split(METRICS_BEGIN)
+  const [, after = ''] = rest.split(METRICS_END)
+  const rows = Object.entries(METRICS).map(
+    ([name, { kind, labels, process, help }]) =>
+      `| \`${name}\` | ${kind} | ${labels.join(', ')} | ${process} | ${help} |\n`,
+  )
+  const head = '| metric | kind | labels | process | what it says |\n| - | - | - | - | - |\n'
+  return `${before}${METRICS_BEGIN}${head}${rows.join('')}${METRICS_END}${after}`
+}
 
 describe('what an operator watches', () => {
   it('names only metrics that exist, and each of ours somewhere', () => {
@@ -67,33 +105,16 @@ describe('what an operator watches', () => {
     expect(Object.keys(METRICS).filter((name) => !shown.has(name))).to.deep.equal([])
   })
 
-  it('has a paragraph for each alert, and no other', () => {
-    const paragraphs = [...operating.matchAll(/^### (Venue\w+)$/gm)].map(([, name]) => name)
+  it('says what to do for each alert, in the alert and in docs/ALERTS.md', () => {
     expect(rules).to.have.length.above(10)
     expect(alerts.match(/- alert:/g)).to.have.length(rules.length)
-    expect(paragraphs).to.deep.equal(rules.map(({ name }) => name))
+    writeIfAsked(ALERTS, alertsPage())
+    expect(read(ALERTS)).to.equal(alertsPage())
   })
 
   it('lists the metrics in docs/OPERATING.md as they are declared', () => {
-    const [, table = ''] = /<!-- metrics:.*-->\n([^]*?)\n<!-- \/metrics -->/.exec(operating) ?? []
-    const rows = table
-      .trim()
-      .split('\n')
-      .slice(2)
-      .map((row) =>
-        row
-          .split('|')
-          .slice(1, -1)
-          .map((cell) => cell.trim()),
-      )
-    const declared = Object.entries(METRICS).map(([name, { kind, labels, process, help }]) => [
-      `\`${name}\``,
-      kind,
-      labels.join(', '),
-      process,
-      help,
-    ])
-    expect(rows).to.deep.equal(declared)
+    writeIfAsked(OPERATING, operatingPage())
+    expect(read(OPERATING)).to.equal(operatingPage())
   })
 
   it('has a dashboard whose panels do not overlap and read the chosen Prometheus', () => {
