@@ -1,27 +1,35 @@
--- The read model: what the projector folds from the feeds. Every row follows from the feeds alone, so that deleting
--- the file and starting the projector gives the same rows again. docs/DATABASE.md explains each column.
+-- The read model: what the projector folds from the feeds. Every row but those of prices follows from the feeds alone, so that deleting
+-- the file and starting the projector gives the same rows again. docs/DATABASE.md is made of this file.
 --
 -- Keys that end in _key are log positions: the change's seq in its market × 65,536 + the market's ordinal. A trade_id is the
 -- number of a trade in its market × 65,536 + the ordinal. Amounts, prices and fees are integers at 1e18 in decimal text,
 -- because they exceed 64 bits.
 
+-- Cursor of each projected market, one row a market.
 CREATE TABLE markets (
+  -- The market's ordinal, never reused.
   market_id INTEGER PRIMARY KEY CHECK (market_id BETWEEN 0 AND 65535),
   market TEXT NOT NULL UNIQUE,
+  -- The last applied message of FEED_<market>; 0 before the first.
   stream_seq INTEGER NOT NULL,
+  -- seq of the last applied change; a gateway compares it with the position of an answer it has given.
   feed_seq INTEGER NOT NULL,
   -- What the market's feed last stated of its rules and how it trades; NULL before it stated anything.
   terms TEXT
 ) STRICT;
 
--- Written once; mutable columns are in order_progress, so that a fill does not rewrite the signed body.
+-- The accepted order. What changes often is in order_progress, so that a fill does not rewrite the signed body. Deleted with its
+-- progress.
 CREATE TABLE orders (
+  -- Log position of the placement.
   order_key INTEGER PRIMARY KEY,
   market_id INTEGER NOT NULL REFERENCES markets,
   order_id TEXT NOT NULL UNIQUE,
   owner BLOB NOT NULL CHECK (length(owner) = 20),
+  -- Market time of the placement.
   created_at_ms INTEGER NOT NULL,
-  -- The order's terms in the positional form of bus-schemas/orders.ts.
+  -- The order with its version (orderText of bus-schemas/orders.ts); written again when a change makes it another: its signature is
+  -- checked late, or its amount is changed.
   body TEXT NOT NULL
 ) STRICT;
 
@@ -29,15 +37,22 @@ CREATE TABLE orders (
 -- markets.
 CREATE INDEX orders_by_owner ON orders (owner, created_at_ms);
 
+-- State of each order, written with it and by each later change; small, because it is rewritten often. Cancelled and expired orders
+-- without a fill are deleted 30 days of market time after their end, here and in orders: after each block at most four for each change
+-- of it, so that the same feed leaves the same rows.
 CREATE TABLE order_progress (
   order_key INTEGER PRIMARY KEY REFERENCES orders,
   market_id INTEGER NOT NULL REFERENCES markets,
   side TEXT NOT NULL CHECK (side IN ('buy', 'sell')),
   limit_price TEXT NOT NULL,
+  -- Time priority: number of the placement in the market.
   rank INTEGER NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('active', 'matching', 'filled', 'cancelled', 'expired')),
+  -- Settled amount, with what was inherited.
   filled TEXT NOT NULL,
+  -- Matched, and awaits settlement.
   pending TEXT NOT NULL,
+  -- What can be matched now; 0 while held and after the end.
   open TEXT NOT NULL,
   -- What the order's own fills that stand add up to, NULL before the first: their amount, which is another one than filled where
   -- not all of them are known, and the quote, at 1e18, Σ price × amount at 1e36, exact, and the fees that it paid, at 1e18.
@@ -45,8 +60,10 @@ CREATE TABLE order_progress (
   filled_quote TEXT,
   filled_product TEXT,
   fee_paid TEXT,
+  -- seq and market time of the last change.
   updated_seq INTEGER NOT NULL,
   updated_at_ms INTEGER NOT NULL,
+  -- NULL unless cancelled; the first reason stands.
   cancel_reason TEXT,
   cancelled_at_ms INTEGER,
   ended_at_ms INTEGER,
@@ -78,17 +95,21 @@ CREATE INDEX order_progress_asks
 CREATE INDEX order_progress_leaving ON order_progress (market_id, ended_at_ms)
   WHERE ended_at_ms IS NOT NULL AND filled_quote IS NULL AND pending = '0';
 
--- The order keys in trades and fills are no foreign keys: deleting an order would search all of them.
+-- One row for each settled match, written by the taker's leg, which comes second. The order keys in trades and fills are no foreign keys:
+-- deleting an order would search all of them.
 CREATE TABLE trades (
   trade_id INTEGER PRIMARY KEY,
   -- That of the taker's leg.
   fill_key INTEGER NOT NULL,
   market_id INTEGER NOT NULL REFERENCES markets,
   at_ms INTEGER NOT NULL,
+  -- <market>:<seq> of the change that proposed the match; the executor's idempotency key.
   settlement_id TEXT NOT NULL,
   maker_order_key INTEGER NOT NULL,
   taker_order_key INTEGER NOT NULL,
+  -- Engine side.
   taker_side TEXT NOT NULL CHECK (taker_side IN ('buy', 'sell')),
+  -- The maker's limit.
   price TEXT NOT NULL,
   amount TEXT NOT NULL,
   -- The quote of the trade, computed by the market's contract: sums over trades need no market data.
@@ -128,7 +149,7 @@ CREATE TABLE fills (
   PRIMARY KEY (owner, at_ms, fill_key)
 ) STRICT, WITHOUT ROWID;
 
--- Trades summed by each interval that is asked for.
+-- Trades summed by each interval that is asked for, aligned to the epoch; a bucket without trades has no row.
 CREATE TABLE candles (
   market_id INTEGER NOT NULL REFERENCES markets,
   width_sec INTEGER NOT NULL CHECK (width_sec IN (60, 300, 900, 3600, 14400, 86400)),
@@ -140,6 +161,7 @@ CREATE TABLE candles (
   volume TEXT NOT NULL,
   quote_volume TEXT NOT NULL,
   trade_count INTEGER NOT NULL,
+  -- All trades of the market in this range that stand.
   first_trade_id INTEGER NOT NULL,
   last_trade_id INTEGER NOT NULL,
   PRIMARY KEY (market_id, width_sec, start_sec)
@@ -168,7 +190,8 @@ CREATE TABLE order_events (
   PRIMARY KEY (order_key, event_key)
 ) STRICT, WITHOUT ROWID;
 
--- Mark, index and funding as the chain showed them, from the observations in the market's command log (docs/DATABASE.md).
+-- Mark and index as the chain showed them, from the observations in the market's command log, so that a rebuild has them as far back
+-- as that is kept. The first observation of each minute in which they differ from the row before, and of each hour; kept for 90 days.
 CREATE TABLE mark_prices (
   market_id INTEGER NOT NULL REFERENCES markets,
   start_sec INTEGER NOT NULL,
@@ -179,11 +202,13 @@ CREATE TABLE mark_prices (
   PRIMARY KEY (market_id, start_sec)
 ) STRICT, WITHOUT ROWID;
 
+-- Funding as the chain showed it: the first observation of each hour; kept for two years.
 CREATE TABLE funding_rates (
   market_id INTEGER NOT NULL REFERENCES markets,
   start_sec INTEGER NOT NULL,
   observed_sec INTEGER NOT NULL,
   block_number INTEGER NOT NULL,
+  -- Of one hour, signed, 1e18; positive when longs pay.
   rate TEXT NOT NULL,
   mark TEXT NOT NULL,
   index_price TEXT,

@@ -14,6 +14,7 @@ CREATE TABLE place (
 -- One row per requested call: a settlement by its id. Rows are never deleted, so that a repeated request is answered
 -- from here and never sent a second time.
 CREATE TABLE intents (
+  -- The settlement's id; ' life 2' and so on is appended for later attempts, after a batch was mined without trying the match.
   intent_id      TEXT PRIMARY KEY,
   -- keccak-256 of address and calldata.
   fingerprint    BLOB NOT NULL CHECK (length(fingerprint) = 32),
