@@ -188,14 +188,16 @@ export const TradesUpdate = updateOf('trades', TradeDelta).meta({
 export type TradesUpdate = Shape<typeof TradesUpdate>
 
 const REPLAYED =
-  'Absent, like `inherited_filled_amount` and the figures of the fills, only in a replay of changes from before the newest 16,384 of the market.'
+  'Absent, like `inherited_filled_amount`, only of an order that has ended: in a replay of changes from before the newest 16,384 of the market, and when the chain changes a fill of an order that is not among the newest 16,384 that ended. Such updates lack the figures of the fills too, and so does a replay of changes from before the newest 16,384.'
 
 /** `data` of an `orders` update: where a change left one of the owner’s orders. */
 export const OrderDelta = z.object({
   order_id: orderId,
   status: OrderStatus,
   side: Side,
-  filled_amount: decimal.describe('Its own fills, settled on chain.'),
+  filled_amount: decimal.describe(
+    'Its own fills, settled on chain. In an update that has no `inherited_filled_amount`, what the order inherited counts too.',
+  ),
   desired_amount: engineAmount,
   limit_price: enginePrice,
   price_ticks: integer.describe('Limit price in whole ticks.'),

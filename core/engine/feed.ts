@@ -10,7 +10,10 @@ import { sumsAfter, type OrderSums } from './order-sums.js'
 /** How many of the newest trades a view keeps: what the `trades` snapshot shows. */
 export const SNAPSHOT_TRADES = 50
 
-/** Ended orders whose figures stay known, in case the chain loses a fill of one or fills it late; older ones are forgotten. */
+/**
+ * Ended orders that stay known: the chain may lose a fill of one or fill it late, and what one inherited is no fill of its own, also
+ * when its changes are replayed. Older ones are forgotten.
+ */
 const ENDED_KEPT = 16_384
 
 /** What an order's frames show of it that its changes do not carry. */
@@ -51,7 +54,7 @@ export interface MarketView {
   readonly liveByOwner: Map<Address, Map<string, ViewedOrder>>
   /** Ended orders of which something awaits settlement; the matcher bounds them. */
   readonly settling: Map<string, OrderStand>
-  /** Ended orders that were matched, the newest last, at most ENDED_KEPT. */
+  /** Ended orders that were matched or inherited something, the newest last, at most ENDED_KEPT. */
   readonly ended: Map<string, OrderStand>
   /** Newest first, at most SNAPSHOT_TRADES. */
   readonly trades: Trade[]
@@ -174,7 +177,7 @@ function keepEnded(
     return
   }
   settling.delete(orderId)
-  if (!stand.wasMatched) return
+  if (!stand.wasMatched && stand.initialFilled === 0n) return
   ended.delete(orderId)
   ended.set(orderId, stand)
   if (ended.size <= ENDED_KEPT) return

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { notionalFloor } from '../../../core/contracts/fees.js'
 import type { Change, ChangeFacts, Fill } from '../../../core/engine/change.js'
-import { applyChange, emptyView, type OrderStand } from '../../../core/engine/feed.js'
+import { applyChange, emptyView, standOf, type OrderStand } from '../../../core/engine/feed.js'
 import { averagePrice, sumsAfter } from '../../../core/engine/order-sums.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import { ordersUpdate } from '../../../core/records/frames.js'
@@ -204,6 +204,23 @@ describe('the figures of an order', () => {
     expect(shown(reversed, 30n)).to.deep.equal(['30', ...unknown])
     expect(shown({ kind: 'OrderFilled', fill }, 20n)).to.deep.equal(['20', '10', '0.5', fee])
     expect(shown(reversed, 0n)).to.deep.equal(['0', undefined, undefined, '0'])
+  })
+
+  it('never count what was inherited, also after an order that matched nothing has ended', () => {
+    const view = emptyView(MARKET)
+    const heir = anOrder({ orderId: 'heir', initialFilled: amountE18(e18('400')) })
+    for (const [index, each] of [order, heir].entries()) {
+      const seq = 2 * index + 1
+      const filled = each.initialFilled / e18('1')
+      applyChange(
+        view,
+        aChange(seq, each, { kind: 'OrderPlaced', order: each, rank: seq }, { filled }),
+      )
+      const end = { status: 'cancelled', filled } as const
+      applyChange(view, aChange(seq + 1, each, { kind: 'OrderCancelled', cancelReason: 'x' }, end))
+    }
+    expect(standOf(view, order.orderId), 'of which there is nothing to know').to.equal(undefined)
+    expect(standOf(view, heir.orderId)).to.include({ initialFilled: e18('400'), cancelReason: 'x' })
   })
 
   it('of which nothing is known stay unknown when a fill is taken back', () => {
