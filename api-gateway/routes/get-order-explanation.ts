@@ -55,11 +55,11 @@ export const getOrderExplanation: Route = {
     const { order, progress } = stored
     const isOwn = asker.owner === order.owner
     const facts = await orderFacts(deps, stored, isOwn)
+    const market = marketNamed(deps, order.market)
+    const { observed } = await shownOnChain(deps, market)
     // Read last, so that a match that has settled meanwhile is shown as settled.
     const now = deps.readModel.order(order.orderId) ?? stored
     const life = deps.readModel.orderLife(order, progress.createdAtMs)
-    const market = marketNamed(deps, order.market)
-    const { observed } = await shownOnChain(deps, market)
     const fillRange = tradingOf(market).fillRange?.(observed, deps.nowMs())
     const known = { life, facts, isOwn, fillRange }
     ctx.body = explainOrder(market, now, known) satisfies Explanation

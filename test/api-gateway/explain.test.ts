@@ -125,6 +125,28 @@ describe('GET /v1/orders/{order_id}/explain', () => {
     )
   })
 
+  it('shows as settled a match that settles while the chain is asked', async () => {
+    const acts = [place(), place({ buy: false, trader: 2 }), settle('success')]
+    const blocks = feedOf(MARKET, acts).map(withHash)
+    let settlesNow = (): void => undefined
+    const chainMarkets = {
+      readMarket: () => {
+        settlesNow()
+        return Promise.resolve(undefined)
+      },
+    }
+    const other = await aHistoryGateway({ nowMs: () => NOW_MS, chainMarkets })
+    try {
+      other.project(blocks.slice(0, -1))
+      settlesNow = () => other.project(blocks.slice(-1))
+      const told = (await other.get(pathOf(1))).json as unknown as Explanation
+      expect(told.status).to.equal('filled')
+      expect(codes(told).map(([code]) => code)).to.deep.equal(['placed', 'filled'])
+    } finally {
+      await other.close()
+    }
+  })
+
   it('says how a hold began and ended, and what cancelled the order', async () => {
     const acts: MarketAct[] = [
       place({ unchecked: true }),
