@@ -117,9 +117,9 @@ export const marketRefusals: Readonly<Record<number, Answer>> = {
 /** An answer to a private read: no cache may keep it. */
 export const uncached = (answer: Answer): Answer => ({ ...answer, headers: ['Cache-Control'] })
 
-/** What the two histories may answer besides their pages. */
+/** What the histories of an owner may answer besides their pages. */
 export const historyRefusals: Readonly<Record<number, Answer>> = {
-  400: uncached(refused('A bad `limit` or `before`.')),
+  400: uncached(refused('A bad `limit`, `before`, `start` or `end`.')),
   401: uncached(refused('The frame is missing, malformed, expired or not signed by its address.')),
   500: uncached(readRefusals[500]),
   503: { ...tooManyReads, headers: ['Cache-Control', 'Retry-After'] },

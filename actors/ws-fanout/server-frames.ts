@@ -43,7 +43,7 @@ type Beside = Previous & { readonly ownerSeq: number; readonly stand: OrderStand
 
 /**
  * The frames of a change as bytes. Each is made once, at its first use, because few clients subscribe to every channel.
- * The frames of a live change and of a replayed one are equal.
+ * On `book` and `trades` those of a live change and of a replayed one are equal.
  */
 export const changeFrames = (market: Market, change: Change, beside: Beside): ChangeFrames =>
   new LazyFrames(market, change, beside)

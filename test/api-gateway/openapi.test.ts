@@ -126,7 +126,8 @@ describe('the OpenAPI document', () => {
       ...['volume', 'quote_volume', 'size', 'desired_amount', 'filled_quote', 'limit_price'],
       ...['open', 'high', 'low', 'close', 'last'],
     ]
-    const shapes = ['Stats24h', 'Candle', 'Trade', 'Fill', 'Order', 'HistoryOrder', 'Level']
+    const shapes = ['Stats24h', 'Candle', 'Trade', 'Fill', 'Order', 'Level']
+    expect(schemas).to.include.keys(shapes)
     const told = shapes.flatMap((shape) =>
       Object.entries((schemas[shape]?.properties ?? {}) as Record<string, Json>)
         .filter(([name]) => names.includes(name))
