@@ -78,7 +78,7 @@ export const readRefusals = {
   },
 } as const
 
-/** The 503 of a large read: a whole book, a page of trades, candles or history. */
+/** The 503 of a large read: a whole book, price levels, tickers, a page of trades, candles or history. */
 export const tooManyReads: Answer = {
   ...refused(
     'Reads lag behind what this venue already answered, or `too_many_reads`: too many large reads of this address are in flight. One at a time is always admitted.',

@@ -7,7 +7,7 @@ import { isoTime } from '../../core/time.js'
 import { MarketTicker } from '../../interface/market-data.js'
 import { marketsOnChain, type ShownOnChain } from '../chain-markets.js'
 import { refuse, type GatewayDeps } from '../context.js'
-import { readRefusals, type Route } from '../route.js'
+import { readRefusals, tooManyReads, type Route } from '../route.js'
 
 /** `GET /v1/tickers`: the ticker of each enabled market of any kind, as the channel `ticker` has it. */
 export const getMarketTickers: Route = {
@@ -20,8 +20,10 @@ export const getMarketTickers: Route = {
     responses: {
       200: { description: 'By identifier.', body: z.array(MarketTicker) },
       ...readRefusals,
+      503: tooManyReads,
     },
   },
+  isLarge: () => true,
   handler: (deps) => async (ctx) => {
     if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
     const onChain = await marketsOnChain(deps)

@@ -73,13 +73,24 @@ export function createReadBook(db: Database): (market: string, isKnown: IsKnown)
   })
 }
 
-/** The best levels of a market and the number of its newest change, in one state of the projection. */
+/** Levels of a market and the number of the newest change that they include. */
+export type LevelsNow = BookLevels & { readonly seq: number }
+
+/**
+ * The best levels of a market and the number of its newest change, in one state of the projection. However many ask, a state is
+ * read once at each depth: keeps one answer by market and depth, of markets and depths that the venue has.
+ */
 export function createReadLevelsNow(db: Database) {
   const [levels, projectedSeq] = [createReadLevels(db), createReadProjectedSeq(db)]
-  return db.transaction((market: string, depth: number): BookLevels & { readonly seq: number } => ({
-    seq: projectedSeq(market),
-    ...levels(market, depth),
-  }))
+  const newest = new Map<string, LevelsNow>()
+  return db.transaction((market: string, depth: number): LevelsNow => {
+    const [key, seq] = [`${market} ${depth}`, projectedSeq(market)]
+    const kept = newest.get(key)
+    if (kept?.seq === seq) return kept
+    const read = { seq, ...levels(market, depth) }
+    newest.set(key, read)
+    return read
+  })
 }
 
 /** A statement for each column: SQLite gives a list of numbers four times as fast as a list of objects. */

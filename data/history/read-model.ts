@@ -19,6 +19,7 @@ import {
   createReadLevelsNow,
   type BookState,
   type IsKnown,
+  type LevelsNow,
 } from './read-book.js'
 import { createReadCandles, createReadStats24h, type CandleRange } from './read-candles.js'
 import {
@@ -71,8 +72,8 @@ export interface ReadModel {
   bestPrices(market: string): BestPrices
   /** The best `depth` price levels of each side. */
   levels(market: string, depth: number): BookLevels
-  /** The same, with the `seq` of the newest change that they include. */
-  levelsNow(market: string, depth: number): BookLevels & { readonly seq: number }
+  /** The same, with the `seq` of the newest change that they include. Each state is read once at each depth. */
+  levelsNow(market: string, depth: number): LevelsNow
   /** Newest first, strictly below `beforeTradeId` when given. */
   trades(market: string, limit: number, beforeTradeId?: number): Trade[]
   /** Trades of a side and a range of time, newest first. */

@@ -64,6 +64,8 @@ describe('large reads of the gateway', () => {
       '/v1/book?symbol=cNGN-USDC&depth=101',
       '/v1/trades?symbol=cNGN-USDC',
       '/v1/candles?symbol=cNGN-USDC',
+      '/v1/levels?symbol=cNGN-USDC',
+      '/v1/tickers',
       '/v1/orders',
       '/v1/fills',
       '/docs/swagger-ui-bundle.js',

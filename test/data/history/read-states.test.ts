@@ -107,6 +107,18 @@ describe('what is read of a market', () => {
       expect(reads.levels(MARKET, 1)).to.deep.equal({ ...levels, bids: levels.bids.slice(0, 1) })
       expect(reads.bestPrices(MARKET)).to.deep.equal({ bid: 100n, ask: 110n })
     })
+
+    it('has each state of its levels read once at each depth', () => {
+      const [deep, best] = [reads.levelsNow(MARKET, 9), reads.levelsNow(MARKET, 1)]
+      expect(deep).to.deep.equal({ seq: 6, ...reads.levels(MARKET, 9) })
+      expect(best).to.deep.equal({ seq: 6, ...reads.levels(MARKET, 1) })
+      expect(reads.levelsNow(MARKET, 9)).to.equal(deep)
+      expect(reads.levelsNow(MARKET, 1)).to.equal(best)
+      apply([aChange(7, ask, { kind: 'OrderReleased' }, { open: 1n })])
+      expect(reads.levelsNow(MARKET, 9)).to.deep.equal({ seq: 7, ...reads.levels(MARKET, 9) })
+      expect(reads.levelsNow(MARKET, 9).asks).to.deep.equal([{ price: 110n, open: e18(1n) }])
+      expect(reads.levelsNow('other', 9)).to.deep.equal({ seq: 0, bids: [], asks: [] })
+    })
   })
 
   describe('as its trades', () => {
