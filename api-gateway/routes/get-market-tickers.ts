@@ -42,17 +42,19 @@ function tickerOf(
   { observed }: ShownOnChain = {},
 ): MarketTicker {
   const now = nowMs()
-  const { seq, bids, asks } = readModel.levelsNow(market.market, 1)
-  const [last] = readModel.tradesWithin(market.market, { limit: 1 })
   // As the channel counts: from the beginning of the minute in which the day began.
   const statsNowMs = Math.floor(now / MINUTE_MS) * MINUTE_MS - 1
+  const { seq, bids, asks, last, stats } = readModel.atOnce(() => {
+    const levels = readModel.levelsNow(market.market, 1)
+    const [newest] = readModel.tradesWithin(market.market, { limit: 1 })
+    return { ...levels, last: newest, stats: readModel.stats24h(market.market, statsNowMs) }
+  })
   const prices = observed && contractOf(market).present.prices?.at(observed.facts)
   return {
     ...{ market: market.market, seq, ts: isoTime(now) },
     ...tickerState(market, {
       ...{ bid: bids[0], ask: asks[0], prices },
-      last: last && { price: last.fill.price, atMs: last.atMs },
-      stats: readModel.stats24h(market.market, statsNowMs),
+      ...{ last: last && { price: last.fill.price, atMs: last.atMs }, stats },
     }),
   }
 }

@@ -58,6 +58,8 @@ export interface StoredOrder {
 
 /** Reads of the projection that the gateway needs, one file for each topic. A read never blocks on the projector. */
 export interface ReadModel {
+  /** Runs reads of one state of the projection; `read` must not wait for anything. */
+  atOnce<Found>(read: () => Found): Found
   /** Highest projected feed `seq` of the market; 0 before the first. */
   projectedSeq(market: string): number
   /** What the market's feed last stated of it; undefined before that. */
@@ -116,7 +118,9 @@ export class ReadModelAbsent extends Error {
  */
 export function openReadModel(path: string): ReadModel {
   const db = openForReading(path)
+  const inOneState = db.transaction((read: () => unknown) => read())
   return {
+    atOnce: <Found>(read: () => Found) => inOneState(read) as Found,
     projectedSeq: createReadProjectedSeq(db),
     terms: createReadTerms(db),
     allTerms: createReadAllTerms(db),

@@ -3,7 +3,10 @@ import type { Change } from '../../core/engine/change.js'
 import { applyChange, emptyView, openOrders } from '../../core/engine/feed.js'
 import { bestLevels, checksumOf, levelBookOf } from '../../core/market-data/level-book.js'
 import { levelsRecord } from '../../core/records/market-data.js'
+import { openReadModel, type ReadModel } from '../../data/history/read-model.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
+import { aGatewayStage } from '../support/gateway-stage.js'
+import { openHistory, streamed } from '../support/history.js'
 import type { MarketAct } from '../support/market-commands.js'
 import { feedOf } from '../support/market-feed.js'
 import { busyHistory } from '../support/random-history.js'
@@ -15,6 +18,8 @@ const place = (buy: boolean, price: number, size: number): MarketAct => ({
   ...{ act: 'place', buy, price, size, trader: buy ? 1 : 2 },
   ...{ unchecked: false, livesSec: 86_400 },
 })
+
+const settle = (pick: number): MarketAct => ({ act: 'settle', pick, outcome: 'success' })
 
 describe('what the public channels hold, over REST', () => {
   let gateway: HistoryGateway
@@ -47,10 +52,39 @@ describe('what the public channels hold, over REST', () => {
     }
   })
 
+  it('has in a ticker no trade that its number does not include', async () => {
+    const trade: MarketAct[] = [place(true, 80, 2), place(false, 80, 2), settle(0)]
+    const dearer: MarketAct[] = [place(true, 90, 2), place(false, 90, 2), settle(1)]
+    const [history, blocks] = [openHistory([MARKET]), feedOf(MARKET, [...trade, ...dearer])]
+    const first = blocks.slice(0, feedOf(MARKET, trade).length)
+    history.projection.applyBatch(streamed(first))
+    const reads = openReadModel(history.path)
+    const readModel: ReadModel = {
+      ...reads,
+      levelsNow(market, depth) {
+        const levels = reads.levelsNow(market, depth)
+        history.projection.applyBatch(streamed(blocks).slice(first.length))
+        return levels
+      },
+    }
+    const other = await aGatewayStage({ readModel, nowMs: () => nowMs })
+    try {
+      const { text } = await other.send('GET', '/v1/tickers')
+      const [ticker] = JSON.parse(text) as Record<string, unknown>[]
+      const { seq } = first.at(-1)?.changes.at(-1) ?? {}
+      expect(ticker).to.deep.include({ seq, last_price: '0.8' })
+      expect(ticker?.stats_24h).to.include({ last: '0.8', volume: '2' })
+    } finally {
+      await other.close()
+      reads.close()
+      history.remove()
+    }
+  })
+
   it('has a ticker of each market, whatever it trades', async () => {
     const story: MarketAct[] = [
       ...[place(true, 80, 2), place(false, 80, 2)],
-      { act: 'settle', pick: 0, outcome: 'success' },
+      settle(0),
       ...[place(true, 30, 1), place(false, 70, 1)],
     ]
     const blocks = feedOf(MARKET, story)

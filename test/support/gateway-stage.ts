@@ -48,6 +48,7 @@ export function aFakeReadModel(): FakeReadModel {
     open: [],
     tradesNewestFirst: [],
     stats: undefined,
+    atOnce: (read) => read(),
     projectedSeq: () => model.projected,
     terms: () => undefined,
     allTerms: () => [],
