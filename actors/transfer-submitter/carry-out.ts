@@ -55,14 +55,22 @@ export async function carryOut<Transfer extends SignedTransfer>(
   actionHash: Hex,
   transfer: Transfer,
 ): Promise<CarriedOut> {
-  const { rules, records } = deps
+  const { rules } = deps
   const outcome = await attempt(deps, actionHash, transfer).catch((error: unknown) => {
     if (!(error instanceof ChainUnreachable)) throw error
     return refused(chainUnreadable(rules.kind))
   })
-  if (outcome.kind !== 'refused') return outcome
-  const { message: error, revert } = outcome.refusal
-  return (await records.decline(actionHash, { error, revert })) ? outcome : INTERRUPTED
+  return outcome.kind === 'refused' ? giveUp(deps, actionHash, outcome.refusal) : outcome
+}
+
+/** Rejects a claimed action for which nothing was sent, and that was not given up before. */
+async function giveUp(
+  { records }: Pick<CarryOutDeps<SignedTransfer>, 'records'>,
+  actionHash: Hex,
+  refusal: TransferRefusal,
+): Promise<CarriedOut> {
+  const { message: error, revert } = refusal
+  return (await records.decline(actionHash, { error, revert })) ? refused(refusal) : INTERRUPTED
 }
 
 async function attempt<Transfer extends SignedTransfer>(
@@ -203,7 +211,9 @@ export interface JobsDeps<Transfer extends SignedTransfer> extends CarryOutDeps<
 export interface Jobs<Transfer> {
   /** Starts, or joins the running job of the action; rejects only when the process is about to end. */
   carryOut(actionHash: Hex, transfer: Transfer): Promise<CarriedOut>
-  /** The same from the stored request, for a pending record interrupted by a crash or a foreign transaction. */
+  /** Rejects a claimed action for which nothing was sent; joins its running job instead where there is one. */
+  giveUp(actionHash: Hex, refusal: TransferRefusal): Promise<CarriedOut>
+  /** As `carryOut` from the stored request, for a pending record interrupted by a crash or a foreign transaction. */
   readonly resume: (actionHash: Hex) => void
   /** Resolves when no job is running. */
   idle(): Promise<void>
@@ -212,20 +222,32 @@ export interface Jobs<Transfer> {
 export function createJobs<Transfer extends SignedTransfer>(
   deps: JobsDeps<Transfer>,
 ): Jobs<Transfer> {
-  const { rules, records, store, transactions, nowMs, onFatal } = deps
+  const { rules, store, transactions, nowMs, onFatal } = deps
   const running = new Map<Hex, Promise<CarriedOut>>()
 
-  function begin(actionHash: Hex, transfer: Transfer): Promise<CarriedOut> {
+  /** An action is carried out, or given up, by one job at a time: its claim can be declined once. */
+  function once(actionHash: Hex, work: () => Promise<CarriedOut>): Promise<CarriedOut> {
     const same = running.get(actionHash)
     if (same !== undefined) return same
-    const job = carryOut(deps, actionHash, transfer).finally(() => running.delete(actionHash))
+    // What a stop interrupts may be recorded already, and is not begun again.
+    const job = work().then((outcome) => {
+      if (outcome.kind !== 'interrupted') running.delete(actionHash)
+      return outcome
+    })
     running.set(actionHash, job)
     job.catch(onFatal)
     return job
   }
 
+  const begin = (actionHash: Hex, transfer: Transfer): Promise<CarriedOut> =>
+    once(actionHash, () => carryOut(deps, actionHash, transfer))
+
+  const decline = (actionHash: Hex, refusal: TransferRefusal): Promise<CarriedOut> =>
+    once(actionHash, () => giveUp(deps, actionHash, refusal))
+
   return {
     carryOut: begin,
+    giveUp: decline,
     resume(actionHash) {
       const stored = store.find(actionHash)
       if (stored?.record.status !== 'pending') return
@@ -236,7 +258,7 @@ export function createJobs<Transfer extends SignedTransfer>(
       const transfer = 'refusal' in body ? body : rules.validate(body, nowMs())
       if ('refusal' in transfer) {
         // The action has expired and nothing was sent for it.
-        records.decline(actionHash, { error: transfer.refusal.message }).catch(onFatal)
+        void decline(actionHash, transfer.refusal)
       } else {
         void begin(actionHash, transfer)
       }

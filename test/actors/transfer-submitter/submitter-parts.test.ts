@@ -44,7 +44,7 @@ describe('a submitter that gives a request up', () => {
 })
 
 describe('a pending transfer after a crash, whose action has expired meanwhile', () => {
-  function resumed(signed: 'open' | 'mined' | 'displaced' | undefined) {
+  function resumed(signed: 'open' | 'mined' | 'displaced' | undefined, times = 1) {
     const declined: string[] = []
     const record = anUnsentTransfer()
     const deps = {
@@ -56,7 +56,8 @@ describe('a pending transfer after a crash, whose action has expired meanwhile',
       transactions: { stateOf: () => signed && { kind: signed } },
       nowMs: () => 0,
     }
-    createJobs(deps as unknown as JobsDeps<SignedTransfer>).resume(record.actionHash)
+    const jobs = createJobs(deps as unknown as JobsDeps<SignedTransfer>)
+    for (let resumes = 0; resumes < times; resumes += 1) jobs.resume(record.actionHash)
     return declined
   }
 
@@ -64,6 +65,10 @@ describe('a pending transfer after a crash, whose action has expired meanwhile',
     const { message } = transferRefusals.actionExpired
     expect(resumed(undefined)).to.deep.equal([message])
     expect(resumed('displaced')).to.deep.equal([message])
+  })
+
+  it('is rejected once, however often it is looked at before the journal lasts with that', () => {
+    expect(resumed('displaced', 2)).to.have.length(1)
   })
 
   it('is not called rejected when its transaction is signed, which the chain may still take', () => {
