@@ -11,11 +11,13 @@ import {
   transferRefusals,
   transfersPaused,
   transfersUnavailable,
+  transferUnknown,
   type TransferRefusal,
 } from '../../core/entry/transfer-refusals.js'
 import { readTransferBody, type TransferBody } from '../../core/entry/validate-transfer.js'
 import type { TransferKind, TransferRecord } from '../../core/transfer.js'
 import type { RequestCounts, TransferStore } from '../../data/transfer-store.js'
+import type { Jobs } from './carry-out.js'
 import type { RecordBook } from './records.js'
 import type { ChainClock, SignedTransfer, TransferRules } from './rules.js'
 import type { GasWallet } from './transactions.js'
@@ -24,6 +26,7 @@ export interface JudgeDeps<Transfer extends SignedTransfer> extends SignatureDep
   readonly rules: TransferRules<Transfer>
   readonly verifier: SignatureVerifier
   readonly records: RecordBook
+  readonly jobs: Pick<Jobs<Transfer>, 'giveUp'>
   readonly limits: Limits
   readonly gas: GasWallet
   /** Unix milliseconds. */
@@ -41,6 +44,11 @@ export interface IncomingRequest {
   readonly isLate: () => boolean
 }
 
+export interface JudgedRequest extends IncomingRequest {
+  /** Called when the action is about to be claimed: from then on it may be in the journal's stream. */
+  readonly onClaim: () => void
+}
+
 /** The answer, or a new claim that the caller carries out now. */
 export type Judged<Transfer> =
   | TransferAnswer
@@ -53,7 +61,14 @@ export type Judged<Transfer> =
 export function createJudge<Transfer extends SignedTransfer>(deps: JudgeDeps<Transfer>) {
   const { rules, verifier, records, limits, clock } = deps
   /** Bounded by the requests that are open. */
-  const judging = new Map<Hex, Promise<Judged<Transfer>>>()
+  const judging = new Map<Hex, Judging<Transfer>>()
+  const join = async (
+    { judged, tellOfClaim }: Judging<Transfer>,
+    { onClaim }: JudgedRequest,
+  ): Promise<TransferAnswer> => {
+    tellOfClaim(onClaim)
+    return afterSame(await judged)
+  }
 
   const answerable = (actionHash: Hex): TransferAnswer | undefined => {
     const record = records.find(actionHash)
@@ -62,7 +77,7 @@ export function createJudge<Transfer extends SignedTransfer>(deps: JudgeDeps<Tra
       : { kind: 'record', record }
   }
 
-  return async (request: IncomingRequest): Promise<Judged<Transfer>> => {
+  return async (request: JudgedRequest): Promise<Judged<Transfer>> => {
     const body = readTransferBody(rules.kind, parseJson(request.body))
     if ('refusal' in body) return refused(body.refusal)
     const actionHash = verifier.digest(body.action)
@@ -70,7 +85,7 @@ export function createJudge<Transfer extends SignedTransfer>(deps: JudgeDeps<Tra
     if (recorded !== undefined) return recorded
     // Before the limits, which the first of two equal requests may have used up.
     const judgedNow = judging.get(actionHash)
-    if (judgedNow !== undefined) return afterSame(await judgedNow)
+    if (judgedNow !== undefined) return join(judgedNow, request)
     const transfer = rules.validate(body, clock.latestMs())
     if ('refusal' in transfer) return refused(transfer.refusal)
     const { action, signature } = transfer
@@ -82,14 +97,39 @@ export function createJudge<Transfer extends SignedTransfer>(deps: JudgeDeps<Tra
     if (fault !== undefined)
       return refused(limits.countBadSignature(request.clientAddress) ?? fault.refusal)
     const same = judging.get(actionHash)
-    if (same !== undefined) return afterSame(await same)
+    if (same !== undefined) return join(same, request)
     const meanwhile = answerable(actionHash)
     if (meanwhile !== undefined) return meanwhile
-    const judged = judgeSigned(deps, { request, actionHash, body, transfer }).finally(() =>
+    const { onClaim, tellOfClaim } = createClaimNews(request)
+    const first = { ...request, onClaim }
+    const judged = judgeSigned(deps, { request: first, actionHash, body, transfer }).finally(() =>
       judging.delete(actionHash),
     )
-    judging.set(actionHash, judged)
+    judging.set(actionHash, { judged, tellOfClaim })
     return judged
+  }
+}
+
+/** An action that is being judged, for every request that asks for it. */
+interface Judging<Transfer> {
+  readonly judged: Promise<Judged<Transfer>>
+  /** Also of a claim that has begun. */
+  readonly tellOfClaim: (onClaim: () => void) => void
+}
+
+/** Tells each request for one action of its claim. Bounded by the requests that are open. */
+function createClaimNews({ onClaim }: JudgedRequest) {
+  const callers = [onClaim]
+  let isClaiming = false
+  return {
+    onClaim: (): void => {
+      isClaiming = true
+      for (const each of callers) each()
+    },
+    tellOfClaim: (each: () => void): void => {
+      if (isClaiming) each()
+      else callers.push(each)
+    },
   }
 }
 
@@ -109,7 +149,7 @@ function parseJson(text: string): unknown {
 }
 
 interface Signed<Transfer> {
-  readonly request: IncomingRequest
+  readonly request: JudgedRequest
   readonly actionHash: Hex
   readonly body: TransferBody
   readonly transfer: Transfer
@@ -119,7 +159,7 @@ async function judgeSigned<Transfer extends SignedTransfer>(
   deps: JudgeDeps<Transfer>,
   signed: Signed<Transfer>,
 ): Promise<Judged<Transfer>> {
-  const { rules, records, limits } = deps
+  const { rules, records, limits, jobs } = deps
   const { request, actionHash, transfer } = signed
   const { kind } = rules
   const { action, asset, amount } = transfer
@@ -138,14 +178,16 @@ async function judgeSigned<Transfer extends SignedTransfer>(
     ...{ kind, actionHash, status: 'pending', owner, nonce, asset, amount },
     ...{ subaccountIdRequested: subaccountId, createdAtMs: atMs, updatedAtMs: atMs },
   }
-  const claimed = await records.claim(record, request.body)
+  const claiming = records.claim(record, request.body)
+  request.onClaim()
+  const claimed = await claiming
   if (claimed === 'taken') return refused(transferInProgress(kind))
   if (claimed === 'unavailable') return refused(transfersUnavailable(kind))
+  if (claimed === 'unknown') return refused(transferUnknown(kind))
   if (!request.isLate()) return { kind: 'claimed', record, transfer }
-  // The caller was told meanwhile that nothing was claimed.
-  const refusal = transfersUnavailable(kind)
-  await records.decline(actionHash, { error: refusal.message })
-  return refused(refusal)
+  // The caller does not wait any more: what it was told is that the outcome is unknown.
+  const given = await jobs.giveUp(actionHash, transfersUnavailable(kind))
+  return given.kind === 'refused' ? given : refused(transferUnknown(kind))
 }
 
 async function askChain<Transfer extends SignedTransfer>(

@@ -295,11 +295,11 @@ function createParts<Transfer extends SignedTransfer>(
   const owners = createRequestCounts(database, 'owner')
   const clients = createRequestCounts(database, 'client')
   const limits = createLimits({ ...rules, store, owners, clients, nowMs })
-  const judge = createJudge({
-    ...{ kind, rules, verifier, domain, records, limits, gas, clock, reader, nowMs },
-  })
   const jobs: Jobs<Transfer> = createJobs({
     ...{ rules, records, store, transactions, gas, client, matching, nowMs, onFatal },
+  })
+  const judge = createJudge({
+    ...{ kind, rules, verifier, domain, records, jobs, limits, gas, clock, reader, nowMs },
   })
   const followDeps: FollowDeps = {
     ...{ kind, matching, records, transactions, gas, client, reader, nowMs },

@@ -35,9 +35,13 @@ export interface RecordBook {
   /**
    * Claims the action and its owner's single place: resolves once the journal lasts with the claim and the record is there.
    * `taken`: the action has a record, or the owner another transfer in progress. `unavailable`: the bus does not take the
-   * journal, or the process stops.
+   * journal, and nothing was claimed. `unknown`: the process stops before the journal is known to last; the next one may
+   * find the claim in the stream, and carries it out then.
    */
-  claim(record: TransferRecord, request: string): Promise<'claimed' | 'taken' | 'unavailable'>
+  claim(
+    record: TransferRecord,
+    request: string,
+  ): Promise<'claimed' | 'taken' | 'unavailable' | 'unknown'>
   /**
    * Rejects a claimed record, once the journal lasts with that; false when the process stops before. What is told of it
    * has to wait for that: a process that continues from the journal would carry the transfer out.
@@ -104,7 +108,7 @@ export function createRecordBook(deps: RecordBookDeps): RecordBook {
       claiming.add(owner)
       try {
         claims.recordClaim(record, request)
-        if (!(await published())) return 'unavailable'
+        if (!(await published())) return 'unknown'
         crash('transfer.after_append_before_record')
         store.add(record, request)
         stepped(record)

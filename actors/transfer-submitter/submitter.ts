@@ -12,19 +12,20 @@ import {
   chainUnreadable,
   transferNotFound,
   transfersUnavailable,
+  transferUnknown,
 } from '../../core/entry/transfer-refusals.js'
 import type { GasStanding, TransferKind, TransferRecord } from '../../core/transfer.js'
 import type { Bus, Subscription } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Jobs } from './carry-out.js'
-import type { IncomingRequest, Judged } from './judge.js'
+import type { IncomingRequest, Judged, JudgedRequest } from './judge.js'
 import type { RecordBook } from './records.js'
 import { intentOf, within, type Transactions } from './transactions.js'
 
 export interface SubmitterDeps<Transfer> {
   readonly kind: TransferKind
-  readonly judge: (request: IncomingRequest) => Promise<Judged<Transfer>>
+  readonly judge: (request: JudgedRequest) => Promise<Judged<Transfer>>
   readonly jobs: Jobs<Transfer>
   readonly records: RecordBook
   readonly transactions: Pick<Transactions, 'minedWithin' | 'stateOf'>
@@ -47,13 +48,18 @@ export function createSubmitter<Transfer>(deps: SubmitterDeps<Transfer>): Submit
   async function submit(request: IncomingRequest, withinMs: number): Promise<TransferAnswer> {
     const deadline = performance.now() + withinMs
     const left = (): number => Math.max(0, deadline - performance.now())
-    let givenUp = false
-    const isLate = (): boolean => givenUp || request.isLate()
-    const judged = await within(withinMs, judge({ ...request, isLate }))
+    let isGivenUp = false
+    let isClaiming = false
+    const isLate = (): boolean => isGivenUp || request.isLate()
+    const onClaim = (): void => void (isClaiming = true)
+    const judged = await within(withinMs, judge({ ...request, isLate, onClaim }))
     if (judged === undefined) {
       // A claim after this answer would never be carried out, and a timer may fire early by our clock: set a flag.
-      givenUp = true
-      return { kind: 'refused', refusal: chainUnreadable(kind) }
+      isGivenUp = true
+      return {
+        kind: 'refused',
+        refusal: isClaiming ? transferUnknown(kind) : chainUnreadable(kind),
+      }
     }
     if (judged.kind === 'refused') return judged
     const { actionHash } = judged.record

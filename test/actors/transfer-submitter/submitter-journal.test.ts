@@ -169,6 +169,25 @@ describe('the journal of a submitter on the bus', function () {
     await becomes(submitter, actionHash, 'confirmed')
   })
 
+  it('does not say that nothing was submitted of a claim that it leaves in the stream', async () => {
+    const first = await start()
+    const { server, dataDir, privateKey } = first
+    const { lastSeq } = await server.streamState(JOURNAL)
+    const release = server.holdAppendAcks()
+    const body = await aBody()
+    const asked = first.ask(body)
+    await eventually(async () => (await server.streamState(JOURNAL)).lastSeq > lastSeq)
+    await stop(first)
+    release()
+    const answer = await asked
+    expect(answer).to.have.nested.property('refusal.code', 'deposit_unknown')
+    // Nor does the next submitter, which carries it out.
+    const second = await start({ dataDir, privateKey })
+    const { actionHash } = recordIn(await second.ask(body))
+    await becomes(second, actionHash, 'confirmed')
+    expect(await sentBy(second.address)).to.equal(1)
+  })
+
   it('is taken over by a submitter on another disk, with a claim for which nothing was signed', async () => {
     const server = createMemoryBus()
     const privateKey = await freshExecutor(stage)

@@ -7,8 +7,8 @@ import {
 } from '../../../actors/transfer-submitter/follow.js'
 import {
   createLimits,
-  type IncomingRequest,
   type Judged,
+  type JudgedRequest,
 } from '../../../actors/transfer-submitter/judge.js'
 import type { SignedTransfer } from '../../../actors/transfer-submitter/rules.js'
 import {
@@ -25,21 +25,34 @@ import { refusalIn } from './stage.js'
 const hash = (digits: string): Hex => `0x${digits.repeat(32)}`
 
 describe('a submitter that gives a request up', () => {
-  it('does not let it be claimed afterwards, even by a clock that says there is time', async () => {
-    const lateness: boolean[] = []
+  const lateness: boolean[] = []
+  beforeEach(() => void lateness.splice(0))
+
+  /** The answer to a request that is given up while it is judged, and the rest of the judging. */
+  async function givenUp(before: (request: JudgedRequest) => void) {
     let goOn = (): void => undefined
-    const judge = async ({ isLate }: IncomingRequest): Promise<Judged<object>> => {
+    const judge = async (request: JudgedRequest): Promise<Judged<object>> => {
+      before(request)
       await new Promise<void>((resolve) => (goOn = resolve))
-      lateness.push(isLate())
+      lateness.push(request.isLate())
       return { kind: 'refused', refusal: transferRefusals.actionExpired }
     }
     const deps = { kind: 'deposit', judge } as SubmitterDeps<object>
     const asked = { body: '{}', clientAddress: '192.0.2.1', isLate: () => false }
-    const answer = await createSubmitter(deps).submit(asked, 1)
+    return { answer: await createSubmitter(deps).submit(asked, 1), goOn }
+  }
+
+  it('does not let it be claimed afterwards, even by a clock that says there is time', async () => {
+    const { answer, goOn } = await givenUp(() => undefined)
     expect(refusalIn(answer).code).to.equal('chain_unreadable')
     goOn()
     await Promise.resolve()
     expect(lateness).to.deep.equal([true])
+  })
+
+  it('does not say that nothing was submitted once it is being claimed', async () => {
+    const { answer } = await givenUp(({ onClaim }) => onClaim())
+    expect(refusalIn(answer)).to.include({ status: 502, code: 'deposit_unknown' })
   })
 })
 
