@@ -2,10 +2,16 @@ import { CLOCK_OFF_MAX_MS } from '../../core/engine/limits.js'
 import { createChainClock, type ChainClock, type ChainClockOptions } from './chain-clock.js'
 import type { PublishFacts } from './publish-facts.js'
 
-/** How often each market is told the chain's time, in milliseconds. */
-const TELL_EVERY_MS = 5_000
+/**
+ * How often each market is told the chain's time, in milliseconds: more often than a tick is due in an idle log (TICK_AFTER_MS), so
+ * that a comparison is all that it gets.
+ */
+const TELL_EVERY_MS = 20_000
 
-/** Tells each market the chain's time: at once when the clocks begin or cease to agree, else every few seconds. */
+/**
+ * Tells each market the chain's time: at once when the clocks begin or cease to agree, or ours has jumped as far as the time between
+ * two comparisons; else after that time.
+ */
 export interface ClockTeller extends Pick<ChainClock, 'saw' | 'aheadMs'> {
   /** Tells one market more. */
   add(publish: PublishFacts['clock']): void
@@ -14,12 +20,15 @@ export interface ClockTeller extends Pick<ChainClock, 'saw' | 'aheadMs'> {
 }
 
 interface Told {
+  /** Milliseconds of the monotonic clock. */
   readonly atMs: number
+  /** Our clock then, unix milliseconds: it goes on while a machine is suspended, the monotonic one does not. */
+  readonly clockMs: number
   readonly isOff: boolean
 }
 
 export function createClockTeller(options: ChainClockOptions): ClockTeller {
-  const { elapsedMs } = options
+  const { elapsedMs, nowMs } = options
   const clock = createChainClock(options)
   const markets = new Map<PublishFacts['clock'], Told | undefined>()
   return {
@@ -31,9 +40,13 @@ export function createClockTeller(options: ChainClockOptions): ClockTeller {
         const [aheadMs, chainMs, atMs] = [clock.aheadMs(), clock.chainMs(), elapsedMs()]
         if (aheadMs === undefined || chainMs === undefined) return
         const isOff = isClockOff(aheadMs)
-        if (told?.isOff === isOff && atMs - told.atMs < TELL_EVERY_MS) continue
+        const clockMs = nowMs()
+        if (told?.isOff === isOff) {
+          const passedMs = Math.max(atMs - told.atMs, Math.abs(clockMs - told.clockMs))
+          if (passedMs < TELL_EVERY_MS) continue
+        }
         await publish(chainMs)
-        markets.set(publish, { atMs, isOff })
+        markets.set(publish, { atMs, clockMs, isOff })
       }
     },
   }

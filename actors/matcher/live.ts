@@ -8,13 +8,13 @@ import { SETTLEMENT_UNAVAILABLE } from '../../core/revert.js'
 import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
 import { executeRequest } from './ask-executor.js'
 import { createCheckpointer, sha256Of, type Captured, type Restored } from './checkpoints.js'
-import type { MatcherSettings } from './config.js'
 import { startEngineSwitch } from './engine-version.js'
 import { followFaults } from './faults.js'
 import { publishNext, type Leading } from './lead.js'
 import { answerOperator } from './operator.js'
 import { answerSettlements } from './judge-settlement.js'
 import { createOwnCommands, type OwnCommands } from './own-commands.js'
+import { startPulse } from './pulse.js'
 import { watchReversals } from './reversals.js'
 import {
   createSettler,
@@ -25,10 +25,7 @@ import {
 } from './settle.js'
 import { answerTrims } from './trim-feed.js'
 
-/** A live matcher whose own ticks do not arrive through the log for so long is not ready. */
-const STALLED_AFTER_MS = 5_000
-
-/** The last phase: the leader has caught up with the log, so it settles matches, ticks and writes checkpoints. */
+/** The last phase: the leader has caught up with the log, so it settles matches, gives the market its time and writes checkpoints. */
 export interface Live {
   readonly kind: 'live'
   readonly log: Leading['log']
@@ -61,7 +58,7 @@ export function goLive(leading: Leading, restored: Restored): Live {
   const settler = openSettler(leading, own, unanswered)
   const reversals = watchReversals(leading, own)
   const faults = followFaults(leading, own)
-  const ticks = startTicks(own, settings)
+  const pulse = startPulse(leading, own)
   const engineSwitch = startEngineSwitch({ ...settings, log, own })
   const answering = Promise.all([answerOperator(leading, own), answerTrims(leading)])
   answering.catch(onFatal)
@@ -70,7 +67,6 @@ export function goLive(leading: Leading, restored: Restored): Live {
     ...{ bus, market: market.market, settings: settings.checkpoints, stored, sinceMs },
     ...{ facts, elapsedMs, claimsStoredTo: () => claimsStoredTo(bus, market.market) },
   })
-  let appliedAtMs = elapsedMs()
   for (const match of state.matches.values()) settler.add(match)
   continueSweeps(leading, own)
   const positions = { command_seq: log.commandSeq, feed_seq: changeSeq }
@@ -82,22 +78,17 @@ export function goLive(leading: Leading, restored: Restored): Live {
     async run() {
       for (;;) {
         const { commands } = await publishNext(leading, onStep, notices)
-        appliedAtMs = elapsedMs()
         checkpointer.applied(commands.length, () => capture(leading))
       }
     },
     trouble: () => {
       if (!bus.isConnected()) return 'the bus is not connected'
-      const silentMs = Math.round(elapsedMs() - appliedAtMs)
-      // A tick takes the same path as an order, so its arrival proves that the whole path works.
-      const stalled = silentMs > STALLED_AFTER_MS + settings.tickMs
-      const stall = stalled ? `no tick has come back for ${silentMs} ms` : undefined
       const fault = state.holds.get('chain')?.reason
       const held = fault && `held: ${whatRefuses(fault)}, ${fault}`
-      return feed.trouble() ?? own.trouble() ?? stall ?? held
+      return feed.trouble() ?? own.trouble() ?? pulse.trouble() ?? held
     },
     stop: async () => {
-      clearInterval(ticks)
+      pulse.stop()
       engineSwitch.stop()
       for (const subscription of await answering) await subscription.stop()
       // Together: a settlement may be waiting for its report to become durable.
@@ -145,19 +136,6 @@ function continueSweeps({ settings, log }: Leading, own: OwnCommands): void {
     if (hold?.reason !== 'continuing' || hold.untilMs !== undefined) continue
     own.submit({ kind: 'ContinueOrder', orderId: order.orderId }).catch(settings.onFatal)
   }
-}
-
-/** One tick at a time: while one is in flight, another adds nothing. */
-function startTicks(own: OwnCommands, { tickMs, onFatal }: MatcherSettings): NodeJS.Timeout {
-  let underWay = false
-  return setInterval(() => {
-    if (underWay) return
-    underWay = true
-    own
-      .submit({ kind: 'Tick' })
-      .catch(onFatal)
-      .finally(() => (underWay = false))
-  }, tickMs)
 }
 
 interface FollowUp {

@@ -37,11 +37,12 @@ import { observeFault, refreshHolds } from './holds.js'
 import { applyEndLease, applySetLease, endLeases, resumeLeases } from './leases.js'
 import { DEADLINES_MAX_PER_STEP, PASSED_OVER_MAX_PER_STEP, RESTORED_SEQ_JUMP } from './limits.js'
 import { endWithKey, isExpired, isExpiring, statusOf, type LiveOrder } from './live-order.js'
-import { followHolds, holdExpiring, isReopening, releaseHold } from './match.js'
+import { followHolds, holdExpiring, releaseHold } from './match.js'
 import { applyPlacement } from './place-order.js'
 import { continueReviews, observeAccount, observeMarket } from './review-account.js'
 import { forgetOldPairs } from './signer-pairs.js'
 import { nextDeadlineMs, scheduleOrder, type MatcherState } from './state.js'
+import { isUnfinished } from './tick-due.js'
 
 export interface AppliedCommand {
   readonly changes: readonly Change[]
@@ -93,7 +94,7 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   const refused = whyUnderivable(logged.command, state)
   const answer = refused === undefined ? applyOne(step, logged.command) : refuse(step, logged)
   const { changes, continueOrderIds } = step
-  const moreIsDue = timeIsDue || state.reviews.size > 0 || isReopening(state) || isCancelling(state)
+  const moreIsDue = timeIsDue || isUnfinished(state)
   if (refused !== undefined || step.restated) {
     const rare = { ...(refused !== undefined && { refused }), ...(answer && { answer }) }
     const restated = step.restated && { terms: termsOf(state) }
@@ -113,9 +114,6 @@ function refuse(step: Step, logged: LoggedCommand): CommandAnswer {
     rememberRefused(step.state, command.order.orderId, COMMAND_REFUSED)
   return { kind: 'refused', code: COMMAND_REFUSED }
 }
-
-const isCancelling = ({ cancelUpToRank, massCancels }: MatcherState): boolean =>
-  cancelUpToRank > 0 || massCancels.size > 0
 
 function applyOne(step: Step, command: Command): CommandAnswer | undefined {
   switch (command.kind) {

@@ -23,12 +23,13 @@ const CLOCK_SKEW = { reason: 'clock_skew' } as const
  */
 export function followClock(state: MatcherState, { atMs, command }: LoggedCommand): boolean {
   if (command.kind === 'ClockObserved') state.clock = { atMs, chainMs: command.chainMs }
-  if (!isTrusted(state, atMs)) return false
+  if (!isTimeTrusted(state, atMs)) return false
   state.nowMs = Math.max(state.nowMs, atMs)
   return true
 }
 
-function isTrusted({ clock, nowMs }: MatcherState, atMs: number): boolean {
+/** Whether a command of this time, unix milliseconds, would move the market's time, as far as it is no comparison itself. */
+export function isTimeTrusted({ clock, nowMs }: MatcherState, atMs: number): boolean {
   if (clock === undefined) return true
   if (Math.abs(clock.atMs - clock.chainMs) > CLOCK_OFF_MAX_MS) return false
   return atMs - Math.max(clock.atMs, nowMs) <= CLOCK_OFF_MAX_MS

@@ -105,3 +105,8 @@ export const RESTORED_SEQ_JUMP = 1_000_000_000
 
 /** How far the clock of a log may be off the one of the chain, in either direction, in milliseconds. */
 export const CLOCK_OFF_MAX_MS = 60_000
+/**
+ * A tick is due after so long without a command, in milliseconds: half of how far a command may be ahead, so that time in an idle
+ * log goes on in steps that are trusted.
+ */
+export const TICK_AFTER_MS = CLOCK_OFF_MAX_MS / 2

@@ -9,7 +9,14 @@ import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
-import { appendCommands, placeOrder, stageMarket, startOn, type StartedMatcher } from './stage.js'
+import {
+  aheadOfTicks,
+  appendCommands,
+  placeOrder,
+  stageMarket,
+  startOn,
+  type StartedMatcher,
+} from './stage.js'
 
 const owner = `0x${'a'.repeat(40)}` as const
 const reason = 'asked'
@@ -36,7 +43,7 @@ describe('the answers of a matcher', () => {
         return bus.lastMessage(stream)
       },
     }
-    started = await startOn(own, { elapsedMs: () => elapsedMs })
+    started = await startOn(own, { elapsedMs: () => elapsedMs, nowMs: aheadOfTicks })
   })
   afterEach(async () => {
     await started.matcher.stop()

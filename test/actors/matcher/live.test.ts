@@ -13,6 +13,7 @@ import type { ExecuteRequest } from '../../../interface/execute.js'
 import { eventually } from '../../support/eventually.js'
 import { decodeCommands, encodeCommands } from '../../support/spot-log.js'
 import {
+  aheadOfTicks,
   appendCommands,
   changesOf,
   neverDecides,
@@ -25,6 +26,7 @@ import {
 const { market } = stageMarket
 /** Nothing happens by itself. */
 const NO_TICKS = { tickMs: 3_600_000 }
+const HOUR_MS = 3_600_000
 
 describe('a matcher that is live', () => {
   let bus: MemoryBus
@@ -124,7 +126,7 @@ describe('a matcher that is live', () => {
       asked += 1
       return Promise.resolve(undefined)
     }
-    await start({ tickMs: 1, faults: { ask, everyMs: 1 } }, own.bus)
+    await start({ tickMs: 1, nowMs: aheadOfTicks, faults: { ask, everyMs: 1 } }, own.bus)
     await eventually(async () => (await counted('Tick')) > 2)
     own.shut()
     const [askedBefore, before] = [asked, await counted('Tick')]
@@ -135,16 +137,61 @@ describe('a matcher that is live', () => {
     expect(Math.max(...messages.map(({ data }) => decodeCommands(data).length))).to.equal(1)
   })
 
-  it('is not ready once its ticks have not come back for five seconds and a tick', async () => {
-    let elapsedMs = 0
-    const matcher = await start({ ...NO_TICKS, tickMs: 600_000, elapsedMs: () => elapsedMs })
-    elapsedMs = 605_000
-    expect(matcher.standing()).to.include({ ready: true, detail: 'live' })
-    elapsedMs = 605_001
-    expect(matcher.standing()).to.include({
-      ...{ ready: false, detail: 'no tick has come back for 605001 ms' },
-    })
+  it('writes nothing while nothing is due, and a tick when something is (OPE-051)', async () => {
+    let looks = 0
+    let clockMs = Date.now()
+    const nowMs = () => {
+      looks += 1
+      return clockMs
+    }
+    const matcher = await start({ tickMs: 1, nowMs })
+    const goodUntilSec = Math.floor(clockMs / 1_000) + 60
+    await appendCommands(bus, [placeOrder({ orderId: 'o', side: 'buy', goodUntilSec })])
+    await eventually(() => matcher.positions().feed_seq === 1)
+    const { lastSeq } = await bus.streamState(commandsStream(market))
+    const after = looks + 100
+    await eventually(() => looks > after)
+    expect((await bus.streamState(commandsStream(market))).lastSeq).to.equal(lastSeq)
+    // It enters its last seconds.
+    clockMs = goodUntilSec * 1_000 - 10_000
+    await eventually(async () => expect(await counted('Tick')).to.be.greaterThan(0))
+  })
+
+  it('is ready however long nothing is logged, and not once what is logged does not arrive for five seconds', async () => {
+    let [elapsedMs, looks, isMute] = [0, 0, false]
+    const stream = commandsStream(market)
+    const held: (() => void)[] = []
+    const follow: Bus['follow'] = ({ onMessage, ...options }) =>
+      bus.follow({
+        ...options,
+        onMessage(message) {
+          if (!isMute || options.stream !== stream) return onMessage(message)
+          held.push(() => void onMessage(message))
+        },
+      })
+    const streamState: Bus['streamState'] = (name) => {
+      if (name === stream) looks += 1
+      return bus.streamState(name)
+    }
+    const options = { tickMs: 1, elapsedMs: () => elapsedMs }
+    const matcher = await start(options, { ...bus, follow, streamState })
+    for (let hours = 1; hours <= 3; hours += 1) {
+      const before = looks
+      elapsedMs += HOUR_MS
+      await eventually(() => looks > before)
+      expect(matcher.standing()).to.include({ ready: true, detail: 'live' })
+    }
+    isMute = true
     await appendCommands(bus, [placeOrder({ orderId: 'o', side: 'buy' })])
+    await eventually(() => {
+      elapsedMs += 500
+      expect(matcher.standing().ready).to.equal(false)
+    })
+    expect(matcher.standing().detail).to.match(
+      /^no command was applied for \d{4} ms: the log ends with message 2$/,
+    )
+    isMute = false
+    for (const deliver of held) deliver()
     await eventually(() => matcher.standing().ready)
   })
 

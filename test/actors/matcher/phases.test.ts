@@ -12,6 +12,7 @@ import { rejectionOf } from '../../runtime/bus/probes.js'
 import { eventually } from '../../support/eventually.js'
 import { encodeCommands } from '../../support/spot-log.js'
 import {
+  aheadOfTicks,
   appendCommands,
   changesOf,
   neverDecides,
@@ -127,7 +128,7 @@ describe('the phases of a matcher', () => {
 
   it('lead in a term above that of the log, where the feed does not hold it any more', async () => {
     await traded()
-    const second = await start()
+    const second = await start(bus, { nowMs: aheadOfTicks })
     const { command_seq } = second.matcher.positions()
     // Its ticks are in the log before what it publishes last.
     await eventually(() => second.matcher.positions().command_seq > command_seq + 1)

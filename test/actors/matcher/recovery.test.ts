@@ -67,7 +67,10 @@ describe('recovery of a matcher', () => {
     let newest = 0
     for (let written = 0; written < count; written += 1) {
       await place(10)
-      await eventually(async () => ((await checkpoints())[0]?.commandSeq ?? 0) > newest)
+      await eventually(async () => {
+        await appendCommands(bus, [{ kind: 'Tick' }])
+        return ((await checkpoints())[0]?.commandSeq ?? 0) > newest
+      })
       newest = (await checkpoints())[0]?.commandSeq ?? 0
     }
     await matcher.stop()

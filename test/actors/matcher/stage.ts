@@ -27,6 +27,12 @@ import { encodeCommands } from '../../support/spot-log.js'
 export const stageMarket = aMarket()
 const { market: name } = stageMarket
 
+/**
+ * A clock so far ahead that the bus does not believe it, so that for a matcher that has it a tick is always due: a log that fills by
+ * itself.
+ */
+export const aheadOfTicks = (): number => Date.now() + 3_600_000
+
 /** An executor that never comes to an answer. */
 export const neverDecides: AskExecutor = (_, __, signal) =>
   new Promise((resolve) => {

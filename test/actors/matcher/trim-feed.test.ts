@@ -57,10 +57,10 @@ describe('a matcher that is asked to trim its feed', function () {
   /** Until the three kept checkpoints are behind this message of the feed. */
   const untilCheckpointed = async () => {
     const { lastSeq } = await bus.streamState(commandsStream(market))
-    await eventually(
-      async () => ((await listCheckpoints(bus, market))[2]?.commandSeq ?? 0) > lastSeq,
-      20_000,
-    )
+    await eventually(async () => {
+      await appendCommands(bus, [{ kind: 'Tick' }])
+      return ((await listCheckpoints(bus, market))[2]?.commandSeq ?? 0) > lastSeq
+    }, 20_000)
   }
   const ask = async (belowSeq: number) =>
     decodeTrimAnswer(

@@ -4,7 +4,7 @@ import { termOf } from '../../../core/engine/command.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
 import { anIntakeStage, ask, signedBody } from '../../support/intake-stage.js'
-import { startOn } from '../matcher/stage.js'
+import { aheadOfTicks, startOn } from '../matcher/stage.js'
 
 /** A checkpoint every few ticks, and nothing is kept that none of them needs. */
 const TRIMMING = { everyCommands: 5, everyMs: 3_600_000, keepCommandsMs: 0 }
@@ -15,7 +15,7 @@ describe('a registry that is lost', () => {
     const lost = anIntakeStage()
     const { market } = lost.market
     let intake = await lost.start(bus)
-    const { matcher, fatal } = await startOn(bus, { checkpoints: TRIMMING })
+    const { matcher, fatal } = await startOn(bus, { checkpoints: TRIMMING, nowMs: aheadOfTicks })
     const bodies = await Promise.all([1, 2, 3].map(() => signedBody()))
     for (const body of bodies) expect((await ask(bus, 'place', body)).kind).to.equal('order')
     const { lastSeq } = await bus.streamState(commandsStream(market))

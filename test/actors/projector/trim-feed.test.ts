@@ -27,6 +27,7 @@ import {
 } from '../../support/pocket-venue.js'
 import { startNatsServer } from '../../support/nats-server.js'
 import { tempDir } from '../../support/temp-dir.js'
+import { appendCommands } from '../matcher/stage.js'
 
 const MARKET = 'cNGN-USDC'
 const FEED = feedStream(MARKET)
@@ -77,6 +78,7 @@ describe('a trimmed feed', function () {
   const untilCheckpointed = async () => {
     const { lastSeq } = await venue.bus.streamState(commandsStream(MARKET))
     await eventually(async () => {
+      await appendCommands(venue.bus, [{ kind: 'Tick' }])
       const oldest = (await listCheckpoints(venue.bus, MARKET))[2]
       expect(oldest?.commandSeq ?? 0).to.be.above(lastSeq)
     }, 90_000)
