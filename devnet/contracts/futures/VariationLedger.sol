@@ -55,7 +55,10 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
         uint256 size;
     }
 
-    uint256 private constant FULL_SHARE = 1e36;
+    uint256 private constant FULL_SHARE = 1e54;
+    /// A lower share ends its epoch, and the next begins at FULL_SHARE, so that no loss is rounded by more than one part in
+    /// 1e36 of a claim.
+    uint256 private constant LOW_SHARE = 1e36;
 
     /// The only asset whose positions are margined here.
     IFutureAsset public immutable futureAsset;
@@ -74,6 +77,8 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
     /// What one unit of a claim is worth after all shared losses of this epoch.
     uint256 private share = FULL_SHARE;
     uint64 private epoch;
+    /// The share with which an epoch ended.
+    mapping(uint64 epoch => uint256) private leftOf;
     mapping(uint256 accountId => Ledger) private ledgers;
     mapping(uint256 accountId => mapping(uint256 subId => Accrual)) private accruals;
     mapping(uint256 subId => Book) private books;
@@ -216,8 +221,14 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
         Ledger storage ledger = ledgers[accountId];
         int256 amount = ledger.amount;
         if (amount <= 0 || (ledger.shareAt == share && ledger.epoch == epoch)) return amount;
-        if (ledger.epoch != epoch) return 0;
-        return Math.mulDiv(uint256(amount), share, ledger.shareAt).toInt256();
+        uint256 left = uint256(amount);
+        uint256 from = ledger.shareAt;
+        // A whole epoch leaves less than one part in 1e18, so that a few of them leave nothing.
+        for (uint64 ended = ledger.epoch; ended != epoch && left != 0; ended++) {
+            left = Math.mulDiv(left, leftOf[ended], from);
+            from = FULL_SHARE;
+        }
+        return Math.mulDiv(left, share, from).toInt256();
     }
 
     function _credit(uint256 accountId, int256 amount) internal {
@@ -301,7 +312,8 @@ abstract contract VariationLedger is BaseManager, IFuturesManager {
             _requireAllAccrued();
             share = Math.mulDiv(share, totalClaims - shared, totalClaims);
             totalClaims -= shared;
-            if (share == 0) {
+            if (share < LOW_SHARE) {
+                leftOf[epoch] = share;
                 epoch += 1;
                 share = FULL_SHARE;
             }
