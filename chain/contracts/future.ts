@@ -17,7 +17,7 @@ import { priceE18, type PriceE18 } from '../../core/money.js'
 import { futuresManagerAbi, futureTradeModuleAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
-import { readFuture, readFutureAccount, readVolatile } from './future-reads.js'
+import { readFuture, readFutureAccount, readMark, readVolatile } from './future-reads.js'
 import type { BlockCalls, ChainContract, Solvency } from './registry.js'
 
 /** A side lacks margin, or USDC for its fee: judged as the manager does, on the account as it stands. */
@@ -69,11 +69,14 @@ export const future: ChainContract = {
   async readFunds(market, account, seen) {
     assert(seen !== undefined, `funds of ${market.market} are read with its market's facts`)
     const facts = futureOf(seen)
-    const [read, cngnBalance] = await Promise.all([
+    const [read, cngnBalance, { isSettled }] = await Promise.all([
       readFutureAccount(market, account, facts),
       account.balance(facts.cngnAsset, 0n),
+      readMark(market, market.subId, account),
     ])
-    return hideFutureFunds({ account: read, cngnBalance })
+    // The manager counts no settled position, closed out or not; what it gained or lost is in the account's variation.
+    const counted = isSettled ? { ...read, position: 0n } : read
+    return hideFutureFunds({ account: counted, cngnBalance })
   },
   readWiring: readFutureWiring,
   readMarketFacts: async (market, block) => hideFuture(await readFuture(market, block)),

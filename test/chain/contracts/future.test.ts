@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { revertName } from '../../../chain/abi/errors.js'
 import { decodeMatch } from '../../../chain/contracts/calldata.js'
+import { createFundsReader } from '../../../chain/contracts/funds-reader.js'
 import { createMarkReader } from '../../../chain/contracts/read-mark.js'
 import { createMarketReader } from '../../../chain/contracts/market-reader.js'
 import { observeAccount, observeMarket } from '../../../chain/contracts/observe-account.js'
@@ -9,15 +10,18 @@ import { readWiring } from '../../../chain/contracts/wiring.js'
 import { createChainClient, type ChainClient } from '../../../chain/reads/client.js'
 import { readTouches } from '../../../chain/reads/touches.js'
 import type { Hex } from '../../../core/action.js'
+import { NO_CLAIMS } from '../../../core/contracts/funds.js'
 import {
   futureAccountOf,
   futureOf,
   type FutureAccount,
   type FutureFacts,
 } from '../../../core/contracts/future-facts.js'
+import { futureFunds } from '../../../core/contracts/future-funds.js'
 import { initialTerms, lowerCngn, surplusOf } from '../../../core/contracts/future-margin.js'
 import type { Market } from '../../../core/contracts/market.js'
 import { contractOf } from '../../../core/contracts/registry.js'
+import { formatDecimal } from '../../../core/decimal.js'
 import { E18 } from '../../../core/money.js'
 import { FUTURES_PARAMETERS } from '../../../devnet/chain/futures-parameters.js'
 import { blameNow, type BlameNow } from '../../support/blame.js'
@@ -146,6 +150,34 @@ describe('a dated future on a chain', function () {
     expect(moved.account.cngn).to.equal(FUNDS.cngn - 50_000n * ONE)
     expect(moved.account.mark).to.equal(1_520n * ONE)
   })
+  it('shows margin as the manager computes it while a settled series is not closed out', async () => {
+    await settleFill(world, fill({ takerFee: 5n * ONE }))
+    const subId = world.subId + BigInt(30 * DAY)
+    await act(world, world.at.deployer, 'asset', 'createSeries', subId)
+    await settleFill(world, fill({ amount: ONE, price: INDEX, subId }))
+    await warpTo(world, Number(world.subId) + DAY + 1)
+    await setIndex(world, 1_530n * ONE)
+    await act(world, world.at.deployer, 'asset', 'setFallbackPrice', world.subId, 1_510n * ONE)
+    const reader = createFundsReader({ client, deployment: deployment(), nowMs: () => 5_000 })
+    const markets = [market, { ...market, market: 'USDC-cNGN-OTHER', subId }]
+    for (const { subaccountId } of [buyer, seller]) {
+      const seen = await reader.readFunds(markets, subaccountId)
+      const rows = seen?.markets.map((one) => futureFunds({ ...one, claims: NO_CLAIMS }).margin)
+      const [initial, maintenance] = await Promise.all(
+        [true, false].map((each) => ask<bigint>(world, 'manager', 'getMargin', subaccountId, each)),
+      )
+      const isBuyer = subaccountId === buyer.subaccountId
+      expect(rows?.map((row) => row?.position)).to.deep.equal(['0', isBuyer ? '1000' : '-1000'])
+      for (const row of rows ?? []) {
+        expect(row).to.deep.include({
+          initial_margin_surplus: formatDecimal(initial ?? 0n, 18),
+          maintenance_margin_surplus: formatDecimal(maintenance ?? 0n, 18),
+          initial_margin: '100',
+        })
+      }
+    }
+  })
+
 
   it('refuses a row whose module or manager belongs to another asset', async () => {
     const deps = { client, deployment: deployment() }
