@@ -42,12 +42,108 @@ export function eventsOf(answer: unknown): readonly RpcLog[] {
   return answer
 }
 
-const PLACES = ['transactionHash', 'blockHash', 'blockNumber'] as const
+const HASHES = ['transactionHash', 'blockHash'] as const
+const QUANTITIES = ['blockNumber', 'blockTimestamp'] as const
 
 /** A pending event has no place yet. */
-const isPlacedEvent = (value: unknown): value is RpcLog =>
-  isEvent(value) &&
-  PLACES.every((place) => {
-    const at: unknown = (value as Partial<RpcLog>)[place]
-    return at === undefined || at === null || isHex(at)
-  })
+const isPlacedEvent = (value: unknown): value is RpcLog => {
+  if (!isEvent(value)) return false
+  const log: Partial<Record<string, unknown>> = { ...value }
+  return (
+    HASHES.every((name) => isAbsent(log[name]) || isHex(log[name])) &&
+    QUANTITIES.every((name) => isAbsent(log[name]) || isQuantity(log[name]))
+  )
+}
+
+const isAbsent = (value: unknown): value is null | undefined =>
+  value === undefined || value === null
+
+const BLOCK_QUANTITIES = [
+  ...['baseFeePerGas', 'blobGasUsed', 'difficulty', 'excessBlobGas', 'gasLimit'],
+  ...['gasUsed', 'size', 'totalDifficulty'],
+]
+const TRANSACTION_QUANTITIES = [
+  ...['blockNumber', 'blockTimestamp', 'chainId', 'gas', 'gasPrice'],
+  ...['maxFeePerBlobGas', 'maxFeePerGas', 'maxPriorityFeePerGas'],
+  ...['nonce', 'transactionIndex', 'v', 'value'],
+]
+const RECEIPT_QUANTITIES = [
+  ...['blobGasPrice', 'blobGasUsed', 'blockNumber', 'cumulativeGasUsed'],
+  ...['effectiveGasPrice', 'gasUsed', 'transactionIndex'],
+]
+
+type Fields = Readonly<Record<string, unknown>>
+
+function fieldsOf(value: unknown, what: string): Fields {
+  if (typeof value !== 'object' || value === null) throw new OddAnswer(`${what} is no object`)
+  return value as Fields
+}
+
+function checkQuantities(fields: Fields, names: readonly string[], what: string): void {
+  for (const name of names) {
+    if (!isAbsent(fields[name])) quantityOf(fields[name], `${name} of ${what}`)
+  }
+}
+
+/** A mined block; its transactions are hashes, or whole. */
+function checkBlock(answer: unknown): void {
+  const block = fieldsOf(answer, 'a block')
+  for (const name of ['number', 'timestamp']) quantityOf(block[name], `${name} of a block`)
+  for (const name of ['hash', 'parentHash']) hexOf(block[name], `${name} of a block`)
+  checkQuantities(block, BLOCK_QUANTITIES, 'a block')
+  const { transactions } = block
+  if (isAbsent(transactions)) return
+  if (!Array.isArray(transactions)) throw new OddAnswer('a block has no list of transactions')
+  for (const transaction of transactions) if (!isHex(transaction)) checkTransaction(transaction)
+}
+
+function checkTransaction(answer: unknown): void {
+  const transaction = fieldsOf(answer, 'a transaction')
+  for (const name of ['hash', 'from', 'input']) hexOf(transaction[name], `${name} of a transaction`)
+  if (!isAbsent(transaction.to)) hexOf(transaction.to, 'to of a transaction')
+  checkQuantities(transaction, TRANSACTION_QUANTITIES, 'a transaction')
+  const { authorizationList: list } = transaction
+  if (isAbsent(list)) return
+  if (!Array.isArray(list)) throw new OddAnswer('a transaction has no list of authorizations')
+  for (const each of list) {
+    const authorization = fieldsOf(each, 'an authorization')
+    hexOf(authorization.address, 'address of an authorization')
+    for (const name of ['chainId', 'nonce', 'r', 's'])
+      quantityOf(authorization[name], `${name} of an authorization`)
+  }
+}
+
+function checkReceipt(answer: unknown): void {
+  const receipt = fieldsOf(answer, 'a receipt')
+  checkQuantities(receipt, RECEIPT_QUANTITIES, 'a receipt')
+  if (!isAbsent(receipt.logs)) eventsOf(receipt.logs)
+}
+
+const unlessNull = (check: (answer: unknown) => void) => (answer: unknown) => {
+  if (answer !== null) check(answer)
+}
+const checkQuantity = (answer: unknown) => void quantityOf(answer, 'the answer')
+const checkBytes = (answer: unknown) => void hexOf(answer, 'the answer')
+const checkEvents = (answer: unknown) => void eventsOf(answer)
+
+const CHECKS: ReadonlyMap<string, (answer: unknown) => void> = new Map([
+  ['eth_getBlockByNumber', unlessNull(checkBlock)],
+  ['eth_getBlockByHash', unlessNull(checkBlock)],
+  ['eth_getTransactionByHash', unlessNull(checkTransaction)],
+  ['eth_getTransactionReceipt', unlessNull(checkReceipt)],
+  ['eth_getLogs', checkEvents],
+  ['eth_blockNumber', checkQuantity],
+  ['eth_chainId', checkQuantity],
+  ['eth_getBalance', checkQuantity],
+  ['eth_getTransactionCount', checkQuantity],
+  ['eth_call', checkBytes],
+  ['eth_getCode', checkBytes],
+])
+
+/**
+ * Throws OddAnswer for an answer that viem would take apart without a look at its form, and fail on as a defect of this
+ * program does. Null passes where it says that there is none; a pending block does not pass.
+ */
+export function checkAnswer(method: string, answer: unknown): void {
+  CHECKS.get(method)?.(answer)
+}

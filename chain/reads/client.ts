@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { BaseError, createPublicClient, http, type PublicClient } from 'viem'
+import { BaseError, createPublicClient, http, type HttpTransport, type PublicClient } from 'viem'
+import { checkAnswer } from './answer-form.js'
 import { ReadFailure, throwDefect } from './read-failure.js'
 
 /**
@@ -30,10 +31,28 @@ const TRANSPORT = {
  */
 export function createChainClient(rpcUrl: string, purpose: ClientPurpose): ChainClient {
   return createPublicClient({
-    transport: http(rpcUrl, TRANSPORT[purpose]),
+    transport: withCheckedAnswers(http(rpcUrl, TRANSPORT[purpose])),
     cacheTime: 0,
     ccipRead: false,
   })
+}
+
+/** An answer in another form than its question has is an OddAnswer, which viem neither wraps nor asks for again. */
+function withCheckedAnswers(transport: HttpTransport): HttpTransport {
+  return (options) => {
+    const node = transport(options)
+    const ask = node.request as (asked: Asked, more?: unknown) => Promise<unknown>
+    const request = async (asked: Asked, more?: unknown): Promise<unknown> => {
+      const answer = await ask(asked, more)
+      checkAnswer(asked.method, answer)
+      return answer
+    }
+    return { ...node, request: request as typeof node.request }
+  }
+}
+
+interface Asked {
+  readonly method: string
 }
 
 /** The node gave no usable answer; nothing is known. */

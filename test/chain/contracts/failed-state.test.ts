@@ -44,7 +44,10 @@ describe('the state before a transaction that failed', () => {
       case 'eth_getTransactionByHash':
         return transaction
       case 'eth_getBlockByHash':
-        return { hash: BLOCK, parentHash: PARENT, number: '0x2', transactions: [transaction] }
+        return {
+          ...{ hash: BLOCK, parentHash: PARENT, number: '0x2', timestamp: '0x1' },
+          transactions: [transaction],
+        }
       default:
         return new Error(`no method ${method}`)
     }

@@ -10,6 +10,8 @@ const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 const blockOf = (n: number) => ({
   number: `0x${n.toString(16)}`,
   hash: hashOf(n),
+  parentHash: hashOf(n - 1),
+  timestamp: '0x1',
   transactions: [],
 })
 
@@ -44,7 +46,7 @@ describe('the chain as a lane asks it', () => {
     const chain = await connected(({ method, params }) => {
       asked.push([method, ...params])
       if (method === 'eth_getTransactionCount') return '0x11'
-      return params[0] === hashOf(1) ? { hash: hashOf(1) } : null
+      return params[0] === hashOf(1) ? { hash: hashOf(1), from: FROM, input: '0x' } : null
     })
     expect(await chain.countAt(hashOf(5))).to.equal(17)
     expect(await chain.isHeld(hashOf(1))).to.equal(true)

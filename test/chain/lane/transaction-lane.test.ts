@@ -46,7 +46,8 @@ function answersOf(scripted: ScriptedChain, journal: MemoryJournal) {
     }
     const baseFeePerGas = hexOf(scripted.gas.baseFeePerGas)
     const gasLimit = hexOf(scripted.gas.blockGasLimit)
-    return { number: hexOf(number), hash, baseFeePerGas, gasLimit, transactions: inBlock }
+    const place = { number: hexOf(number), hash, parentHash: hash, timestamp: '0x1' }
+    return { ...place, baseFeePerGas, gasLimit, transactions: inBlock }
   }
 
   async function countAt(at: unknown) {

@@ -1,10 +1,13 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { ContractFunctionExecutionError, createPublicClient, custom, parseAbi } from 'viem'
 import { NotWords } from '../../../chain/abi/errors.js'
 import { sendTransaction, readEventReceipts } from '../../../chain/lane/lane-chain.js'
 import { explainRevert } from '../../../chain/lane/investigate.js'
 import { OddAnswer } from '../../../chain/reads/answer-form.js'
-import { createHeadReader } from '../../../chain/reads/blocks.js'
+import { checkClock, createHeadReader } from '../../../chain/reads/blocks.js'
 import { TooManyCalls } from '../../../chain/reads/call-batch.js'
 import {
   ChainUnreachable,
@@ -90,4 +93,140 @@ describe('a TypeError on the way of a settlement', () => {
       expect(await caught(read())).to.equal(defect)
     })
   }
+})
+
+const isFields = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+describe('an answer of a node in another form than the question has', () => {
+  const ADDRESS: Hex = `0x${'aa'.repeat(20)}`
+  const block = {
+    ...{
+      number: '0x10',
+      timestamp: '0x6a000000',
+      hash: HASH,
+      parentHash: HASH,
+      gasLimit: '0x1c9c380',
+    },
+    ...{ baseFeePerGas: '0x7', gasUsed: '0x0', size: '0x200', transactions: [HASH] },
+  }
+  const transaction = {
+    hash: HASH,
+    from: ADDRESS,
+    to: ADDRESS,
+    input: '0x',
+    nonce: '0x1',
+    value: '0x0',
+  }
+  const log = { address: ADDRESS, topics: [HASH], data: '0x', blockNumber: '0x10' }
+  const receipt = { blockNumber: '0x10', blockHash: HASH, status: '0x1', to: ADDRESS, logs: [log] }
+  const authorization = { address: ADDRESS, chainId: '0x1', nonce: '0x0', r: '0x1', s: '0x1' }
+  let answer: unknown
+  let rpcUrl: string
+  const server = createServer((request, response) => {
+    text(request)
+      .then((body) => {
+        const asked = JSON.parse(body) as { id: number } | { id: number }[]
+        const answerTo = ({ id }: { id: number }) => ({ jsonrpc: '2.0', id, result: answer })
+        response.setHeader('content-type', 'application/json')
+        response.end(JSON.stringify(Array.isArray(asked) ? asked.map(answerTo) : answerTo(asked)))
+      })
+      .catch(() => response.destroy())
+  })
+  before(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const ofNode = (purpose: 'read' | 'probe' = 'probe') => createChainClient(rpcUrl, purpose)
+
+  /** What is asked, an answer in its form, and answers in another one. */
+  const questions: Record<
+    string,
+    readonly [
+      ask: (client: ChainClient) => Promise<unknown>,
+      good: unknown,
+      odd: readonly unknown[],
+    ]
+  > = {
+    'the newest block': [
+      (client) => client.getBlock(),
+      block,
+      [
+        ...['zz', 5, true, [], {}],
+        ...[{ timestamp: 'zz' }, { timestamp: 5 }, { timestamp: null }, { number: 'zz' }],
+        ...[{ number: null }, { hash: null }, { hash: 7 }, { parentHash: 'zz' }],
+        ...[{ baseFeePerGas: 'zz' }, { gasLimit: '-0x1' }, { size: `0x${'f'.repeat(65)}` }],
+        ...[{ transactions: 5 }, { transactions: [null] }],
+      ].map((odd) => (isFields(odd) && Object.keys(odd).length > 0 ? { ...block, ...odd } : odd)),
+    ],
+    'a whole block': [
+      (client) => client.getBlock({ blockNumber: 16n, includeTransactions: true }),
+      { ...block, transactions: [{ ...transaction, authorizationList: [authorization] }] },
+      [
+        ...[{ nonce: 'zz' }, { value: 'zz' }, { input: 7 }, { from: null }, { to: 5 }],
+        ...[{ authorizationList: 'zz' }, { authorizationList: [null] }],
+        { authorizationList: [{ ...authorization, r: 'zz' }] },
+      ].map((odd) => ({ ...block, transactions: [{ ...transaction, ...odd }] })),
+    ],
+    'a transaction': [
+      (client) => client.getTransaction({ hash: HASH }),
+      { ...transaction, blockNumber: '0x10', blockTimestamp: '0x6a000000' },
+      [{ ...transaction, blockTimestamp: 'zz' }, { ...transaction, gas: {} }, 7],
+    ],
+    'a receipt': [
+      (client) => client.getTransactionReceipt({ hash: HASH }),
+      receipt,
+      [{ ...receipt, gasUsed: 'zz' }, { ...receipt, logs: 7 }, { ...receipt, logs: [{}] }, 7],
+    ],
+    events: [
+      (client) => client.getLogs({ address: ADDRESS }),
+      [log],
+      [null, {}, [null], [{ ...log, blockNumber: 'zz' }], [{ ...log, blockTimestamp: 'zz' }]],
+    ],
+    'a balance': [(client) => client.getBalance({ address: ADDRESS }), '0x5', ['zz', null, {}]],
+    'a nonce': [
+      (client) => client.getTransactionCount({ address: ADDRESS }),
+      '0x5',
+      ['zz', null, {}],
+    ],
+    'the number of the newest block': [(client) => client.getBlockNumber(), '0x5', ['zz', null]],
+    'the chain id': [(client) => client.getChainId(), '0x5', ['zz', null, {}]],
+    'a view function': [
+      (client) => client.readContract({ address: ADDRESS, abi, functionName: 'f', args: [1n] }),
+      HASH,
+      ['zz', null, 7, {}],
+    ],
+    'the code of an address': [(client) => client.getCode({ address: ADDRESS }), '0x6000', [7, {}]],
+  }
+  for (const [question, [ask, good, odd]] of Object.entries(questions)) {
+    it(`is no defect of this program: ${question}`, async () => {
+      answer = good
+      expect(await caught(ask(ofNode()))).to.not.be.instanceOf(Error)
+      for (answer of odd) {
+        const error = await caught(ask(ofNode()))
+        const shown = JSON.stringify(answer)
+        expect(error, shown).to.be.instanceOf(Error)
+        expect(defectIn(error), shown).to.equal(undefined)
+      }
+    })
+  }
+
+  it('is no answer to a reader of heads, to the check of the clock, and to a fact that may be missing', async () => {
+    for (answer of [
+      { ...block, timestamp: 'zz' },
+      { ...block, number: null },
+    ]) {
+      const client = ofNode('read')
+      expect(await createHeadReader(client)()).to.equal(undefined)
+      const silent = () => expect.fail('the block is compared')
+      await checkClock({ client, nowMs: () => 0, onWarning: silent })
+      expect(await unlessUnreadable(() => client.getBlock())).to.equal(undefined)
+      const failed = await caught(orUnreachable('newest block', client.getBlock()))
+      expect(failed).to.be.instanceOf(ChainUnreachable)
+    }
+  })
 })
