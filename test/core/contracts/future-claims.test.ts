@@ -142,6 +142,7 @@ const someFill = fc.record({
 /** Each match passes by itself, as the simulation of each shows; then so does each choice of them, one after the other. */
 it('matches of futures whose claims fit together pass together, whichever the chain carries out', () => {
   let carriedOut = 0
+  const [seed = 0] = fc.sample(fc.nat(), 1)
   fc.assert(
     fc.property(
       someFacts,
@@ -175,7 +176,7 @@ it('matches of futures whose claims fit together pass together, whichever the ch
         }
       },
     ),
-    { numRuns: runs(3_000) },
+    { seed, numRuns: runs(3_000) },
   )
-  expect(carriedOut).to.be.above(500)
+  expect(carriedOut, `matches that were carried out, seed ${seed}`).to.be.above(500)
 })
