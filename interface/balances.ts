@@ -40,7 +40,7 @@ const MarginBalance = z
       'What other assets count as initial margin, in USDC; a debt is negative.',
     ),
     unrealized_pnl: signedOrEmpty.describe(
-      'Profit that is not paid yet, in USDC. On futures it is variation margin at the index, which `collateral_value` contains.',
+      'Profit that is not paid yet, in USDC. On futures it is variation margin with positions at their marks; `collateral_value` counts no more of it than the index leaves.',
     ),
     initial_margin: signedOrEmpty.describe('What the account’s positions require, in USDC.'),
     maintenance_margin: signedOrEmpty,
