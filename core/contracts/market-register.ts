@@ -60,8 +60,8 @@ export const ordinalsByName = (entries: MarketEntries): ReadonlyMap<string, numb
   new Map(Array.from(entries, ([name, { opening }]) => [name, opening.identity.ordinal] as const))
 
 /**
- * Why these entries are not registered beside the known ones, in one line; undefined when they can be. No two markets share a
- * name, an alias, an ordinal or an instrument; an ordinal is within MAX_ORDINAL; a known market keeps its identity.
+ * Why these entries are not registered together with the known ones, in one line; undefined when they can be. No two markets
+ * share a name, an alias, an ordinal or an instrument; an ordinal is within MAX_ORDINAL; a known market keeps its identity.
  */
 export function whyUnregistrable(
   known: MarketEntries,
