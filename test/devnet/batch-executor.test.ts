@@ -142,6 +142,12 @@ describe('the batch executor', () => {
     ])
   })
 
+  it('counts what the EVM keeps back of a call of fifteen million', async () => {
+    const data = batchOf([await aMatch()], 15_000_000n)
+    expect(kinds(await tryAll(data, 15_200_000n))).to.deep.equal(['untried'])
+    expect(kinds(await tryAll(data, 15_400_000n))).to.deep.equal(['success'])
+  })
+
   it('leaves balances alone when it tries nothing', async () => {
     const before = await balances()
     expect(kinds(await tryAll(batchOf([await aMatch()]), 500_000n))).to.deep.equal(['untried'])
