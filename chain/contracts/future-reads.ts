@@ -40,7 +40,6 @@ export async function readFuture(market: Market, block: BlockCalls): Promise<Fut
     totalPosition: amountE18(totalPosition),
     positionCap: amountE18(positionCap),
     cngnAsset,
-    judgesIndex: true,
   }
 }
 

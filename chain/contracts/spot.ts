@@ -182,6 +182,5 @@ async function readExposure(
     cngn: terms.index !== 0n && atIndex < cngn ? atIndex : cngn,
     required: requirementOf(size, rate),
     ...terms,
-    judgesIndex: true,
   }
 }

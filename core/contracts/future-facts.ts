@@ -1,6 +1,6 @@
 import type { Address } from '../action.js'
 import type { AmountE18, PriceE18 } from '../money.js'
-import { address, always, amountE18, flag, int, priceE18, uint, whole } from '../wire/codec.js'
+import { address, amountE18, flag, int, priceE18, uint, whole } from '../wire/codec.js'
 import { appended, struct } from '../wire/compound.js'
 import type { AccountFacts, MarketFacts } from './contract.js'
 
@@ -28,11 +28,6 @@ export interface FutureFacts {
   readonly maintenanceFactor: bigint
   /** Wrapped cNGN, in which variation margin is paid. */
   readonly cngnAsset: Address
-  /**
-   * Initial margin is the lower of two portfolios, with every series at its mark and with all at the index. Absent in what
-   * was recorded before: then the marks alone count.
-   */
-  readonly judgesIndex?: true
 }
 
 /** Positions in other series that are not settled, with their sign: what a move of the index moves. */
@@ -53,7 +48,7 @@ export interface FutureAccount {
   readonly mark: PriceE18
   /** Sum of the sizes of positions in other series that are not settled, in contracts. */
   readonly otherSize: bigint
-  /** Absent without any, and in what was recorded before the index counted. */
+  /** Absent without any. */
   readonly others?: OtherPositions
 }
 
@@ -71,7 +66,6 @@ export const futureFactsCodec = struct<FutureFacts>({
   initialFactor: uint,
   maintenanceFactor: uint,
   cngnAsset: address,
-  judgesIndex: appended(always),
 })
 
 export const futureAccountCodec = struct<FutureAccount>({

@@ -1,6 +1,6 @@
 import { E18, mulDivCeil, mulDivFloor, type PriceE18 } from '../money.js'
-import { always, int, priceE18, uint } from '../wire/codec.js'
-import { appended, struct } from '../wire/compound.js'
+import { int, priceE18, uint } from '../wire/codec.js'
+import { struct } from '../wire/compound.js'
 import type { FutureAccount, FutureFacts } from './future-facts.js'
 import { legOf, type Leg, type MarginModel } from './margin-purse.js'
 import { floorE18, sizeOf } from './perpetual-margin.js'
@@ -78,17 +78,14 @@ export function cngnAtBoth(account: FutureAccount, market: FutureFacts): CngnAtB
 /** The one with which initial margin counts. */
 export function lowerCngn(account: FutureAccount, market: FutureFacts): bigint {
   const { atMark, atIndex } = cngnAtBoth(account, market)
-  return market.judgesIndex === true ? lower(atMark, atIndex) : atMark
+  return lower(atMark, atIndex)
 }
 
 /** What a trade is worth beyond what it pays, in cNGN at 1e36, at the mark or the index, whichever is lower. */
 const gainOf = (
-  { mark, index, judgesIndex }: FutureFacts,
+  { mark, index }: Pick<FutureFacts, 'mark' | 'index'>,
   { size, worth }: Pick<Leg, 'size' | 'worth'>,
-): bigint => {
-  const atMark = mark * size - worth
-  return judgesIndex === true ? lower(atMark, index * size - worth) : atMark
-}
+): bigint => lower(mark * size, index * size) - worth
 
 /** The price at which the account has less after a trade: the index where it is so for both. */
 export function judgingPrice(
@@ -166,9 +163,8 @@ export const futureModel: MarginModel<FutureAccount, FutureFacts> = {
     if (index === 0n) return -leg.fee
     return cngnValue(floorE18(gainOf(market, leg)), index, initialFactor) - leg.fee
   },
-  legAtBest({ mark, index, judgesIndex }, { side, limitPrice }, amount) {
-    const worths = judgesIndex === true ? [mark, index] : [mark]
-    const best = worths.reduce<bigint>((better, price) => {
+  legAtBest({ mark, index }, { side, limitPrice }, amount) {
+    const best = [mark, index].reduce<bigint>((better, price) => {
       return (side === 'buy') === price < better ? price : better
     }, limitPrice)
     return legOf(side, best, amount)
@@ -196,8 +192,6 @@ export interface Exposure {
   readonly index: PriceE18
   /** The share with which cNGN counts as initial margin, at 1e18. */
   readonly factor: bigint
-  /** A position needs a fresh index, without cNGN too. Absent in what was recorded before that was so. */
-  readonly judgesIndex?: true
 }
 
 export const exposureCodec = struct<Exposure>({
@@ -205,17 +199,15 @@ export const exposureCodec = struct<Exposure>({
   required: uint,
   index: priceE18,
   factor: uint,
-  judgesIndex: appended(always),
 })
 
 /** Initial margin surplus in USD at 1e18; undefined where it depends on an index that is stale. */
 export function exposedSurplus(
-  { required, index, factor, judgesIndex }: Omit<Exposure, 'cngn'>,
+  { required, index, factor }: Omit<Exposure, 'cngn'>,
   { usdc, cngn }: { readonly usdc: bigint; readonly cngn: bigint },
 ): bigint | undefined {
-  const needsIndex = cngn !== 0n || (judgesIndex === true && required !== 0n)
-  if (index === 0n) return needsIndex ? undefined : usdc - required
-  return cngn === 0n ? usdc - required : usdc - required + cngnValue(cngn, index, factor)
+  if (index === 0n) return cngn === 0n && required === 0n ? usdc : undefined
+  return usdc - required + cngnValue(cngn, index, factor)
 }
 
 /** Whether the manager accepts that the account is left with this: flat without a debt, or with its initial margin. */

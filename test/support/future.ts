@@ -26,7 +26,6 @@ export const futureFacts = (facts: Partial<FutureFacts> = {}): FutureFacts => ({
   initialFactor: e18('0.9'),
   maintenanceFactor: e18('0.95'),
   cngnAsset: `0x${'c1'.repeat(20)}`,
-  judgesIndex: true,
   ...facts,
 })
 

@@ -120,7 +120,6 @@ describe('a dated future on a chain', function () {
       ...{ initialRate: E18 / 10n, maintenanceRate: (7n * E18) / 100n },
       ...{ initialFactor: (9n * E18) / 10n, maintenanceFactor: (95n * E18) / 100n },
       cngnAsset: world.at.wrapped_cngn,
-      judgesIndex: true,
     })
   })
 
@@ -150,6 +149,7 @@ describe('a dated future on a chain', function () {
     expect(moved.account.cngn).to.equal(FUNDS.cngn - 50_000n * ONE)
     expect(moved.account.mark).to.equal(1_520n * ONE)
   })
+
   it('shows margin as the manager computes it while a settled series is not closed out', async () => {
     await settleFill(world, fill({ takerFee: 5n * ONE }))
     const subId = world.subId + BigInt(30 * DAY)
@@ -177,7 +177,6 @@ describe('a dated future on a chain', function () {
       }
     }
   })
-
 
   it('refuses a row whose module or manager belongs to another asset', async () => {
     const deps = { client, deployment: deployment() }

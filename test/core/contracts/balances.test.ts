@@ -210,6 +210,9 @@ describe('means of an account that pays with balances', () => {
       expect(balanceMeans.hasEnough(purse, at('buy', 1n), held)).to.equal(false)
       observeExposed()
       expect(balanceMeans.hasEnough(purse, at('buy', 1n), held)).to.equal(true)
+      // A position needs an index even where the purchase leaves no cNGN.
+      observeExposed({ index: priceE18(0n), required: E18, cngn: -E18 })
+      expect(balanceMeans.shortToOpen(purse, at('buy', 1n))).to.deep.equal(hold)
       // Without a position, a purchase that ends the debt needs no index.
       observeExposed({ index: priceE18(0n), required: 0n, cngn: -E18 })
       expect(balanceMeans.shortToOpen(purse, at('buy', 1n))).to.equal(undefined)

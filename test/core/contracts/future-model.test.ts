@@ -105,14 +105,6 @@ describe('the margin model of dated futures', () => {
     const best = (side: 'buy' | 'sell', limit: string) =>
       futureModel.legAtBest(apart, { side, limitPrice: price(limit) } as LiveOrder, 1n).worth
     expect([best('buy', '1700'), best('sell', '1400')]).to.deep.equal([e18('1500'), -e18('1600')])
-    // What was recorded before the index counted is judged at the mark alone.
-    const { judgesIndex, ...before } = apart
-    expect(judgesIndex).to.equal(true)
-    expect(futureModel.resultOf(before, leg('sell', '1516'))).to.equal(e18('9'))
-    expect(futureModel.reducesFreely(before, leg('sell', '1500'))).to.equal(true)
-    const held = futureAccount({ position: e18('2'), usdc: e18('1000') })
-    const { equity } = futureModel.standing(held, { ...before, index: price('1000') }) ?? {}
-    expect(equity).to.equal(e18('1000'))
   })
 
   it('moves the fee alone in cash', () => {
