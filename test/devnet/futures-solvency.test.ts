@@ -34,7 +34,7 @@ import {
 } from '../support/solvency-calls.js'
 import { askAll, readState, type SolvencyState } from '../support/solvency-state.js'
 
-/** How many calls; more by hand: `FUTURES_CALLS=100000 ./venue test dist/test/devnet/futures-solvency.test.js`. */
+/** How many calls; more by hand: `FUTURES_CALLS=100000 ./venue test dist/test/devnet/futures-solvency.test.js --timeout 0`. */
 const CALLS = Number(process.env.FUTURES_CALLS ?? 2_000)
 const SEED = Number(process.env.FUTURES_SEED ?? 34)
 /** What a run of the usual length, or a longer one, must have done, so that it shows anything. */
@@ -365,7 +365,7 @@ describe('futures in random jumps', () => {
     state = await read()
   }
 
-  it(`leave others no loss beyond the jump less maintenance margin, in ${CALLS} calls (seed ${SEED}, FUT-049)`, async function () {
+  it(`leave others no loss beyond the jump less maintenance margin, in ${CALLS} calls (seed ${SEED}, FUT-049)`, async () => {
     let isInsured = true
     let published = 0
     while (calls < CALLS) {
