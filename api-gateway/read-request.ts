@@ -133,7 +133,7 @@ export function serviceAuth(
 }
 
 /** The histories; a cursor of one is invalid in the others. */
-export type HistoryKind = 'orders' | 'fills' | 'marks' | 'funding'
+export type HistoryKind = 'orders' | 'fills' | 'close-outs' | 'marks' | 'funding'
 
 /** Reads `limit`, `before`, `start` and `end` of a history's query. */
 export function readHistoryPage(ctx: GatewayContext, kind: HistoryKind): Checked<HistoryPage> {

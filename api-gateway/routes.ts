@@ -3,6 +3,7 @@ import { getAsyncapi } from './routes/get-asyncapi.js'
 import { getBalances } from './routes/get-balances.js'
 import { getBook } from './routes/get-book.js'
 import { getCandles } from './routes/get-candles.js'
+import { getCloseOuts } from './routes/get-close-outs.js'
 import { getDeposit } from './routes/get-deposit.js'
 import { getDocsAsset } from './routes/get-docs-asset.js'
 import { getDocsExamples } from './routes/get-docs-examples.js'
@@ -67,6 +68,7 @@ export const routes: readonly Route[] = [
   postWithdrawals,
   getWithdrawal,
   getFills,
+  getCloseOuts,
   getBalances,
   getMarkets,
   getBook,

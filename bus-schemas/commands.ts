@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.js'
+import type { CloseOut } from '../core/contracts/close-out.js'
 import type { ContractWire, MarketObservation } from '../core/contracts/contract.js'
 import type { Market } from '../core/contracts/market.js'
 import { tradingOf } from '../core/contracts/registry.js'
@@ -19,6 +20,7 @@ import {
   amountE18,
   flag,
   hex,
+  int,
   oneOf,
   position,
   priceE18,
@@ -105,6 +107,20 @@ const reversal = struct<SettlementReversal>({
   }),
 })
 
+/** Most close-outs of one command. */
+export const MAX_CLOSE_OUTS = 100
+
+const closeOut = struct<CloseOut>({
+  subaccountId: uint,
+  owner: address,
+  position: int,
+  price: priceE18,
+  variation: int,
+  txHash: hex,
+  blockNumber: uint,
+  blockTimeSec: whole,
+})
+
 const byOperator = { by: text, reason: text }
 
 const observedGap = struct<ObservedGap>({
@@ -147,6 +163,7 @@ function loggedCommandOf(wire: ContractWire): Codec<LoggedCommand> {
       SessionKeyObserved: { orderId: text, endsSec: whole },
       AccountObserved: { account },
       MarketObserved: { observation: marketObservation(wire) },
+      PositionsClosed: { closed: list(closeOut, 1, MAX_CLOSE_OUTS) },
       ClockObserved: { chainMs: whole },
       SettlementReported: { settlementId: text, outcome },
       ChainFaultObserved: { revert: optional(text) },

@@ -161,6 +161,7 @@ const WRITERS: Readonly<Record<Command['kind'], readonly CommandWriter[]>> = {
   SessionKeyObserved: INTAKE,
   AccountObserved: CHAIN_READER,
   MarketObserved: CHAIN_READER,
+  PositionsClosed: CHAIN_READER,
   ClockObserved: CHAIN_READER,
   SettlementReported: MATCHER,
   ChainFaultObserved: MATCHER,

@@ -15,6 +15,7 @@ export type {
   CancelsAnswer,
   LeaseAnswer,
 } from '../interface/cancels.js'
+export type { CloseOutRecord, CloseOutsPage } from '../interface/close-out.js'
 export type { MarketEntry } from '../interface/market.js'
 export type { VenueFacts } from '../interface/signing.js'
 export type {

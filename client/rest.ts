@@ -1,5 +1,6 @@
 import type { LevelDepth, MarketLevels, MarketTicker } from '../interface/market-data.js'
 import type { BalancesBody } from '../interface/balances.js'
+import type { CloseOutsPage } from '../interface/close-out.js'
 import type { Explanation } from '../interface/explanation.js'
 import type {
   CancelAll,
@@ -97,6 +98,8 @@ export interface RestClient {
   orderHistory(frame: SignedFrame, query?: OrdersQuery): Promise<OrderHistoryPage>
   /** What the orders of the frame's owner traded, newest first. The frame is signed with the purpose `history`. */
   fills(frame: SignedFrame, query?: HistoryQuery): Promise<FillsPage>
+  /** What settled series closed of the accounts of the frame's owner, newest first. The frame is signed with the purpose `history`. */
+  closeOuts(frame: SignedFrame, query?: HistoryQuery): Promise<CloseOutsPage>
   /**
    * Places a signed order and returns it. Sends the same body again while the outcome is unknown, which is safe because
    * an order id is accepted once, then looks it up. If the order exists already, its record is returned. Throws OutcomeUnknown while
@@ -182,6 +185,7 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
       getOwn('/v1/balances', frame, { subaccount_id: subaccountIds?.join(',') }),
     orderHistory: (frame, query) => getOwn('/v1/orders', frame, query),
     fills: (frame, query) => getOwn('/v1/fills', frame, query),
+    closeOuts: (frame, query) => getOwn('/v1/close-outs', frame, query),
     placeOrder,
     validateOrder: (body) => post('/v1/orders/validate', body),
     cancelOrder: async (body) => (await post<OrderAnswer>('/v1/orders/cancel', body)).order,

@@ -6,6 +6,9 @@ export const FutureState = z
   .object({
     index_price: decimal.optional().describe('Absent while it cannot be read.'),
     mark_price: decimal.optional().describe('Price at which positions are valued.'),
+    settlement_price: decimal
+      .optional()
+      .describe('Price at which every position is closed; absent until the series is settled.'),
     band_width: decimal.optional().describe('Half the width of the fill band, as a fraction.'),
     fill_band_low: decimal.optional().describe('Lowest price of a fill.'),
     fill_band_high: decimal.optional().describe('Highest price of a fill.'),

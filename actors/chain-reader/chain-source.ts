@@ -1,4 +1,5 @@
 import { observeAccount, observeMarket } from '../../chain/contracts/observe-account.js'
+import { readCloseOuts } from '../../chain/contracts/read-close-outs.js'
 import { readBlockHash, readHead } from '../../chain/reads/blocks.js'
 import { createChainClient, orUnreachable } from '../../chain/reads/client.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
@@ -16,7 +17,7 @@ export interface ChainSourceOptions {
 /** The chain reads of the chain reader, from one node. */
 export function openChainSource(
   options: ChainSourceOptions,
-): Pick<ChainReaderOptions, 'chain' | 'observe' | 'observeMarket'> {
+): Pick<ChainReaderOptions, 'chain' | 'observe' | 'observeMarket' | 'readCloseOuts'> {
   const { rpcUrl, deployment, markets } = options
   const client = createChainClient(rpcUrl, 'read')
   // A round does without the answer rather than wait for it.
@@ -36,5 +37,6 @@ export function openChainSource(
         `facts of ${market.market}`,
         observeMarket({ client, deployment }, market, head, readAtMs),
       ),
+    readCloseOuts: (market, span) => readCloseOuts({ client, deployment }, market, span),
   }
 }

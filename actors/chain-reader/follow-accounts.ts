@@ -13,6 +13,11 @@ import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { TouchedNews } from '../../core/touched-blocks.js'
 import type { AccountWatch } from './account-watch.js'
 import { createChainPosition, type Advance, type ChainPosition } from './chain-position.js'
+import {
+  createCloseOutFollower,
+  type CloseOutFollower,
+  type FollowedCloseOuts,
+} from './follow-close-outs.js'
 import type { PublishFacts } from './publish-facts.js'
 
 /** Accounts read concurrently; their chain reads share batches. */
@@ -54,6 +59,8 @@ export interface FollowedMarket {
   readonly publish: PublishFacts['accounts']
   /** Absent where the market's contract type has no facts of the market. */
   readonly facts?: FollowedFacts
+  /** Absent where the chain closes no positions of the market. */
+  readonly closeOuts?: FollowedCloseOuts
   /** Whether an account is to be read in every block, because prices change its facts. Absent where none is. */
   readonly isPriced?: (facts: AccountFacts) => boolean
   /** The encoding of account facts in the log: equal facts have equal texts. */
@@ -101,7 +108,8 @@ export interface Round {
   readonly unanswered: ReadonlyMap<string, ChainUnreachable>
 }
 
-interface Followed extends FollowedMarket {
+interface Followed extends Omit<FollowedMarket, 'closeOuts'> {
+  readonly closeOuts: CloseOutFollower | undefined
   /** The last published facts of each account, without their block; oldest first. */
   readonly published: Map<bigint, string>
   /** Accounts to read: at once, or when the fill of a transaction is in the feed. */
@@ -120,6 +128,7 @@ export function createAccountFollower(options: FollowAccountsOptions): AccountFo
   const { chain, elapsedMs, nowMs, announce = () => undefined } = options
   const followed = (market: FollowedMarket): Followed => ({
     ...market,
+    closeOuts: market.closeOuts && createCloseOutFollower(market.closeOuts),
     ...{ published: new Map(), due: new Map(), priced: new Set(), seen: undefined },
   })
   const follower: Follower = {
@@ -153,6 +162,10 @@ export function createAccountFollower(options: FollowAccountsOptions): AccountFo
         const isTimeLeft = (): boolean => elapsedMs() < readUntilMs
         const isDone = await publishDue(market, head, { nowMs: elapsedMs(), isTimeLeft })
         isUnfinished ||= !isDone
+      })
+      // For readers alone: what orders wait for comes first.
+      await publish(async ({ closeOuts, seen }) => {
+        if (seen !== undefined) await closeOuts?.round(seen, head)
       })
       const [first] = unanswered.values()
       if (first !== undefined && unanswered.size === follower.markets.length) throw first

@@ -1,5 +1,6 @@
-import type { LogMarket } from '../../bus-schemas/commands.js'
+import { MAX_CLOSE_OUTS, type LogMarket } from '../../bus-schemas/commands.js'
 import { CHAIN_READER_SOURCE } from '../../bus-schemas/subjects.js'
+import type { CloseOut } from '../../core/contracts/close-out.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { Command, Numbering } from '../../core/engine/command.js'
@@ -20,6 +21,8 @@ export interface FactsOptions extends LogMarket {
 export interface PublishFacts {
   readonly accounts: (observations: readonly AccountObservation[]) => Promise<void>
   readonly market: (observation: MarketObservation) => Promise<void>
+  /** Positions that the chain has closed; at least one. */
+  readonly closed: (closed: readonly CloseOut[]) => Promise<void>
   /** The chain's time now, unix milliseconds. */
   readonly clock: (chainMs: number) => Promise<void>
 }
@@ -40,6 +43,13 @@ export async function openFacts(options: FactsOptions): Promise<PublishFacts> {
     accounts: (observations) =>
       publish(observations.map((account) => ({ kind: 'AccountObserved', account }))),
     market: (observation) => publish([{ kind: 'MarketObserved', observation }]),
+    closed: (closed) =>
+      publish(
+        Array.from({ length: Math.ceil(closed.length / MAX_CLOSE_OUTS) }, (_, i) => ({
+          kind: 'PositionsClosed',
+          closed: closed.slice(i * MAX_CLOSE_OUTS, (i + 1) * MAX_CLOSE_OUTS),
+        })),
+      ),
     clock: (chainMs) => publish([{ kind: 'ClockObserved', chainMs }]),
   }
 }

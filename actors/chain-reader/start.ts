@@ -3,6 +3,7 @@ import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { encodeTouched } from '../../bus-schemas/reports.js'
 import { commandsStream, feedStream, tellTouched } from '../../bus-schemas/subjects.js'
 import type { SeenBlock } from '../../chain/contracts/observe-account.js'
+import type { CloseOutsRead, CloseOutSpan } from '../../chain/contracts/read-close-outs.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
@@ -55,6 +56,8 @@ export interface ChainReaderOptions {
     head: ChainHead,
     readAtMs: number,
   ) => Promise<MarketObservation | undefined>
+  /** Absent where the chain closes no positions. */
+  readonly readCloseOuts?: (market: Market, span: CloseOutSpan) => Promise<CloseOutsRead>
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger
@@ -197,6 +200,7 @@ async function openMarket(
     ...isPricedOf(market),
     observe: (subaccountId, head, seen) => observe(market, subaccountId, { ...head, seen }),
     ...factsOf(options, market, publish),
+    ...closeOutsOf(options, market, publish),
     publish: async (observations) => {
       await publish.accounts(observations)
       log.debug({ market: name, accounts: observations.length }, 'accounts observed')
@@ -228,6 +232,23 @@ function factsOf(
       publish: publish.market,
       outdate: (before, now) => contract.outdatesAccounts?.(before, now) ?? false,
       events: (seen) => contract.accountEvents?.(seen),
+    },
+  }
+}
+
+/** How the positions that the chain closes are followed; nothing where its contract type closes none. */
+function closeOutsOf(
+  { readCloseOuts: read }: ChainReaderOptions,
+  market: Market,
+  publish: PublishFacts,
+): Pick<FollowedMarket, 'closeOuts'> {
+  const closing = chainContractOf(market)?.closing
+  if (read === undefined || closing === undefined) return {}
+  return {
+    closeOuts: {
+      hasBegun: closing.hasBegun,
+      read: (span) => read(market, span),
+      publish: publish.closed,
     },
   }
 }

@@ -1,5 +1,6 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
+import { createWriteCloseOuts } from '../../data/history/close-outs.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
 import { createPriceWriter } from '../../data/history/write-prices.js'
 import { openDatabase } from '../../data/open.js'
@@ -32,7 +33,7 @@ runProcess({
     const projector = await startProjector({
       bus,
       projection,
-      prices: createPriceWriter(db),
+      ...{ prices: createPriceWriter(db), writeCloseOuts: createWriteCloseOuts(db) },
       ...{ markets, log, onFatal: fail },
     })
     // A market that is added is measured and archived from then on.

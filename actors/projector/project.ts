@@ -1,6 +1,7 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
+import type { CloseOut } from '../../core/contracts/close-out.js'
 import type { Projection, StreamedBlock } from '../../data/history/project.js'
 import type { ProjectedMarket } from '../../data/history/write-change.js'
 import type { PriceWriter } from '../../data/history/write-prices.js'
@@ -13,6 +14,7 @@ export interface ProjectorOptions {
   readonly bus: Bus
   readonly projection: Projection
   readonly prices: PriceWriter
+  readonly writeCloseOuts: (market: string, closed: readonly CloseOut[]) => void
   /** The markets to follow. */
   readonly markets: readonly ProjectedMarket[]
   readonly log: Logger
@@ -33,7 +35,7 @@ export interface Projector {
 
 /** Follows each market's feed from the stored position and applies it to the read model. */
 export async function startProjector(options: ProjectorOptions): Promise<Projector> {
-  const { bus, projection, prices, log, onFatal } = options
+  const { bus, projection, prices, writeCloseOuts, log, onFatal } = options
   const followed: string[] = []
   const leftOut: string[] = []
   const subscriptions: Subscription[] = []
@@ -64,7 +66,9 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
       },
       onError: onFatal,
     })
-    const ofPrices = await projectPrices({ bus, writer: prices, market: row, onFatal })
+    const ofPrices = await projectPrices({
+      ...{ bus, writer: prices, market: row, writeCloseOuts, onFatal },
+    })
     subscriptions.push(subscription, ofPrices)
   }
   await Promise.all(options.markets.map(follow))

@@ -40,6 +40,7 @@ export async function readFuture(market: Market, block: BlockCalls): Promise<Fut
     totalPosition: amountE18(totalPosition),
     positionCap: amountE18(positionCap),
     cngnAsset,
+    ...(mark.isSettled && { settled: true as const }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { decodeAbiParameters, getAbiItem, toEventSelector } from 'viem'
+import { decodeAbiParameters, decodeEventLog, getAbiItem, numberToHex, toEventSelector } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import type { MatchTerms } from '../../core/contracts/claims.js'
@@ -10,15 +10,24 @@ import {
   hideFutureAccount,
 } from '../../core/contracts/future-facts.js'
 import { hideFutureFunds } from '../../core/contracts/future-funds.js'
-import { initialTerms, isFillAccepted } from '../../core/contracts/future-margin.js'
+import {
+  CONTRACT_MULTIPLIER,
+  initialTerms,
+  isFillAccepted,
+} from '../../core/contracts/future-margin.js'
 import type { Market } from '../../core/contracts/market.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
 import { priceE18, type PriceE18 } from '../../core/money.js'
-import { futuresManagerAbi, futureTradeModuleAbi, tradeModuleAbi } from '../abi/contracts.js'
+import {
+  futureAssetAbi,
+  futuresManagerAbi,
+  futureTradeModuleAbi,
+  tradeModuleAbi,
+} from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
 import { readFuture, readFutureAccount, readMark, readVolatile } from './future-reads.js'
-import type { BlockCalls, ChainContract, Solvency } from './registry.js'
+import type { BlockCalls, ChainContract, Closing, Solvency } from './registry.js'
 
 /** A side lacks margin, or USDC for its fee: judged as the manager does, on the account as it stands. */
 const solvency: Solvency = {
@@ -60,6 +69,30 @@ function markOf(
   return undefined
 }
 
+const closed = getAbiItem({ abi: futuresManagerAbi, name: 'PositionClosed' })
+const POSITION_CLOSED = toEventSelector(closed)
+const OPEN_INTEREST = selectorsOf(futureAssetAbi, 'openInterest').openInterest
+
+/** A series is closed out at its settlement price, by any caller, once it is settled. */
+const closing: Closing = {
+  hasBegun: (seen) => futureOf(seen).settled === true,
+  eventOf: ({ marginManagerAddress: address, subId }) => ({
+    address,
+    topics: [POSITION_CLOSED, null, numberToHex(subId, { size: 32 })],
+  }),
+  read({ topics, data }) {
+    const { args } = decodeEventLog({ abi: [closed], topics, data })
+    return {
+      subaccountId: args.account,
+      position: args.contracts * CONTRACT_MULTIPLIER,
+      price: priceE18(args.price),
+      variation: args.vm,
+    }
+  },
+  isAnyLeft: async ({ assetAddress, subId }, { word }) =>
+    (await word(assetAddress, OPEN_INTEREST, [subId])) !== 0n,
+}
+
 /** A dated future on the chain: accounts carry positions against margin in USDC and cNGN, which their manager computes. */
 export const future: ChainContract = {
   async readFacts(market, account, seen) {
@@ -92,6 +125,7 @@ export const future: ChainContract = {
   capacityOf: (part, account, seen) =>
     futureCapacity(futureOf(seen), futureAccountOf(account), part),
   solvency,
+  closing,
   reportedMark: { topic: FUTURE_MATCHED, markOf },
 }
 

@@ -1,5 +1,7 @@
+import type { RpcLog } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import type { Claim, FillTerms, MatchSide, MatchTerms } from '../../core/contracts/claims.js'
+import type { CloseOut } from '../../core/contracts/close-out.js'
 import type { FundsFacts } from '../../core/contracts/funds.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { AccountFacts, MarketFacts, PositionFacts } from '../../core/contracts/contract.js'
@@ -125,8 +127,27 @@ export interface ChainContract {
   /** What an account has of a capacity, at one block. Absent where no key names a part of the market. */
   readonly capacityOf?: (part: string, account: AccountFacts, seen: MarketFacts) => bigint
   readonly solvency: Solvency
+  /** How the chain closes positions by itself. Absent where it closes none at a settlement price. */
+  readonly closing?: Closing
   /** Absent where the trade module states no mark. */
   readonly reportedMark?: ReportedMark
+}
+
+/** Close-outs of a market's positions, of which the chain tells by events. */
+export interface Closing {
+  /** Whether the chain may have closed a position by the block of these facts. */
+  readonly hasBegun: (seen: MarketFacts) => boolean
+  /** The contract that tells, and the topics of its event; null is any. */
+  readonly eventOf: (market: Market) => {
+    readonly address: Address
+    readonly topics: readonly (Hex | null)[]
+  }
+  /** What an event says; throws for one of another form. */
+  readonly read: (
+    log: Pick<RpcLog, 'topics' | 'data'>,
+  ) => Pick<CloseOut, 'subaccountId' | 'position' | 'price' | 'variation'>
+  /** Whether a position is left to be closed. */
+  readonly isAnyLeft: (market: Market, block: PlainCalls) => Promise<boolean>
 }
 
 /** The event with which a trade module reports a match and the mark at which it was booked. */

@@ -65,6 +65,7 @@ function observedState(
       band_status: future.indexStale ? ('index_stale' as const) : ('ok' as const),
       ...(future.index > 0n && bandOf(future.index, expirySecOf(market), blockTimeSec)),
     }),
+    ...(future.settled === true && { settlement_price: e18(future.mark) }),
     initial_margin_rate: e18(future.initialRate),
     maintenance_margin_rate: e18(future.maintenanceRate),
     paused: future.paused,

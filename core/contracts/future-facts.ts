@@ -1,6 +1,6 @@
 import type { Address } from '../action.js'
 import type { AmountE18, PriceE18 } from '../money.js'
-import { address, amountE18, flag, int, priceE18, uint, whole } from '../wire/codec.js'
+import { address, always, amountE18, flag, int, priceE18, uint, whole } from '../wire/codec.js'
 import { appended, struct } from '../wire/compound.js'
 import type { AccountFacts, MarketFacts } from './contract.js'
 
@@ -28,6 +28,8 @@ export interface FutureFacts {
   readonly maintenanceFactor: bigint
   /** Wrapped cNGN, in which variation margin is paid. */
   readonly cngnAsset: Address
+  /** The series is settled, and `mark` is its settlement price. Absent before. */
+  readonly settled?: true
 }
 
 /** Positions in other series that are not settled, with their sign: what a move of the index moves. */
@@ -66,6 +68,7 @@ export const futureFactsCodec = struct<FutureFacts>({
   initialFactor: uint,
   maintenanceFactor: uint,
   cngnAsset: address,
+  settled: appended(always),
 })
 
 export const futureAccountCodec = struct<FutureAccount>({

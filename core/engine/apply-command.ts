@@ -172,6 +172,7 @@ function applyOne(step: Step, command: Command): CommandAnswer | undefined {
       applyMarketCommand(step, command)
       return { kind: 'market', terms: termsOf(step.state) }
     case 'ClockObserved':
+    case 'PositionsClosed':
     case 'Tick':
       return undefined
     default:

@@ -1,6 +1,7 @@
 import type { Address, Hex } from '../action.js'
 import { assert } from '../assert.js'
 import type { Blame } from '../contracts/claims.js'
+import type { CloseOut } from '../contracts/close-out.js'
 import type { MarketObservation } from '../contracts/contract.js'
 import type { MarketOpening, MarketRules } from '../contracts/market-terms.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'
@@ -93,6 +94,8 @@ export type Command =
   | { readonly kind: 'AccountObserved'; readonly account: AccountObservation }
   /** What the chain reader observed of the market. */
   | { readonly kind: 'MarketObserved'; readonly observation: MarketObservation }
+  /** Positions that the chain has closed. The market keeps none, so that it takes nothing of them: they are for readers of the log. */
+  | { readonly kind: 'PositionsClosed'; readonly closed: readonly CloseOut[] }
   /** The chain's time as the chain reader has it, unix milliseconds; it comes every few seconds. */
   | { readonly kind: 'ClockObserved'; readonly chainMs: number }
   | {

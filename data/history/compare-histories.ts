@@ -22,7 +22,7 @@ export interface TableDifference {
 }
 
 /** Tables that do not follow from the feeds: their rows come from command logs, which are trimmed. */
-const FROM_COMMANDS = ['funding_rates', 'mark_prices', 'price_cursors']
+const FROM_COMMANDS = ['close_outs', 'funding_rates', 'mark_prices', 'price_cursors']
 
 /** Whether a table of the history follows from the feeds alone. */
 export const isFromFeeds = (table: string): boolean => !FROM_COMMANDS.includes(table)

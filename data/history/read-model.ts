@@ -11,6 +11,7 @@ import type { BookLevels } from '../../core/records/listing-record.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
 import type { Trade, TradeStats } from '../../core/records/trade-record.js'
 import { openDatabase, UnknownSchemaVersion } from '../open.js'
+import { createReadCloseOuts, type HistoryCloseOut } from './close-outs.js'
 import { createReadEntry } from './entries.js'
 import { HISTORY_MIGRATIONS } from './project.js'
 import {
@@ -88,6 +89,8 @@ export interface ReadModel {
   liveOrders(owner: Address, page: HistoryPage, filter?: LiveFilter): HistoryOrder[]
   /** Fills of an owner's orders over all markets, newest first; one row for each order's leg of a trade. */
   fills(owner: Address, page: HistoryPage): HistoryFill[]
+  /** What the chain closed of an owner's accounts over all markets, newest first. */
+  closeOuts(owner: Address, page: HistoryPage): HistoryCloseOut[]
   /** What happened to an order that was placed then, unix milliseconds. */
   orderLife(order: Pick<Order, 'orderId' | 'owner'>, placedAtMs: number): OrderLife
   /** What an account's fills of a market add up to; undefined without any, and where no positions are kept. */
@@ -133,6 +136,7 @@ export function openReadModel(path: string): ReadModel {
     orderHistory: createReadOrderHistory(db),
     liveOrders: createReadLiveOrders(db),
     fills: createReadFills(db),
+    closeOuts: createReadCloseOuts(db),
     orderLife: createReadLife(db),
     positionEntry: createReadEntry(db),
     candles: createReadCandles(db),

@@ -68,6 +68,7 @@ describe('large reads of the gateway', () => {
       '/v1/tickers',
       '/v1/orders',
       '/v1/fills',
+      '/v1/close-outs',
       '/docs/swagger-ui-bundle.js',
     ]) {
       const refused = await readFrom('6.6.6.6, 203.0.113.1', path)

@@ -107,7 +107,7 @@ describe('the OpenAPI document', () => {
     expect(securitySchemes).to.have.all.keys('serviceAuth', 'indexToken')
     const securityOf = (path: string, method: string) =>
       operations.find((each) => each.path === path && each.method === method)?.security
-    for (const path of ['/v1/orders', '/v1/fills', '/v1/balances']) {
+    for (const path of ['/v1/orders', '/v1/fills', '/v1/close-outs', '/v1/balances']) {
       expect(securityOf(path, 'GET'), path).to.deep.equal([{ serviceAuth: [] }])
     }
     expect(securityOf('/v1/orders/cancel', 'POST')).to.deep.equal([{}, { serviceAuth: [] }])

@@ -77,7 +77,7 @@ describe('X-Service-Auth', () => {
   for (const [name, header, error] of refused) {
     it(`${name}: 401 ${error} (AUT-034)`, async () => {
       const sent = await header()
-      for (const path of ['/v1/orders', '/v1/fills']) {
+      for (const path of ['/v1/orders', '/v1/fills', '/v1/close-outs']) {
         const answer = await gateway.get(path, sent)
         expect(answer.status).to.equal(401)
         expect(answer.json).to.include({ error })
@@ -87,9 +87,9 @@ describe('X-Service-Auth', () => {
     })
   }
 
-  it('one frame opens both histories, as often as wanted', async () => {
+  it('one frame opens all histories, as often as wanted', async () => {
     const header = await authHeader({ issued_at: NOW_SEC, expiry: NOW_SEC + 86_400 })
-    for (const path of ['/v1/orders', '/v1/fills', '/v1/orders']) {
+    for (const path of ['/v1/orders', '/v1/fills', '/v1/close-outs', '/v1/orders']) {
       const answer = await gateway.get(path, header)
       expect(answer.status).to.equal(200)
       expect(answer.headers['cache-control']).to.equal('no-store')

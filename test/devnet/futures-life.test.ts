@@ -1,11 +1,13 @@
 import { expect } from 'chai'
 import { readFutureMargin, readFuturePosition } from '../../client/index.js'
 import { revertName } from '../../chain/abi/errors.js'
+import { formatDecimal } from '../../core/decimal.js'
 import { rowOfNextSeries } from '../../data/series-row.js'
 import { createSeries, NoNextSeries } from '../../devnet/series/next-series.js'
 import { ANVIL_KEY } from '../support/anvil.js'
 import { ONE } from '../support/devnet-actions.js'
 import { balanceOf, revertOf, type Trader } from '../support/devnet-world.js'
+import { argsOf } from '../support/event-args.js'
 import {
   act,
   ask,
@@ -29,6 +31,10 @@ const NEXT = 'USDC-cNGN-31DEC26'
 const FUNDS = { usdc: 2_000n * ONE, cngn: 3_000_000n * ONE }
 
 type Json = Record<string, unknown>
+interface ClosedArgs {
+  readonly account: bigint
+  readonly vm: bigint
+}
 
 describe('a series from its listing to its history', function () {
   let world: FuturesWorld
@@ -237,6 +243,40 @@ describe('a series from its listing to its history', function () {
     for (const id of everyone)
       expect(await ask<bigint>(world, 'manager', 'variation', id)).to.equal(0n)
     expect(await ask<bigint>(world, 'manager', 'pool')).to.equal(0n)
+  })
+
+  it('tells each owner at which price it was closed out, and what was paid last (FUT-051, FUT-052)', async () => {
+    const price = (await ask<readonly bigint[]>(world, 'asset', 'series', world.subId))[3] ?? 0n
+    const old = (await venue.listed()).find(({ market }) => market === OLD)
+    const settlement_price = formatDecimal(price, 18)
+    expect(old?.future).to.deep.include({ settlement_price, mark_price: settlement_price })
+    const next = (await venue.listed()).find(({ market }) => market === NEXT)
+    expect(next?.future).to.not.have.property('settlement_price')
+    const { abi } = world.artifacts.FuturesManager
+    const events = await world.client.getContractEvents({
+      ...{ address: world.at.futures_manager, abi, eventName: 'PositionClosed', fromBlock: 0n },
+    })
+    for (const [key, { subaccountId }, position] of [
+      [11, alice, '4000'],
+      [12, bob, '-4000'],
+    ] as const) {
+      const event = events.find((each) => (argsOf(each) as ClosedArgs).account === subaccountId)
+      const vm = (argsOf(event) as ClosedArgs | undefined)?.vm
+      const { timestamp } = await world.client.getBlock({ blockNumber: event?.blockNumber ?? 0n })
+      const [closed, ...more] = await venue.closeOuts(key)
+      expect(more).to.deep.equal([])
+      expect(closed).to.deep.include({
+        ...{ market: OLD, subaccount_id: `${subaccountId}`, position, settlement_price },
+        vm_cngn: formatDecimal(vm ?? 0n, 18),
+        sub_id: `${world.subId}`,
+      })
+      expect(vm).to.not.equal(undefined)
+      expect(closed).to.deep.include({
+        closed_at: new Date(Number(timestamp) * 1_000).toISOString(),
+        ...{ block_number: Number(event?.blockNumber), tx_hash: event?.transactionHash },
+      })
+    }
+    expect(await venue.closeOuts(13)).to.deep.equal([])
   })
 
   it('leaves the list once it is disabled, keeps its history, and the next one goes on (FUT-006)', async () => {

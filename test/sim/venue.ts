@@ -32,6 +32,7 @@ import type { Hex } from '../../core/action.js'
 import type { Market } from '../../core/contracts/market.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
+import { createWriteCloseOuts } from '../../data/history/close-outs.js'
 import { createPriceWriter } from '../../data/history/write-prices.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openDatabase } from '../../data/open.js'
@@ -192,7 +193,7 @@ export const projectorSpec = ({ markets }: MarketPlan): ProcessSpec<object> => (
     const db = openDatabase({ path, ...HISTORY_FILE })
     const projector = await startProjector({
       ...{ bus, projection: createProjection(db, []), prices: createPriceWriter(db), markets },
-      ...{ log, onFatal: fail },
+      ...{ writeCloseOuts: createWriteCloseOuts(db), log, onFatal: fail },
     })
     return {
       face: {},

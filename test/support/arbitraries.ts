@@ -1,5 +1,6 @@
 import { balanceFacts } from '../../core/contracts/balances.js'
 import fc from 'fast-check'
+import type { CloseOut } from '../../core/contracts/close-out.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { HoldReason, Match } from '../../core/engine/change.js'
 import type {
@@ -159,6 +160,18 @@ const anyReversal: fc.Arbitrary<SettlementReversal> = fc.record({
 /** No spot market has facts of its own on the chain. */
 type SpotCommandKind = Exclude<Command['kind'], 'MarketObserved'>
 
+const anyInt = fc.bigInt({ min: -(2n ** 255n), max: 2n ** 255n - 1n })
+const anyCloseOut: fc.Arbitrary<CloseOut> = fc.record({
+  subaccountId: anyUint,
+  owner: anyAddress,
+  position: anyInt,
+  price: anyAmount.map(priceE18),
+  variation: anyInt,
+  txHash: anyHash,
+  blockNumber: anyUint,
+  blockTimeSec: anySec,
+})
+
 const byOperator = { by: anyText, reason: anyText }
 
 /** One arbitrary per command kind; a kind that is missing here does not compile. */
@@ -258,6 +271,10 @@ const commandOfKind: {
     reversal: anyReversal,
   }),
   ReversalsRead: fc.record({ kind: fc.constant('ReversalsRead'), upTo: anySeq }),
+  PositionsClosed: fc.record({
+    kind: fc.constant('PositionsClosed'),
+    closed: fc.array(anyCloseOut, { minLength: 1, maxLength: 3 }),
+  }),
   ClockObserved: fc.record({ kind: fc.constant('ClockObserved'), chainMs: anySeq }),
   EngineVersionSet: fc.record({ kind: fc.constant('EngineVersionSet'), version: anySeq }),
   MarketRestored: fc.record({ kind: fc.constant('MarketRestored'), ...byOperator }),

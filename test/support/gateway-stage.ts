@@ -60,6 +60,7 @@ export function aFakeReadModel(): FakeReadModel {
     levelsNow: () => ({ seq: model.projected, bids: [], asks: [] }),
     orderHistory: () => [],
     fills: () => [],
+    closeOuts: () => [],
     orderLife: () => ({ events: [], fills: [], isWhole: true }),
     positionEntry: () => undefined,
     candles: () => [],

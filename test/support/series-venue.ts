@@ -1,6 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
+import {
+  createCloseOutFollower,
+  type CloseOutFollower,
+} from '../../actors/chain-reader/follow-close-outs.js'
 import { executeRequest } from '../../actors/matcher/ask-executor.js'
 import { carryOut } from '../../actors/operator/change-market.js'
 import { checkPlacement, type PlaceOrderDeps } from '../../actors/order-intake/place-order.js'
@@ -15,7 +19,9 @@ import {
   observeAccount,
   observeMarket,
 } from '../../chain/contracts/observe-account.js'
+import { readCloseOuts } from '../../chain/contracts/read-close-outs.js'
 import { createMarkReader } from '../../chain/contracts/read-mark.js'
+import { chainContractOf } from '../../chain/contracts/registry.js'
 import { readHead } from '../../chain/reads/blocks.js'
 import { createChainClient, createCircuitBreaker } from '../../chain/reads/client.js'
 import { deploymentSchema } from '../../chain/reads/deployment.js'
@@ -24,6 +30,7 @@ import {
   createSignatureReads,
   createSignatureVerifier,
 } from '../../chain/signing/verify-signature.js'
+import type { CloseOut } from '../../core/contracts/close-out.js'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { openingOf } from '../../core/contracts/market-terms.js'
 import type { Market } from '../../core/contracts/market.js'
@@ -36,6 +43,7 @@ import type { LiveOrder } from '../../core/engine/live-order.js'
 import { emptyMatcherState, knownOrder, type MatcherState } from '../../core/engine/state.js'
 import { createMarketList } from '../../core/entry/find-market.js'
 import type { Refusal } from '../../core/entry/refusals.js'
+import { createWriteCloseOuts } from '../../data/history/close-outs.js'
 import { createProjection, HISTORY_FILE } from '../../data/history/project.js'
 import { openReadModel } from '../../data/history/read-model.js'
 import { readMarkets } from '../../data/markets.js'
@@ -62,6 +70,7 @@ interface OpenMarket {
   readonly state: MatcherState
   commandSeq: number
   streamSeq: number
+  readonly closeOuts: CloseOutFollower
 }
 
 /** What a test says of an order; the price in cNGN per USDC, the size in USDC. */
@@ -71,6 +80,8 @@ export interface PlacedTerms extends Pick<OrderTerms, 'side' | 'price' | 'amount
   readonly key: number
   readonly subaccountId: bigint
 }
+
+type Rows = readonly Readonly<Record<string, unknown>>[]
 
 export type SeriesVenue = Awaited<ReturnType<typeof openSeriesVenue>>
 
@@ -91,6 +102,7 @@ export async function openSeriesVenue(
   const client = createChainClient(world.anvil.rpcUrl, 'read')
   const db = openDatabase({ path: join(dir.path, 'history.db'), ...HISTORY_FILE })
   const projection = createProjection(db, [])
+  const writeCloseOuts = createWriteCloseOuts(db)
   const readModel = openReadModel(join(dir.path, 'history.db'))
   const list = createMarketList([])
   const open = new Map<string, OpenMarket>()
@@ -165,10 +177,30 @@ export async function openSeriesVenue(
       list.add(market)
       projection.add(market)
       const opening = openingOf(market)
-      const opened = { market, state: emptyMatcherState(opening), commandSeq: 0, streamSeq: 0 }
+      const state = emptyMatcherState(opening)
+      const closeOuts = closeOutsOf(market, (closed) =>
+        apply(marketOf(market.market), { kind: 'PositionsClosed', closed }),
+      )
+      const opened = { market, state, commandSeq: 0, streamSeq: 0, closeOuts }
       open.set(market.market, opened)
       apply(opened, { kind: 'MarketOpened', opening })
     }
+  }
+
+  /** As the chain reader follows them, and the projector writes them. */
+  function closeOutsOf(
+    market: Market,
+    publish: (closed: readonly CloseOut[]) => void,
+  ): CloseOutFollower {
+    return createCloseOutFollower({
+      hasBegun: (seen) => chainContractOf(market)?.closing?.hasBegun(seen) === true,
+      read: (span) => readCloseOuts(chain, market, span),
+      publish: (closed) => {
+        publish(closed)
+        writeCloseOuts(market.market, closed)
+        return Promise.resolve()
+      },
+    })
   }
 
   const marketOf = (name: string): OpenMarket => {
@@ -182,6 +214,7 @@ export async function openSeriesVenue(
     const observation = await observeMarket(chain, of.market, head, nowMs)
     if (observation === undefined) throw new Error(`${of.market.market} has no facts`)
     apply(of, { kind: 'MarketObserved', observation })
+    await of.closeOuts.round(observation.facts, head)
     for (const { subaccountId, orders } of of.state.accounts.values()) {
       if (orders.size === 0) continue
       const block = { ...head, seen: observation.facts }
@@ -224,6 +257,15 @@ export async function openSeriesVenue(
         for (const match of [...of.state.matches.values()]) await settle(of, match)
       } while (of.state.matches.size > 0)
     }
+  }
+
+  async function own(key: number, path: string): Promise<Readonly<Record<string, unknown>>> {
+    const issuedAt = Math.floor(nowMs / 1_000)
+    const privateKey = testKey(key)
+    const { address } = privateKeyToAccount(privateKey)
+    const frame = { address, issued_at: issuedAt, expiry: issuedAt + 60 }
+    const headers = { 'x-service-auth': await authHeader(frame, { privateKey }) }
+    return (await stage.send('GET', path, { headers })).json
   }
 
   await readClock()
@@ -294,16 +336,9 @@ export async function openSeriesVenue(
     },
     get: (path: string) => stage.send('GET', path),
     /** The newest fills of a trader, as its signed frame reads them. */
-    async fills(key: number): Promise<readonly Readonly<Record<string, unknown>>[]> {
-      const issuedAt = Math.floor(nowMs / 1_000)
-      const privateKey = testKey(key)
-      const { address } = privateKeyToAccount(privateKey)
-      const frame = { address, issued_at: issuedAt, expiry: issuedAt + 60 }
-      const header = await authHeader(frame, { privateKey })
-      const headers = { 'x-service-auth': header }
-      const { json } = await stage.send('GET', '/v1/fills', { headers })
-      return json.fills as readonly Readonly<Record<string, unknown>>[]
-    },
+    fills: async (key: number) => (await own(key, '/v1/fills')).fills as Rows,
+    /** What settled series have closed of a trader's accounts, read in the same way. */
+    closeOuts: async (key: number) => (await own(key, '/v1/close-outs')).close_outs as Rows,
     /** An order's record as the public reads it. */
     shown: async (orderId: string) => (await stage.send('GET', `/v1/orders/${orderId}`)).json,
     /** The public list of markets. */

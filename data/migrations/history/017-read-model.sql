@@ -1,4 +1,4 @@
--- The read model: what the projector folds from the feeds. Every row but those of prices follows from the feeds alone, so that deleting
+-- The read model: what the projector folds from the feeds. Every row but those of prices and close-outs follows from the feeds alone, so that deleting
 -- the file and starting the projector gives the same rows again. docs/DATABASE.md is made of this file.
 --
 -- Keys that end in _key are log positions: the change's seq in its market × 65,536 + the market's ordinal. A trade_id is the
@@ -220,3 +220,27 @@ CREATE TABLE price_cursors (
   market_id INTEGER PRIMARY KEY REFERENCES markets,
   stream_seq INTEGER NOT NULL
 ) STRICT;
+
+-- Positions that the chain has closed at the settlement price of their market, from the command log of the market; each account
+-- once.
+CREATE TABLE close_outs (
+  -- Counts the rows, for the cursor of a page.
+  close_key INTEGER PRIMARY KEY,
+  market_id INTEGER NOT NULL REFERENCES markets,
+  subaccount_id TEXT NOT NULL,
+  -- Of the account when it was read.
+  owner BLOB NOT NULL CHECK (length(owner) = 20),
+  at_ms INTEGER NOT NULL,
+  -- What was closed, signed, in the engine's amounts.
+  position TEXT NOT NULL,
+  -- Settlement price.
+  price TEXT NOT NULL,
+  -- Final variation margin, signed, in cNGN.
+  variation TEXT NOT NULL,
+  tx_hash BLOB NOT NULL,
+  block_number INTEGER NOT NULL,
+  UNIQUE (market_id, subaccount_id)
+) STRICT;
+
+-- (owner, at_ms, close_key): an owner's close-outs over all markets.
+CREATE INDEX close_outs_by_owner ON close_outs (owner, at_ms);

@@ -2,9 +2,12 @@ import { expect } from 'chai'
 import { projectPrices } from '../../../actors/projector/project-prices.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
 import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
+import type { Address } from '../../../core/action.js'
+import type { CloseOut } from '../../../core/contracts/close-out.js'
 import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
 import type { Command } from '../../../core/engine/command.js'
-import { priceE18 } from '../../../core/money.js'
+import { E18, priceE18 } from '../../../core/money.js'
+import { createWriteCloseOuts } from '../../../data/history/close-outs.js'
 import { openReadModel, type ReadModel } from '../../../data/history/read-model.js'
 import { createPriceWriter } from '../../../data/history/write-prices.js'
 import type { Subscription } from '../../../runtime/bus/bus.js'
@@ -47,6 +50,7 @@ describe('projecting prices', () => {
   const start = async () => {
     running = await projectPrices({
       ...{ bus, writer: createPriceWriter(history.db), market: perp },
+      writeCloseOuts: createWriteCloseOuts(history.db),
       onFatal: (error) => failures.push(error),
     })
   }
@@ -79,6 +83,36 @@ describe('projecting prices', () => {
     await eventually(() => expect(minutes()).to.deep.equal([2, 1, 0]))
   })
 
+  it('takes what the chain has closed, each account once, in its last form (FUT-052)', async () => {
+    const owner: Address = `0x${'0a'.repeat(20)}`
+    const closeOut = (subaccountId: bigint, different: Partial<CloseOut> = {}): CloseOut => ({
+      ...{ subaccountId, owner, position: -(3n * E18), price: priceE18(e18('1500')) },
+      ...{ variation: e18('-7.5'), txHash: `0x${'1'.repeat(64)}`, blockNumber: 9n },
+      ...{ blockTimeSec: START, ...different },
+    })
+    const close = (...closed: readonly CloseOut[]) => log({ kind: 'PositionsClosed', closed })
+    const seen = () =>
+      reads.closeOuts(owner, { limit: 10 }).map((one) => [one.subaccountId, one.variation])
+    await close(closeOut(1n), closeOut(2n, { blockTimeSec: START + 2 }))
+    await start()
+    await eventually(() => expect(seen()).to.deep.equal([2n, 1n].map((id) => [id, e18('-7.5')])))
+    const [newest] = reads.closeOuts(owner, { limit: 1 })
+    expect(newest).to.deep.include({
+      ...{ market: name, subaccountId: 2n, size: -(3n * E18), price: e18('1500'), blockNumber: 9 },
+      ...{ atMs: (START + 2) * 1_000, txHash: `0x${'1'.repeat(64)}` },
+    })
+    // The chain has another block in the place of that one; and the log is read again after a restart.
+    await close(closeOut(2n, { variation: e18('-8'), blockTimeSec: START + 1 }))
+    await close(closeOut(3n, { owner: `0x${'0b'.repeat(20)}` }))
+    await running?.stop()
+    await start()
+    const expected = [
+      [2n, e18('-8')],
+      [1n, e18('-7.5')],
+    ]
+    await eventually(() => expect(seen()).to.deep.equal(expected))
+  })
+
   it('goes on at the oldest message where the log was trimmed', async () => {
     await observe(0)
     await start()
@@ -94,6 +128,7 @@ describe('projecting prices', () => {
     const follow = () => Promise.reject(new Error('followed'))
     const spot = await projectPrices({
       ...{ bus: { ...bus, follow }, writer: createPriceWriter(history.db), market: aMarket() },
+      writeCloseOuts: createWriteCloseOuts(history.db),
       onFatal: (error) => failures.push(error),
     })
     await spot.stop()

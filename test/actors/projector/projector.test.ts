@@ -6,6 +6,7 @@ import { askPing, feedStream, feedSubject } from '../../../bus-schemas/subjects.
 import { InvariantBroken } from '../../../core/assert.js'
 import type { Block } from '../../../core/engine/change.js'
 import { openReadModel } from '../../../data/history/read-model.js'
+import { createWriteCloseOuts } from '../../../data/history/close-outs.js'
 import { createPriceWriter } from '../../../data/history/write-prices.js'
 import { MessagesGone, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -49,6 +50,7 @@ describe('projector', () => {
       bus,
       projection: history.projection,
       prices: createPriceWriter(history.db),
+      writeCloseOuts: createWriteCloseOuts(history.db),
       markets: MARKETS.map(projectedSpot),
       log,
       onFatal: (error) => fatal.push(error),
@@ -187,6 +189,7 @@ describe('projector', () => {
       bus: far,
       projection: history.projection,
       prices: createPriceWriter(history.db),
+      writeCloseOuts: createWriteCloseOuts(history.db),
       markets: [projectedSpot(SPOT)],
       log,
       onFatal: (error) => fatal.push(error),

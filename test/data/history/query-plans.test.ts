@@ -1,3 +1,4 @@
+import { CLOSE_OUTS_SQL } from '../../../data/history/close-outs.js'
 import { ENTRY_SQL } from '../../../data/history/entries.js'
 import { expect } from 'chai'
 import { LEAVING_SQL } from '../../../data/history/project.js'
@@ -65,6 +66,11 @@ describe('query plans of the read model', () => {
       sql: FILLS_SQL,
       first:
         /^SEARCH fills USING PRIMARY KEY \(owner=\? AND at_ms>\? AND \(at_ms,fill_key\)<\(\?,\?\)\)/,
+    },
+    'a page of close-outs': {
+      sql: CLOSE_OUTS_SQL,
+      first:
+        /^SEARCH close_outs USING INDEX close_outs_by_owner \(owner=\? AND at_ms>\? AND at_ms<\?\)/,
     },
     'the events of an order': {
       sql: ORDER_EVENTS_SQL,
