@@ -77,7 +77,7 @@ export type OrderStatus = Shape<typeof OrderStatus>
 export const PostOnly = z.enum(['reject', 'slide']).meta({
   id: 'PostOnly',
   description:
-    '`reject`: refused with 422 `post_only_would_cross`. `slide`: booked once, one tick behind the best price of the other side.',
+    '`reject`: refused with 422 `post_only_would_cross`. `slide`: booked once, one tick behind the first order of the other side that it would meet.',
 })
 
 /** Which order is cancelled where one meets an order that it may not trade with. */

@@ -2,11 +2,11 @@ import type { MarketTerms } from '../contracts/market-terms.js'
 import type { AmountE18 } from '../money.js'
 import type { Account } from './accounts.js'
 import type { CancelsAnswer } from './cancel-many.js'
-import type { POST_ONLY_WOULD_CROSS } from './controls.js'
 import type { LeaseAnswer, LeaseRefused } from './leases.js'
 import { REFUSED_ORDERS_MAX } from './limits.js'
 import { progressOf, type LiveOrder } from './live-order.js'
 import type { Order, OrderProgress } from './order.js'
+import type { POST_ONLY_WOULD_CROSS } from './post-only.js'
 import type { MatcherState } from './state.js'
 
 /** Code of the refusal of an order whose account has as many live orders as the market's rules allow. */

@@ -36,12 +36,9 @@ export function* crossingOrders(
   incoming: LiveOrder,
   behind?: LiveOrder,
 ): Generator<LiveOrder> {
-  const { book, trading, refusedPrices } = state
-  const range = trading.fillRange?.(state.observed, state.nowMs)
-  const isReachable = (price: PriceE18): boolean =>
-    range === undefined || (isWithin(range, price) && !refusedPrices.has(price))
+  const isReachable = reachOf(state)
   const asMaker = isReachable(incoming.limitPrice)
-  for (const level of levelsOf(book, oppositeOf(incoming), behind?.level)) {
+  for (const level of levelsOf(state.book, oppositeOf(incoming), behind?.level)) {
     if (!crosses(incoming, { limitPrice: level.price })) return
     const asTaker = isReachable(level.price)
     // The price is that of the earlier order.
@@ -51,6 +48,20 @@ export function* crossingOrders(
       if (live.rank < incoming.rank ? asTaker : asMaker) yield live
     }
   }
+}
+
+const anyPrice = (): boolean => true
+
+/** Whether the chain would fill at a price now: within the market's range, and not refused since its newest observation. */
+export function reachOf({
+  trading,
+  observed,
+  nowMs,
+  refusedPrices,
+}: MatcherState): (price: PriceE18) => boolean {
+  const range = trading.fillRange?.(observed, nowMs)
+  if (range === undefined) return anyPrice
+  return (price) => isWithin(range, price) && !refusedPrices.has(price)
 }
 
 const isWithin = ({ low, high }: PriceRange, price: PriceE18): boolean =>

@@ -67,10 +67,15 @@ export interface LiveOrder {
   next: LiveOrder | undefined
 }
 
-/** What an order is placed with. */
-interface Placed {
+/** Whose a new order is. */
+export interface Parents {
   readonly account: Account
+  /** The live orders of its owner. */
   readonly own: OwnerOrders
+}
+
+/** What an order is placed with. */
+interface Placed extends Parents {
   readonly rank: number
   readonly nowMs: number
 }

@@ -11,7 +11,6 @@ import {
   endImmediate,
   isImmediate,
   outlastsOwn,
-  POST_ONLY_WOULD_CROSS,
   SELF_TRADE,
 } from './controls.js'
 import { crossingOrders, firstCrossing, laterOfCrossing } from './crossing.js'
@@ -32,6 +31,7 @@ import {
   SWEEP_MAX_MATCHES,
 } from './limits.js'
 import { addPending, isExpiring, openAmount, type Hold, type LiveOrder } from './live-order.js'
+import { POST_ONLY_WOULD_CROSS } from './post-only.js'
 import { barredOf, mayBeBarred } from './signer-pairs.js'
 import { scheduleOrder, type MatcherState } from './state.js'
 import { takeRoom, whyShut, withoutRoom } from './window-room.js'

@@ -1,5 +1,5 @@
 import { amountE18 } from '../money.js'
-import { accountFor, forgetUnused, joinAccount, type Account } from './accounts.js'
+import { accountFor, forgetUnused, joinAccount } from './accounts.js'
 import { DISABLED_REASON } from './apply-market.js'
 import { asReplacement, findReplaced, REPLACED, whyEndsAtOnce } from './change-order.js'
 import type { EndReason } from './change.js'
@@ -15,15 +15,7 @@ import {
   type RefusedByMarket,
 } from './command-answer.js'
 import type { Command } from './command.js'
-import {
-  areOwn,
-  bookedOrder,
-  endImmediate,
-  FOK_UNFILLABLE,
-  outlastsOwn,
-  POST_ONLY_WOULD_CROSS,
-  SELF_TRADE,
-} from './controls.js'
+import { areOwn, endImmediate, FOK_UNFILLABLE, outlastsOwn, SELF_TRADE } from './controls.js'
 import { crossingOrders } from './crossing.js'
 import { cancelOrder, emitPlaced, markCancelled, markEnded, type Step } from './emit-change.js'
 import { CANCEL_ON_DISCONNECT, isOfEndedLease } from './leases.js'
@@ -41,7 +33,7 @@ import {
   progressOf,
   returnPending,
   type LiveOrder,
-  type OwnerOrders,
+  type Parents,
 } from './live-order.js'
 import {
   matchIncoming,
@@ -52,18 +44,12 @@ import {
   type Proposal,
 } from './match.js'
 import type { Order } from './order.js'
+import { bookedOrder, POST_ONLY_WOULD_CROSS } from './post-only.js'
 import { observeIfNewer } from './review-account.js'
 import { joinOwner, scheduleOrder, type MatcherState } from './state.js'
 import { isBeyondTrust, whyShut } from './window-room.js'
 
 type Placement = Extract<Command, { kind: 'PlaceOrder' }>
-
-/** Whose a new order is. */
-interface Parents {
-  readonly account: Account
-  /** The live orders of its owner. */
-  readonly own: OwnerOrders
-}
 
 /**
  * Puts an order into the market: it matches what it crosses, the rest joins the book or waits hidden. An order that it
@@ -93,7 +79,7 @@ function place(step: Step, order: Order, parents: Parents): CommandAnswer | Refu
   const { state } = step
   if (isOneTooMany(state, parents.account)) return OPEN_ORDER_LIMIT
   if (isBeyondTrust(state, order, parents.own)) return SIGNER_ORDER_LIMIT
-  const booked = bookedOrder(state, order)
+  const booked = bookedOrder(state, order, parents)
   return booked === undefined ? POST_ONLY_WOULD_CROSS : enter(step, booked, parents)
 }
 
@@ -110,7 +96,7 @@ function replace(
   const leaving = old.pending === 0n ? 1 : 0
   if (isOneTooMany(state, parents.account, leaving)) return OPEN_ORDER_LIMIT
   if (isBeyondTrust(state, order, parents.own, leaving)) return SIGNER_ORDER_LIMIT
-  const booked = bookedOrder(state, asReplacement(order, old))
+  const booked = bookedOrder(state, asReplacement(order, old), parents)
   if (booked === undefined) return POST_ONLY_WOULD_CROSS
   const why = whyEndsAtOnce(state, newOf(state, booked, parents), old)
   if (why !== undefined) return why

@@ -297,7 +297,7 @@ export const open = (market: NaiveMarket, side: string): NaiveOrder[] =>
     })
 
 /** The orders of the other side that cross at a price within reach, best first; the price is that of the earlier order. */
-function crossing(market: NaiveMarket, incoming: NaiveOrder): NaiveOrder[] {
+export function crossing(market: NaiveMarket, incoming: NaiveOrder): NaiveOrder[] {
   const { rules, observed, nowMs } = market
   const isBuyer = incoming.order.side === 'buy'
   const range = rules.range?.(observed, nowMs)
