@@ -221,13 +221,3 @@ export const { encode: encodeOrderAnswer, decode: decodeOrderAnswer } = message(
     }),
   ),
 )
-
-/** What comes back for an order that is only judged: the order as it would be logged, or its refusal. */
-export type OrderVerdict =
-  | { readonly kind: 'valid'; readonly order: Order }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
-
-export const { encode: encodeOrderVerdict, decode: decodeOrderVerdict } = message(
-  'order verdict',
-  since(WIRE_VERSION, union<OrderVerdict>({ valid: { order }, refused: { refusal } })),
-)

@@ -85,6 +85,8 @@ export interface RestClient {
   tickers(): Promise<TickerRecord[]>
   /** The ticker of each market of any kind, as the channel `ticker` has it. */
   marketTickers(): Promise<MarketTicker[]>
+  /** The best bid of a market in engine terms, for OrderFrame.bestBid; undefined when there is none. */
+  bestBid(market: string): Promise<string | undefined>
   /** The best price levels of a market, as the channel `levels` begins with them. */
   levels(market: string, depth?: LevelDepth): Promise<MarketLevels>
   /** An account of perpetual markets as one block of the chain shows it; needs no signature. */
@@ -166,6 +168,9 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
 
   const order = (orderId: string) => get<OrderLookup>(`/v1/orders/${encodeURIComponent(orderId)}`)
 
+  const levels = (market: string, depth?: LevelDepth) =>
+    get<MarketLevels>('/v1/levels', { symbol: market, depth })
+
   const { placeOrder, replaceOrder } = createPlacing({ post, order, resends })
 
   return {
@@ -179,7 +184,8 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     funding: (market, query) => get('/v1/funding', { symbol: market, ...query }),
     tickers: () => get('/v1/integrations/tickers'),
     marketTickers: () => get('/v1/tickers'),
-    levels: (market, depth) => get('/v1/levels', { symbol: market, depth }),
+    levels,
+    bestBid: async (market) => (await levels(market)).bids[0]?.price,
     positions: (subaccountId) => get('/v1/positions', { subaccount_id: subaccountId }),
     balances: (frame, subaccountIds) =>
       getOwn('/v1/balances', frame, { subaccount_id: subaccountIds?.join(',') }),

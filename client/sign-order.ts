@@ -31,8 +31,14 @@ export interface OrderFrame {
   readonly nonce: bigint
   /** Unix seconds, of the order and of the signed action. */
   readonly expirySec: number
-  /** Signed fee bound in basis points of the limit price, on futures of a contract's size; default 30. */
+  /** Signed fee bound in basis points of the worst price of execution, on futures of a contract's size; default 30. */
   readonly worstFeeBps?: number
+  /**
+   * The best bid of the market now, engine terms (RestClient.bestBid); counts for engine sells alone. A sell executes at any price
+   * above its limit, and its fee is of that price. The worst one is taken as the limit, or as BID_HEADROOM_BPS above this bid where
+   * that is more. Without it the limit counts alone: a sell more than 20 % below the bids is then cancelled, `fee_bound_too_low`.
+   */
+  readonly bestBid?: string | undefined
   /** Differs from the signer's address when a session key signs. */
   readonly owner?: Address
   /** Only shrink the position of the account: fills never cross zero. Not on spot. */
@@ -81,6 +87,8 @@ export class BadOrderTerms extends Error {
 }
 
 const DEFAULT_WORST_FEE_BPS = 30n
+/** How far the bids may rise between signing and matching before the fee bound of a sell breaks, in basis points. */
+export const BID_HEADROOM_BPS = 500n
 
 const actionTypes = { Action: SIGNED_STRUCTS.Action } as const
 
@@ -202,7 +210,7 @@ function orderAction(
   const { market } = order
   const limitPrice = readPositive('price', order.price)
   const feeBps = order.worstFeeBps === undefined ? DEFAULT_WORST_FEE_BPS : BigInt(order.worstFeeBps)
-  const worstFee = mulDivCeil(feeBase(market, limitPrice), feeBps, 10_000n)
+  const worstFee = mulDivCeil(feeBase(order, limitPrice), feeBps, 10_000n)
   const subaccountId = BigInt(order.subaccountId)
   const data = encodeTradeData({
     asset: market.asset_address as Address,
@@ -227,9 +235,16 @@ function orderAction(
   }
 }
 
-/** What the fee of one signed unit is a share of: its price, and on futures the USDC of a contract, at any price. */
-const feeBase = ({ future, contract_multiplier: multiplier }: MarketEntry, limitPrice: bigint) =>
-  future === undefined ? limitPrice : BigInt(multiplier) * E18
+/**
+ * What the fee of one signed unit is a share of: the worst price at which it can be charged, and on futures the USDC of a contract,
+ * at any price. A buy never executes above its limit.
+ */
+function feeBase({ market, side, bestBid }: OrderFrame & EngineTerms, limitPrice: bigint): bigint {
+  if (market.future !== undefined) return BigInt(market.contract_multiplier) * E18
+  if (side === 'buy' || bestBid === undefined) return limitPrice
+  const highest = mulDivCeil(readPositive('bestBid', bestBid), 10_000n + BID_HEADROOM_BPS, 10_000n)
+  return highest > limitPrice ? highest : limitPrice
+}
 
 /** Signed amount per 1.0 of size. */
 const amountScale = ({ future }: MarketEntry): bigint =>

@@ -54,6 +54,8 @@ const body = await signTraderOrder(
     side: 'buy',
     price: quote.price,
     size: '10',
+    // A fee is of the price of execution, which may be better than ours.
+    bestBid: bids[0]?.limit_price,
   },
 )
 

@@ -57,11 +57,13 @@ export async function placeOrder(
   const { market } = await readPerpetual(devnet)
   const nonce = randomNonce()
   const domain = { chainId: devnet.chain_id, matching: devnet.matching }
+  const venue = createRestClient(devnet.gateway_url)
+  const bestBid = await venue.bestBid(market.market)
   const body = await signTraderOrder(privateKeyToAccount(account.private_key), domain, {
     ...{ market, orderId: `example-${nonce}`, subaccountId, nonce },
-    ...{ expirySec: Math.floor(Date.now() / 1_000) + FIVE_MINUTES, ...terms },
+    ...{ expirySec: Math.floor(Date.now() / 1_000) + FIVE_MINUTES, bestBid, ...terms },
   })
-  return createRestClient(devnet.gateway_url).placeOrder(body)
+  return venue.placeOrder(body)
 }
 
 /** A limit 1 % worse than the price: where another order has taken the resting one, the quotes around it fill this. */

@@ -135,12 +135,12 @@ const signedFields = {
     .array(z.string())
     .optional()
     .describe(
-      '`worst_fee_below_taker_schedule`: it will not take liquidity. `expiry_far_ahead:<unit>`: `expiry` is more than ten years ahead; as `milliseconds` or `microseconds` it would be near, `never` is beyond every date, `seconds` is only far. `ignored_field:<name>`: the body had a field that looks like a trading instruction and did nothing.',
+      '`worst_fee_below_taker_schedule`: it will not take liquidity. `worst_fee_below_best_price`: when it came, the fee at the best price of the other side was above its bound; what is left of it is cancelled where it meets that price. `expiry_far_ahead:<unit>`: `expiry` is more than ten years ahead; as `milliseconds` or `microseconds` it would be near, `never` is beyond every date, `seconds` is only far. `ignored_field:<name>`: the body had a field that looks like a trading instruction and did nothing.',
     ),
 }
 
 /** Why an order waits out of the book. */
-const HoldReasonName = z
+export const HeldReasonName = z
   .enum(Object.keys(holdReasons) as [HoldReason, ...HoldReason[]])
   .meta({ id: 'HeldReason', description: describeReasons(holdReasons) })
 
@@ -180,7 +180,7 @@ const progressFields = {
   ...figures,
   created_at: time,
   updated_at: time,
-  held_reason: HoldReasonName.optional().describe(
+  held_reason: HeldReasonName.optional().describe(
     'Present while the order waits out of the book, where its `open_amount` is `0`; it returns by itself.',
   ),
   cancel_reason: z

@@ -60,6 +60,8 @@ export interface Placeable {
   readonly keyEndsSec?: number
   /** The facts of its account; absent when the chain did not answer in time. */
   readonly account?: AccountObservation
+  /** What its market admitted it by; absent where a market admits orders by nothing on the chain. */
+  readonly observed?: MarketObservation
 }
 
 /** A placement that enters no log, or only as the repeat of an earlier one, which its market answers. */
@@ -148,11 +150,12 @@ async function admit(
     return undefined
   }
   const refusal = refusalWith(seen)
-  if (refusal === undefined) return placeable
+  const seenMarket = observed && { observed }
+  if (refusal === undefined) return { ...placeable, ...seenMarket }
   const newer = seen && (await withDeadline(funds.readNewer(seen, market), undefined))
   if (newer === undefined || newer === seen) return { refusal }
   const still = refusalWith(newer)
-  return still === undefined ? { ...placeable, account: newer } : { refusal: still }
+  return still === undefined ? { ...placeable, account: newer, ...seenMarket } : { refusal: still }
 }
 
 const UNREADABLE: CustodyVerdict = { kind: 'unreadable' }

@@ -1,9 +1,10 @@
 import {
-  decodeOrderRequest,
   encodeOrderVerdict,
+  judgedFacts,
   type OrderVerdict,
-} from '../../bus-schemas/orders.js'
-import { InvariantBroken } from '../../core/assert.js'
+} from '../../bus-schemas/order-verdict.js'
+import { decodeOrderRequest } from '../../bus-schemas/orders.js'
+import { assert, InvariantBroken } from '../../core/assert.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import { parseBody, type IntakeDeps } from './intake.js'
@@ -43,12 +44,19 @@ export function createValidation(
 async function judge(deps: ValidationDeps, body: unknown): Promise<OrderVerdict> {
   const checked = await checkPlacement(deps, body)
   if ('refusal' in checked) return { kind: 'refused', refusal: checked.refusal }
-  const { order, claim } = checked
+  const { order, claim, account, observed } = checked
   const refusal =
     deps.gate.refusalOf(order.market) ??
     (deps.admission?.trouble(order.market) === undefined ? undefined : refusals.overloaded) ??
     taken(deps, claim)
-  return refusal === undefined ? { kind: 'valid', order } : { kind: 'refused', refusal }
+  if (refusal !== undefined) return { kind: 'refused', refusal }
+  const market = deps.markets.find((each) => each.market === order.market)
+  assert(market !== undefined, `${order.market} was judged and is not registered`)
+  const facts = judgedFacts(market).write({
+    ...(account !== undefined && { account }),
+    ...(observed !== undefined && { observed }),
+  })
+  return { kind: 'valid', order, facts }
 }
 
 /** Whether another order holds the id or the nonce; the order itself would have been answered before. */

@@ -1,11 +1,12 @@
-import { decodeOrderVerdict, encodeOrderRequest } from '../../bus-schemas/orders.js'
+import { decodeOrderVerdict } from '../../bus-schemas/order-verdict.js'
+import { encodeOrderRequest } from '../../bus-schemas/orders.js'
 import { askValidateOrder } from '../../bus-schemas/subjects.js'
 import { likelyMistake, type SignatureMistake } from '../../chain/signing/diagnose.js'
+import type { Market } from '../../core/contracts/market.js'
 import { spotContract } from '../../core/contracts/translation.js'
 import { formatDecimal } from '../../core/decimal.js'
 import type { Order } from '../../core/engine/order.js'
 import { findInstrument } from '../../core/entry/find-market.js'
-import { controlRefusals } from '../../core/entry/order-refusals.js'
 import { decodeTradeData, readAction } from '../../core/entry/read-action.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import { NewOrder } from '../../interface/order.js'
@@ -14,6 +15,7 @@ import { ANSWER_TIMEOUT_MS } from '../../runtime/bus/ask-intake.js'
 import { NoAnswer } from '../../runtime/bus/bus.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse, type GatewayDeps } from '../context.js'
+import { foreseeOrder } from '../foresee-order.js'
 import { marketNamed } from '../orders.js'
 import { bodyRefusals, refused, type Route } from '../route.js'
 
@@ -26,8 +28,9 @@ export const postOrdersValidate: Route = {
     tag: 'Orders',
     summary: 'Judge a signed order without placing it',
     description:
-      'The checks of `POST /v1/orders` in their order: fields, terms, account, signature, margin, uniqueness; then whether a ' +
-      'post-only order would take of the book as it is now. `open_order_limit` and `signer_order_limit` are left to the market. ' +
+      'The checks of `POST /v1/orders` in their order: fields, terms, account, signature, margin, uniqueness; then what the market ' +
+      'would do with the order by the book as it is now: what fills at which prices, what rests, waits or is cancelled at once, and the ' +
+      'margin after it. `open_order_limit` and `signer_order_limit` are left to the market. ' +
       'A signature that is not its signer’s is compared with the known mistakes of clients.',
     body: NewOrder,
     responses: {
@@ -48,8 +51,11 @@ export const postOrdersValidate: Route = {
     const verdict = await ask(deps, { request_id: ctx.state.requestId, body: read.body })
     if (verdict === undefined) return refuse(ctx, refusals.overloaded)
     if (verdict.kind === 'valid') {
-      const refusal = refusedByBook(deps, verdict.order)
-      ctx.body = refusal ? refusedVerdict(refusal, undefined) : validVerdict(deps, verdict.order)
+      const market = marketNamed(deps, verdict.order.market)
+      const { outcome, refusal, order } = foreseeOrder(deps, market, verdict)
+      ctx.body = refusal
+        ? refusedVerdict(refusal, undefined)
+        : { ...validVerdict(market, verdict.order, order), outcome }
       return
     }
     const mistake =
@@ -72,27 +78,12 @@ async function ask(
   }
 }
 
-/** What the market would refuse by its book, as the read model shows it now. */
-function refusedByBook(
-  { readModel }: GatewayDeps,
-  { market, side, limitPrice, postOnly }: Order,
-): Refusal | undefined {
-  if (postOnly !== 'reject') return undefined
-  const { bid, ask } = readModel.bestPrices(market)
-  const crosses =
-    side === 'buy' ? ask !== undefined && limitPrice >= ask : bid !== undefined && limitPrice <= bid
-  return crosses ? controlRefusals.postOnlyWouldCross : undefined
-}
-
-function validVerdict(deps: GatewayDeps, order: Order): OrderVerdict {
-  const { side, limitPrice: price, desiredAmount: amount, signatureStatus, warnings } = order
-  const contract = spotContract(
-    marketNamed(deps, order.market),
-    { side, price, amount },
-    order.uiIntent,
-  )
+/** `order`: as it would be booked. */
+function validVerdict(market: Market, sent: Order, { warnings }: Order): OrderVerdict {
+  const { side, limitPrice: price, desiredAmount: amount, signatureStatus, uiIntent } = sent
+  const contract = spotContract(market, { side, price, amount }, uiIntent)
   return {
-    ...{ valid: true, market: order.market, signature_status: signatureStatus },
+    ...{ valid: true, market: market.market, signature_status: signatureStatus },
     engine_order: { side, price: formatDecimal(price, 18), amount: formatDecimal(amount, 18) },
     ...(contract !== undefined && { spot_contract: contract }),
     ...(warnings !== undefined && { warnings: [...warnings] }),

@@ -282,6 +282,13 @@ export interface Presentation {
   readonly uiDecimals: { readonly price: number; readonly size: number }
   /** Whether `GET /v1/integrations/tickers` serves the market (REA-021). */
   readonly hasTicker: boolean
+  /** What trades of an account move, or the exposure that they open, without fees. */
+  readonly movesOf: (trades: readonly AccountTrade[]) => Moves
+  /** Margin of an account of these facts after trades of it. Absent where no margin decides. */
+  readonly marginAfter?: (
+    held: JudgedAccount,
+    trades: readonly AccountTrade[],
+  ) => MarginStanding | undefined
   /** Further members of a fill, for the order's own side. Absent where there are none. */
   readonly fill?: (fill: MarkedFill) => MarkFields
   /** What `GET /v1/marks` and `GET /v1/funding` serve. Absent where nothing values positions. */
@@ -290,6 +297,36 @@ export interface Presentation {
   readonly positions?: (held: HeldAccount) => HeldRecords
   /** What an account holds in the market, as `GET /v1/balances` shows it. Absent where that does not serve the market. */
   readonly funds?: (held: HeldFunds) => ShownFunds
+}
+
+/** One trade as one of its accounts sees it; the fee is what the account pays. */
+export interface AccountTrade {
+  readonly side: Side
+  readonly price: PriceE18
+  readonly amount: AmountE18
+  readonly fee: QuoteE18
+}
+
+/** Signed amounts at 1e18: what an account gains and gives. */
+export interface Moves {
+  readonly usdc: bigint
+  readonly cngn: bigint
+}
+
+/** What the chain shows of an account and its market, as the engine judges it. */
+export interface JudgedAccount {
+  readonly observed: MarketObservation
+  readonly facts: AccountFacts
+}
+
+/** Margin of an account; signed, in USDC at 1e18. */
+export interface MarginStanding {
+  /** Engine amount at 1e18, signed: positive is long. */
+  readonly position: bigint
+  readonly initialSurplus: bigint
+  readonly maintenanceSurplus: bigint
+  /** At 1e10; absent where there is no such price. */
+  readonly liquidationPriceE10?: bigint
 }
 
 /** Prices of a market on the chain, whose history is kept. */

@@ -4,6 +4,7 @@ import { sealTrading, type Contract } from './contract.js'
 import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
 import { expirySecOf } from './future-entry.js'
 import { spot } from './spot.js'
+import { movesOfUsdc } from './trade-moves.js'
 
 /**
  * A dated contract settled by delivery (REA-010). Its markets load, and are listed when they are enabled; new
@@ -28,6 +29,7 @@ export const deliverable: Contract = Object.freeze<Contract>({
       accepts_orders: false as const,
     }),
     uiDecimals: { price: 4, size: 0 },
+    movesOf: movesOfUsdc,
     hasTicker: false,
   },
 })

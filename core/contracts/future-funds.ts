@@ -1,8 +1,10 @@
 import { assert } from '../assert.js'
 import { E18 } from '../money.js'
+import type { JudgedAccount, MarginStanding, AccountTrade } from './contract.js'
 import type { FundsFacts, HeldFunds, ShownFunds } from './funds.js'
-import { futureOf, type FutureAccount, type FutureFacts } from './future-facts.js'
+import { futureAccountOf, futureOf, type FutureAccount, type FutureFacts } from './future-facts.js'
 import {
+  CONTRACT_MULTIPLIER,
   cngnAtBoth,
   cngnValue,
   futureModel,
@@ -12,7 +14,8 @@ import {
   surplusOf,
 } from './future-margin.js'
 import { marginBalance, reservedMargin, type MarginFigures } from './margin-funds.js'
-import { sizeOf } from './perpetual-margin.js'
+import { legOf, type Leg } from './margin-purse.js'
+import { floorE18, sizeOf } from './perpetual-margin.js'
 
 /** What the chain shows of a trading account for its balances. */
 export interface FutureFunds {
@@ -51,28 +54,59 @@ function figuresOf(
   { account, cngnBalance }: FutureFunds,
 ): Omit<MarginFigures, 'reserved'> {
   const { usdc, position, otherSize } = account
-  const { index, indexStale, initialRate, maintenanceRate, maintenanceFactor } = facts
-  const initial = initialTerms(facts)
-  const maintenance = { rate: maintenanceRate, factor: maintenanceFactor }
+  const { index, indexStale, initialRate, maintenanceRate } = facts
   const size = sizeOf(position) + otherSize
-  const { atMark, atIndex } = cngnAtBoth(account, facts)
+  const { atMark } = cngnAtBoth(account, facts)
   const lower = lowerCngn(account, facts)
   const valued = (amount: bigint, factor: bigint): bigint | undefined => {
     if (amount === 0n) return 0n
     return indexStale ? undefined : cngnValue(amount, index, factor)
   }
-  const surplus = (cngn: bigint, terms: typeof initial): bigint | undefined =>
+  return {
+    position: futureModel.positionOf(account),
+    balance: usdc,
+    collateral: valued(lower, initialTerms(facts).factor),
+    unrealized: valued(atMark - cngnBalance, E18),
+    initial: requirementOf(size, initialRate),
+    maintenance: requirementOf(size, maintenanceRate),
+    ...surplusesOf(facts, account),
+  }
+}
+
+/** Undefined where a surplus depends on an index that is stale. */
+function surplusesOf(facts: FutureFacts, account: FutureAccount) {
+  const { usdc, position, otherSize } = account
+  const { index, indexStale, maintenanceRate: rate, maintenanceFactor: factor } = facts
+  const size = sizeOf(position) + otherSize
+  const surplus = (cngn: bigint, terms: ReturnType<typeof initialTerms>): bigint | undefined =>
     indexStale && (cngn !== 0n || size !== 0n)
       ? undefined
       : surplusOf({ usdc, cngn, size }, index, terms)
   return {
-    position: futureModel.positionOf(account),
-    balance: usdc,
-    collateral: valued(lower, initial.factor),
-    unrealized: valued(atMark - cngnBalance, E18),
-    initial: requirementOf(size, initialRate),
-    maintenance: requirementOf(size, maintenanceRate),
-    initialSurplus: surplus(lower, initial),
-    maintenanceSurplus: surplus(atIndex, maintenance),
+    initialSurplus: surplus(lowerCngn(account, facts), initialTerms(facts)),
+    maintenanceSurplus: surplus(cngnAtBoth(account, facts).atIndex, { rate, factor }),
   }
+}
+
+/** As the manager computes it once the trades are booked at the present mark; undefined while the index is stale. */
+export function futureMarginAfter(
+  { observed, facts: own }: JudgedAccount,
+  trades: readonly AccountTrade[],
+): MarginStanding | undefined {
+  const facts = futureOf(observed.facts)
+  const before = futureAccountOf(own)
+  const legs = trades.map(({ side, price, amount, fee }) => legOf(side, price, amount, fee))
+  const total = (of: (leg: Leg) => bigint): bigint => legs.reduce((sum, leg) => sum + of(leg), 0n)
+  const account: FutureAccount = {
+    ...before,
+    position: before.position + total(({ size }) => size) / CONTRACT_MULTIPLIER,
+    usdc: before.usdc - total(({ fee }) => fee),
+    cngn:
+      cngnAtBoth(before, facts).atMark +
+      total(({ size, worth }) => floorE18(facts.mark * size - worth)),
+    mark: facts.mark,
+  }
+  const { initialSurplus, maintenanceSurplus } = surplusesOf(facts, account)
+  if (initialSurplus === undefined || maintenanceSurplus === undefined) return undefined
+  return { position: futureModel.positionOf(account), initialSurplus, maintenanceSurplus }
 }

@@ -37,13 +37,14 @@ import {
   type FutureAccount,
   type FutureFacts,
 } from './future-facts.js'
-import { futureFunds } from './future-funds.js'
+import { futureFunds, futureMarginAfter } from './future-funds.js'
 import { CONTRACT_MULTIPLIER, futureModel, judgingPrice, POSITION_STEP } from './future-margin.js'
 import { fillBand, FIXING_SEC, isInBand } from './future-prices.js'
 import { legOf, marginSnapshot, type MarginTypes } from './margin-purse.js'
 import { fitsCash, fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
 import { sizeOf } from './perpetual-margin.js'
 import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js'
+import { movesOfUsdc } from './trade-moves.js'
 
 type FutureTypes = MarginTypes<FutureAccount, FutureFacts>
 type Observed = MarketObservation<FutureFacts> | undefined
@@ -182,6 +183,8 @@ export const future: Contract = Object.freeze({
   present: {
     marketEntry: futureEntry,
     uiDecimals: { price: 4, size: 0 },
+    movesOf: movesOfUsdc,
+    marginAfter: futureMarginAfter,
     hasTicker: false,
     fill: futureFill,
     funds: futureFunds,

@@ -1,8 +1,17 @@
+import type { AccountTrade, JudgedAccount, MarginStanding } from './contract.js'
 import type { FundsFacts, HeldFunds, ShownFunds } from './funds.js'
 import { assert } from '../assert.js'
 import { marginBalance, reservedMargin, type MarginFigures } from './margin-funds.js'
-import { perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
-import { creditOf, perpetualModel, requirementOf } from './perpetual-margin.js'
+import { legOf } from './margin-purse.js'
+import { perpetualAccountOf, perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
+import {
+  creditOf,
+  liquidationPrice,
+  marginOf,
+  perpetualModel,
+  requirementOf,
+  unsettledAt,
+} from './perpetual-margin.js'
 import type { PerpetualPosition } from './perpetual-position.js'
 
 /** Hides what the chain shows of a perpetual account from everything outside its records. */
@@ -46,5 +55,34 @@ function figuresOf(
     initial: ifPriced(requirementOf(facts, position, 'initial')),
     maintenance: ifPriced(requirementOf(facts, position, 'maintenance')),
     ...{ initialSurplus, maintenanceSurplus },
+  }
+}
+
+/**
+ * As the manager computes it once the trades are booked at the present mark, with what the account holds in other markets counted
+ * as initial margin counts it; undefined while the account or the market cannot be priced.
+ */
+export function perpetualMarginAfter(
+  { observed, facts: own }: JudgedAccount,
+  trades: readonly AccountTrade[],
+): MarginStanding | undefined {
+  const facts = perpetualOf(observed.facts)
+  const account = perpetualAccountOf(own)
+  if (facts.pricesStale || account.valued === undefined) return undefined
+  let { position, cash } = account
+  if (position !== 0n) cash += unsettledAt(account, facts.mark)
+  for (const { side, price, amount, fee } of trades) {
+    const leg = legOf(side, price, amount, fee)
+    position += leg.size
+    cash += perpetualModel.resultOf(facts, leg)
+  }
+  const { elsewhere } = account.valued
+  const after = { position, cash, unsettled: 0n, collateral: account.collateral }
+  const initialSurplus = marginOf(facts, after, 'initial') + elsewhere
+  const maintenanceSurplus = marginOf(facts, after, 'maintenance') + elsewhere
+  const atPrice = liquidationPrice(facts, { position, surplus: maintenanceSurplus })
+  return {
+    ...{ position, initialSurplus, maintenanceSurplus },
+    ...(atPrice !== undefined && { liquidationPriceE10: atPrice }),
   }
 }

@@ -21,10 +21,11 @@ import {
   type PerpetualFacts,
 } from './perpetual-facts.js'
 import { isTradingEnabled, perpetualEntry, perpetualPrices } from './perpetual-entry.js'
-import { perpetualFunds } from './perpetual-funds.js'
+import { perpetualFunds, perpetualMarginAfter } from './perpetual-funds.js'
 import { perpetualModel } from './perpetual-margin.js'
 import { perpetualPositions } from './perpetual-position.js'
 import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js'
+import { movesOfBase } from './trade-moves.js'
 
 type PerpetualTypes = MarginTypes<PerpetualAccount, PerpetualFacts>
 
@@ -112,6 +113,8 @@ export const perpetual: Contract = Object.freeze({
   present: {
     marketEntry: perpetualEntry,
     uiDecimals: { price: 8, size: 0 },
+    movesOf: movesOfBase,
+    marginAfter: perpetualMarginAfter,
     hasTicker: false,
     positions: perpetualPositions,
     funds: perpetualFunds,

@@ -4,6 +4,7 @@ import { sealTrading, type Contract, type RefusalReason } from './contract.js'
 import type { FaultOf, VenueFaults } from './faults.js'
 import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
 import type { HeldFunds, MatchClaim, OpenClaim, ShownFunds } from './funds.js'
+import { movesOfBase } from './trade-moves.js'
 
 const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
   ['SRM_PortfolioBelowMargin', 'insufficient_margin'],
@@ -40,6 +41,7 @@ export const spot: Contract = Object.freeze({
   present: {
     marketEntry: () => ({}),
     uiDecimals: { price: 4, size: 2 },
+    movesOf: movesOfBase,
     hasTicker: true,
     funds: spotFunds,
   },

@@ -16,7 +16,7 @@ import {
 } from './command-answer.js'
 import type { Command } from './command.js'
 import { areOwn, endImmediate, FOK_UNFILLABLE, outlastsOwn, SELF_TRADE } from './controls.js'
-import { crossingOrders } from './crossing.js'
+import { crossingOrders, firstCrossing } from './crossing.js'
 import { cancelOrder, emitPlaced, markCancelled, markEnded, type Step } from './emit-change.js'
 import { CANCEL_ON_DISCONNECT, isOfEndedLease } from './leases.js'
 import {
@@ -111,6 +111,7 @@ function enter(step: Step, booked: Order, parents: Parents): Placed {
   const { state } = step
   state.rank += 1
   const live = newOf(state, booked, parents)
+  if (breaksItsBound(state, live)) live.order = warned(booked)
   state.orders.set(booked.orderId, live)
   if (booked.signedByCode === true) state.windows.orders += 1
   joinOwner(state, live)
@@ -121,7 +122,25 @@ function enter(step: Step, booked: Order, parents: Parents): Placed {
   }
   emitPlaced(step, live)
   scheduleOrder(state, live)
-  return { kind: 'order', order: booked, progress: progressOf(live) }
+  return { kind: 'order', order: live.order, progress: progressOf(live) }
+}
+
+/** A warning of orders whose fee bound is below the fee at the best price that they meet when they come (ORD-089). */
+export const BELOW_BEST_PRICE = 'worst_fee_below_best_price'
+
+const warned = (order: Order): Order => ({
+  ...order,
+  warnings: [...(order.warnings ?? []), BELOW_BEST_PRICE],
+})
+
+/** Whether the fee of a match at the best price within reach is more than the order's bound. */
+function breaksItsBound(state: MatcherState, live: LiveOrder): boolean {
+  if (live.unmatched === 0n) return false
+  const best = firstCrossing(state, live)
+  if (best === undefined) return false
+  const { rules, trading } = state
+  const fee = trading.takerFee(rules, best.limitPrice, best.unmatched)
+  return trading.feePerUnit(fee, best.unmatched) > live.order.worstFee
 }
 
 /** An order that is not known to the market yet. */

@@ -35,6 +35,56 @@ describe('POST /v1/orders/validate', () => {
     expect(placed.status).to.equal(200)
   })
 
+  it('says what would fill now, what rests and what is cancelled, as the market’s own step does it (ORD-090)', async () => {
+    const { json } = await stage.send('GET', '/v1/book?symbol=cNGN-USDC')
+    interface Shown {
+      readonly limit_price: string
+      readonly open_amount: string
+    }
+    const asks = json.asks as readonly Shown[]
+    const [best] = asks
+    if (best === undefined) throw new Error('the book has no ask')
+    const crossed = asks.filter(({ limit_price: price }) => price === best.limit_price)
+    const depth = crossed.reduce((sum, { open_amount: open }) => sum + Number(open), 0)
+    const amount = String(Math.ceil(depth) + 5)
+    const terms = { side: 'buy', price: best.limit_price, worstFee: 10n ** 18n } as const
+    const body = await signedBody({ ...terms, amount })
+    const { outcome } = await judge(body)
+    expect(outcome?.fills).to.include({
+      ...{ average_price: best.limit_price, worst_price: best.limit_price },
+      orders: crossed.length,
+    })
+    expect(Number(outcome?.fills?.amount)).to.equal(depth)
+    expect(outcome?.fills?.balance_delta.cngn).to.equal(`+${outcome?.fills?.amount}`)
+    expect(outcome).to.deep.include({ status: 'active', cancelled: [] })
+    expect(Number(outcome?.open_amount)).to.be.closeTo(Number(amount) - depth, 1e-9)
+    const immediate = await judge({ ...body, time_in_force: 'IOC' })
+    expect(immediate.outcome).to.include({ status: 'cancelled', cancel_reason: 'ioc_remainder' })
+    expect(immediate.outcome?.cancelled.map((it) => it.order_id)).to.deep.equal([body.order_id])
+    const whole = await judge({ ...body, time_in_force: 'FOK' })
+    expect(whole.outcome).to.include({ cancel_reason: 'fok_unfillable' })
+    expect(whole.outcome).not.to.have.property('fills')
+    const resting = await judge(await signedBody({ side: 'buy', amount: '3', price: '0.0000001' }))
+    expect(resting.outcome).to.deep.include({
+      ...{ status: 'active', open_amount: '3', limit_price: '0.0000001', cancelled: [] },
+    })
+    expect(resting.outcome).not.to.have.any.keys('fills', 'margin', 'held_reason')
+  })
+
+  it('says that the fee bound is below the fee at the best price (ORD-089)', async () => {
+    const { json } = await stage.send('GET', '/v1/book?symbol=cNGN-USDC&depth=1')
+    const [ask] = json.asks as { readonly limit_price: string }[]
+    const price = ask?.limit_price ?? ''
+    const { valid, warnings, outcome } = await judge(
+      await signedBody({ side: 'buy', price, worstFee: 1n }),
+    )
+    expect(valid).to.equal(true)
+    expect(warnings).to.include.members([
+      ...['worst_fee_below_taker_schedule', 'worst_fee_below_best_price'],
+    ])
+    expect(outcome).to.include({ status: 'cancelled', cancel_reason: 'fee_bound_too_low' })
+  })
+
   it('says that the id or the nonce is taken', async () => {
     const first = await signedBody()
     expect((await stage.send('POST', '/v1/orders', { body: first })).status).to.equal(200)

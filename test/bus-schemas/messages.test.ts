@@ -9,6 +9,12 @@ import {
   encodeGasStanding,
 } from '../../bus-schemas/operations.js'
 import {
+  decodeOrderVerdict,
+  encodeOrderVerdict,
+  judgedFacts,
+  type OrderVerdict,
+} from '../../bus-schemas/order-verdict.js'
+import {
   decodeOrderAnswer,
   decodeOrderRequest,
   encodeOrderAnswer,
@@ -42,6 +48,7 @@ import { arbitraryAddress } from '../support/actions.js'
 import {
   anyHash,
   anyLoggedCommand,
+  anyObservation,
   anyOrder,
   anyProgress,
   anySeq,
@@ -79,6 +86,10 @@ const anyOrderAnswer: fc.Arbitrary<OrderAnswer> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('refused' as const), refusal: anyRefusal }),
 )
+const anyOrderVerdict: fc.Arbitrary<OrderVerdict> = fc.oneof(
+  fc.record({ kind: fc.constant('valid' as const), order: anyOrder(), facts: anyText }),
+  fc.record({ kind: fc.constant('refused' as const), refusal: anyRefusal }),
+)
 const anyTransferAnswer: fc.Arbitrary<TransferAnswer> = fc.oneof(
   fc.record({ kind: fc.constant('record' as const), record: anyTransfer }),
   fc.record({ kind: fc.constant('refused' as const), refusal: anyTransferRefusal }),
@@ -101,6 +112,10 @@ const declared: readonly Declared[] = [
   }),
   message('block', fc.oneof(anyBlock, anyTakeOver), { encode: encodeBlock, decode: decodeBlock }),
   message('order answer', anyOrderAnswer, { encode: encodeOrderAnswer, decode: decodeOrderAnswer }),
+  message('order verdict', anyOrderVerdict, {
+    encode: encodeOrderVerdict,
+    decode: decodeOrderVerdict,
+  }),
   message(
     'transfer request',
     fc.record({ request_id: anyText, client_address: anyText, body: anyText }),
@@ -159,6 +174,11 @@ const declared: readonly Declared[] = [
     decode: decodeGasStanding,
   }),
   { name: 'stored order', any: anyOrder(), ...orderText },
+  {
+    name: 'facts of an order',
+    any: fc.record({ account: anyObservation }, { requiredKeys: [] }),
+    ...judgedFacts({ contractType: 'spot' }),
+  },
   { name: 'stored terms', any: anyTerms, ...termsText },
   { name: 'stored transfer', any: anyTransfer, ...transferText },
 ]

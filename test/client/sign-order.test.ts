@@ -75,6 +75,38 @@ describe('sign order', () => {
     expect(plain).not.to.have.any.keys('reduce_only', 'time_in_force', 'post_only')
   })
 
+  it('bounds the fee of a sell by the best bid, with headroom, and that of a buy by its limit (ORD-091)', async () => {
+    const boundOf = async (side: 'buy' | 'sell', bestBid?: string, more = {}) =>
+      BigInt(
+        (
+          await signOrder(signer, domain, {
+            ...frame,
+            side,
+            price: '0.0005',
+            amount: '1',
+            bestBid,
+            ...more,
+          })
+        ).worst_fee,
+      )
+    const ofLimit = (5n * 10n ** 14n * 30n) / 10_000n
+    expect(await boundOf('sell')).to.equal(ofLimit)
+    expect(await boundOf('buy', '0.0007')).to.equal(ofLimit)
+    expect(await boundOf('sell', '0.0004')).to.equal(ofLimit)
+    // 105 % of the bid.
+    expect(await boundOf('sell', '0.001')).to.equal((105n * 10n ** 13n * 30n) / 10_000n)
+    expect(await boundOf('sell', '0.001', { worstFeeBps: 25 })).to.equal(
+      (105n * 10n ** 13n * 25n) / 10_000n,
+    )
+    // A market of futures charges by size.
+    const future = marketEntry(aFuture())
+    expect(await boundOf('sell', '0.001', { market: future })).to.equal(3n * 10n ** 18n)
+    for (const bad of ['0', '-1', '1e3', '']) {
+      const error: unknown = await boundOf('sell', bad).catch((refused: unknown) => refused)
+      expect(error, bad).to.be.instanceOf(BadOrderTerms)
+    }
+  })
+
   it('states time in force, post-only and self-trade prevention beside what is signed', async () => {
     const terms = { ...frame, side: 'buy', price: '0.00065', amount: '1' } as const
     const plain = await signOrder(signer, domain, terms)

@@ -8,6 +8,7 @@ import {
 } from '../../core/contracts/contract.js'
 import { feePerUnitFloor, notionalFloor } from '../../core/contracts/fees.js'
 import type { ContractType } from '../../core/contracts/market.js'
+import { movesOfBase } from '../../core/contracts/trade-moves.js'
 import { amountE18, E18, quoteE18, type PriceE18 } from '../../core/money.js'
 import { struct } from '../../core/wire/compound.js'
 import { flag, priceE18 as priceCodec, uint } from '../../core/wire/codec.js'
@@ -125,6 +126,7 @@ export const toy: Contract = {
     marketEntry: () => ({ toy: { credit_unit: 'quote' } }),
     uiDecimals: { price: 2, size: 2 },
     hasTicker: false,
+    movesOf: movesOfBase,
   },
 }
 

@@ -1,0 +1,66 @@
+import { judgedFacts, type OrderVerdict } from '../bus-schemas/order-verdict.js'
+import type { JudgedAccount } from '../core/contracts/contract.js'
+import type { Market } from '../core/contracts/market.js'
+import { openingOf } from '../core/contracts/market-terms.js'
+import { foresee } from '../core/engine/foresee.js'
+import { SWEEP_MAX_MATCHES } from '../core/engine/limits.js'
+import type { Order } from '../core/engine/order.js'
+import { POST_ONLY_WOULD_CROSS } from '../core/engine/post-only.js'
+import { changeRefusals, controlRefusals } from '../core/entry/order-refusals.js'
+import type { Refusal } from '../core/entry/refusals.js'
+import type { OpenOrder } from '../core/records/order-record.js'
+import { outcomeRecord } from '../core/records/outcome-record.js'
+import type { OrderOutcome } from '../interface/validation.js'
+import type { GatewayDeps } from './context.js'
+
+type Valid = Extract<OrderVerdict, { kind: 'valid' }>
+
+type Foresight = {
+  /** As the market would book it. */
+  readonly order: Order
+} & (
+  | { readonly outcome: OrderOutcome; readonly refusal?: never }
+  | { readonly refusal: Refusal; readonly outcome?: never }
+)
+
+/** One more than a step matches, so that a sweep that goes on is seen as one. */
+const MET_MAX = SWEEP_MAX_MATCHES + 1
+
+/** What the market would do with an order that the intake takes, by the book that the read model shows now. */
+export function foreseeOrder(
+  { readModel, nowMs }: Pick<GatewayDeps, 'readModel' | 'nowMs'>,
+  market: Market,
+  { order, facts }: Valid,
+): Foresight {
+  const { account, observed } = judgedFacts(market).read(facts)
+  const feedSeq = readModel.projectedSeq(market.market)
+  const met = crossedBy(readModel, order)
+  const foreseen = foresee(
+    { opening: openingOf(market), standing: market.standing, observed, nowMs: nowMs() },
+    met,
+    { order, account },
+  )
+  if (foreseen.kind === 'refused') {
+    const isPostOnly = foreseen.code === POST_ONLY_WOULD_CROSS
+    const refusal = isPostOnly ? controlRefusals.postOnlyWouldCross : changeRefusals.commandRefused
+    return { order, refusal }
+  }
+  const judged: JudgedAccount | undefined = account &&
+    observed && { observed, facts: account.facts }
+  const outcome = outcomeRecord(market, foreseen, { feedSeq, account: judged })
+  return { order: foreseen.order, outcome }
+}
+
+/** The open orders that an order crosses by its limit, best first. */
+function crossedBy(
+  readModel: GatewayDeps['readModel'],
+  { market, side, limitPrice: limit }: Order,
+): OpenOrder[] {
+  const { bid, ask } = readModel.bestPrices(market)
+  const isCrossed = (price: bigint | undefined): boolean =>
+    price !== undefined && (side === 'buy' ? price <= limit : price >= limit)
+  if (!isCrossed(side === 'buy' ? ask : bid)) return []
+  return readModel
+    .openOrders(market, MET_MAX)
+    .filter(({ order }) => order.side !== side && isCrossed(order.limitPrice))
+}

@@ -1,0 +1,109 @@
+import type { MarketObservation } from '../contracts/contract.js'
+import { rulesOf, type MarketOpening, type MarketStanding } from '../contracts/market-terms.js'
+import { amountE18, type AmountE18 } from '../money.js'
+import type { AccountObservation } from './accounts.js'
+import { applyCommand, type AppliedCommand } from './apply-command.js'
+import type { Change, Match } from './change.js'
+import type { Command } from './command.js'
+import type { RefusedCommand, StandingOrder } from './command-answer.js'
+import type { Order, OrderProgress } from './order.js'
+import { emptyMatcherState } from './state.js'
+
+/** A market as it stands, of which the book is given apart. */
+export interface ForeseenMarket {
+  readonly opening: MarketOpening
+  readonly standing: MarketStanding
+  /** What the chain shows of it; absent where its contract asks for nothing. */
+  readonly observed?: MarketObservation | undefined
+  /** Unix milliseconds. */
+  readonly nowMs: number
+}
+
+/** An open order of the book, with its place in time. */
+export type Resting = StandingOrder & { readonly rank: number }
+
+/** An order that a placement would cancel at once, and how much of it. */
+export interface Cancelled {
+  readonly orderId: string
+  readonly amount: AmountE18
+  readonly reason: string
+}
+
+/** What would become of an order. */
+export type Foreseen =
+  | { readonly kind: 'refused'; readonly code: RefusedCommand['code'] }
+  | {
+      readonly kind: 'order'
+      /** As it would be booked. */
+      readonly order: Order
+      readonly progress: OrderProgress
+      /** The order is the taker of each. */
+      readonly matches: readonly Match[]
+      /** Orders of its owner, itself included. */
+      readonly cancelled: readonly Cancelled[]
+    }
+
+/**
+ * What placing an order would do now: the market's own step, applied to a market with nothing but the orders that it could meet.
+ * `resting` are orders of the other side. The means of their accounts, what awaits settlement, the windows of signers that are
+ * code and limits of live orders are not known, and count for nothing.
+ */
+export function foresee(
+  { opening, standing, observed, nowMs }: ForeseenMarket,
+  resting: readonly Resting[],
+  placement: { readonly order: Order; readonly account?: AccountObservation | undefined },
+): Foreseen {
+  const rules = rulesOf({ ...opening.rules, openOrderLimit: 0 })
+  const state = emptyMatcherState({ ...opening, rules })
+  // The facts are judged at the moment at which they were read.
+  const atMs = observed?.readAtMs ?? nowMs
+  let sourceNo = 0
+  const apply = (command: Command): AppliedCommand => {
+    sourceNo += 1
+    return applyCommand(state, { source: SOURCE, sourceNo, atMs, command })
+  }
+  if (observed !== undefined) apply({ kind: 'MarketObserved', observation: observed })
+  if (standing.status !== 'open' && !state.closed) {
+    apply({ kind: 'MarketPaused', by: SOURCE, reason: standing.reason ?? standing.status })
+  }
+  const byRank = [...resting].sort((a, b) => a.rank - b.rank)
+  for (const each of byRank) apply({ kind: 'PlaceOrder', order: asMaker(each) })
+  const { order, account } = placement
+  const { changes, answer } = apply({
+    ...{ kind: 'PlaceOrder', order: without(order, OF_WINDOWS) },
+    ...(account !== undefined && { account }),
+  })
+  if (answer?.kind === 'refused') return answer
+  if (answer?.kind !== 'order') return { kind: 'refused', code: 'command_refused' }
+  return {
+    ...{ kind: 'order', order: answer.order, progress: answer.progress },
+    matches: changes.flatMap((change) => (change.kind === 'OrderMatched' ? [change.match] : [])),
+    cancelled: changes.flatMap((change) => cancelledOf(change, order)),
+  }
+}
+
+const SOURCE = 'foresee'
+
+/** What is open of an order, as a maker that meets nothing by itself. */
+function asMaker({ order, progress }: Resting): Order {
+  const initialFilled = amountE18(order.desiredAmount - progress.open)
+  return { ...without(order, OF_MAKERS), initialFilled, signatureStatus: 'checked' }
+}
+
+/** What depends on what is not known here. */
+const OF_WINDOWS: ReadonlySet<string> = new Set<keyof Order>(['signedByCode'])
+const OF_MAKERS: ReadonlySet<string> = new Set<keyof Order>([
+  ...(['reduceOnly', 'leaseId', 'postOnly', 'signedByCode'] as const),
+])
+
+/** The order without optional fields. */
+const without = (order: Order, names: ReadonlySet<string>): Order =>
+  Object.fromEntries(Object.entries(order).filter(([name]) => !names.has(name))) as unknown as Order
+
+function cancelledOf(change: Change, { owner, orderId }: Order): readonly Cancelled[] {
+  const isEnd = change.kind === 'OrderCancelled' || change.kind === 'OrderPlaced'
+  if (!isEnd || change.owner !== owner || change.cancelReason === undefined) return []
+  const { desired, filled, pending, openDelta, cancelReason: reason } = change
+  const amount = change.orderId === orderId ? desired - filled - pending : -openDelta
+  return [{ orderId: change.orderId, amount: amountE18(amount), reason }]
+}
