@@ -151,11 +151,9 @@ function readState(db: Database): RegistryState {
 }
 
 function prepareTable(db: Database): ClaimTable {
-  const byId = db.prepare<[string], TakenRow>(
-    'SELECT order_id, market, fingerprint FROM taken_order WHERE order_id = ?',
-  )
+  const byId = db.prepare<[string], TakenRow>('SELECT * FROM taken_order WHERE order_id = ?')
   const byNonce = db.prepare<[string, string], TakenRow>(
-    'SELECT order_id, market, fingerprint FROM taken_order WHERE owner = ? AND nonce = ?',
+    'SELECT * FROM taken_order WHERE owner = ? AND nonce = ?',
   )
   const byOwner = db.prepare<[string]>('SELECT 1 FROM taken_order WHERE owner = ? LIMIT 1')
   return {
@@ -167,13 +165,16 @@ function prepareTable(db: Database): ClaimTable {
 
 interface TakenRow {
   readonly order_id: string
+  readonly owner: Address
+  readonly nonce: string
   readonly market: string
   readonly fingerprint: Uint8Array
 }
 
 function takenOrder(row: TakenRow | undefined): TakenOrder | undefined {
   if (row === undefined) return undefined
-  return { orderId: row.order_id, market: row.market, fingerprint: row.fingerprint }
+  const { order_id: orderId, owner, nonce, market, fingerprint } = row
+  return { orderId, owner, nonce: BigInt(nonce), market, fingerprint }
 }
 
 function prepareWatch(

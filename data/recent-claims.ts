@@ -15,10 +15,8 @@ export interface Claim {
   readonly fingerprint: Uint8Array
 }
 
-export interface TakenOrder {
-  readonly orderId: string
+export interface TakenOrder extends Claim {
   readonly market: string
-  readonly fingerprint: Uint8Array
 }
 
 /** A claim and the market whose order made it. */
@@ -137,11 +135,7 @@ export function createRecentClaims(table: ClaimTable): RecentClaims {
 
 const nonceKey = ({ owner, nonce }: Pick<Claim, 'owner' | 'nonce'>): string => `${owner} ${nonce}`
 
-const holderOf = ({ market, claim }: LandedClaim): TakenOrder => ({
-  orderId: claim.orderId,
-  market,
-  fingerprint: claim.fingerprint,
-})
+const holderOf = ({ market, claim }: LandedClaim): TakenOrder => ({ ...claim, market })
 
 const isOf = (holder: TakenOrder, market: string, claim: Claim): boolean =>
   holder.orderId === claim.orderId &&

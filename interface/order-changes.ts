@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CancelOrder, EITHER_TERMS, NewOrder, OrderRecord } from './order.js'
+import { CancelOrder, EITHER_TERMS, NAMED, NewOrder, OrderRecord, sentOrderId } from './order.js'
 import { sentDecimal, sentInteger, type Shape } from './values.js'
 import { ErrorBody } from './venue.js'
 
@@ -14,14 +14,21 @@ export const ReplaceOrder = NewOrder.extend({
     .regex(/^0+(\.0+)?$/, 'must be zero')
     .optional()
     .describe('`0` or absent: what it replaces counts by itself.'),
-  replaces_nonce: sentInteger.describe(
-    'Nonce of the owner’s active order that leaves: of the same market, subaccount and side.',
-  ),
+  replaces_nonce: sentInteger
+    .optional()
+    .describe(
+      'Nonce of the owner’s active order that leaves: of the same market, subaccount and side. This or `replaces_order_id`.',
+    ),
+  replaces_order_id: sentOrderId
+    .optional()
+    .describe('Its id, in place of `replaces_nonce`; ignored beside it.'),
 }).meta({
   id: 'ReplaceOrder',
   description:
     'A signed order and the one that it replaces. Its signature must have been checked; `filled_amount` is `0` or absent.',
-  anyOf: EITHER_TERMS,
+  anyOf: EITHER_TERMS.flatMap(({ required }) =>
+    ['replaces_nonce', 'replaces_order_id'].map((name) => ({ required: [...required, name] })),
+  ),
 })
 export type ReplaceOrder = Shape<typeof ReplaceOrder>
 
@@ -45,6 +52,7 @@ export const ReduceOrder = CancelOrder.extend({
   description:
     'Names one of the owner’s orders as a cancel does, with the same proof. `reason` is that of the cancel where nothing stays open.',
   dependentRequired: { signature: ['signer_address', 'expiry'] },
+  anyOf: NAMED,
 })
 export type ReduceOrder = Shape<typeof ReduceOrder>
 

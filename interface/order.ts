@@ -338,11 +338,18 @@ export const NewOrder = z
   })
 export type NewOrder = Shape<typeof NewOrder>
 
+/** The id by which a request names an order, of any form: one that was never taken is not found. */
+export const sentOrderId = z.string().min(1)
+
+/** An order is named by its nonce or by its id. */
+export const NAMED = [{ required: ['nonce'] }, { required: ['order_id'] }]
+
 /** The body of `POST /v1/orders/cancel`. Its checks, their order and their texts are those of core/entry. */
 export const CancelOrder = z
   .object({
     owner_address: sentAddress,
-    nonce: sentInteger.describe('Of the order.'),
+    nonce: sentInteger.optional().describe('Of the order; this or `order_id`.'),
+    order_id: sentOrderId.optional().describe('In place of `nonce`; ignored beside it.'),
     reason: cancelReason,
     service: z
       .string()
@@ -363,5 +370,6 @@ export const CancelOrder = z
     id: 'CancelOrder',
     description: 'Names one of the owner’s orders; whatever proof is sent must hold.',
     dependentRequired: { signature: ['signer_address', 'expiry'] },
+    anyOf: NAMED,
   })
 export type CancelOrder = Shape<typeof CancelOrder>

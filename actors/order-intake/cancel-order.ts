@@ -4,7 +4,8 @@ import type { FrameReading } from '../../chain/signing/verify-frame.js'
 import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../core/action.js'
 import type { Command } from '../../core/engine/command.js'
-import { readCancel, type CancelRequest } from '../../core/entry/read-cancels.js'
+import { cancelsRefusals } from '../../core/entry/order-refusals.js'
+import { readCancel, type CancelRequest, type OrderName } from '../../core/entry/read-cancels.js'
 import {
   type Checked,
   protectedNamespace,
@@ -12,15 +13,15 @@ import {
   wrongFrame,
   type Refusal,
 } from '../../core/entry/refusals.js'
-import type { IntakeRegistry } from '../../data/intake-registry.js'
+import type { IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
 import { VERDICT_TIMED_OUT, withDeadline } from './place-order.js'
 import type { UnderWay } from './under-way.js'
 
 export interface CancelOrderDeps extends CancelProofDeps {
-  readonly registry: Pick<IntakeRegistry, 'findNonce'>
+  readonly registry: Pick<IntakeRegistry, 'findNonce' | 'findOrder'>
   /** Prefixes of order ids that a service-tagged cancel may not touch (CAN-014). */
   readonly protectedPrefixes: readonly string[]
-  readonly underWay: Pick<UnderWay, 'waitForNonce'>
+  readonly underWay: Pick<UnderWay, 'waitForNonce' | 'waitForId'>
 }
 
 /** A cancel that may enter the log of its market. */
@@ -40,36 +41,74 @@ export function checkCancel(
 ): Answer<Checked<Cancellable>> {
   const read = readCancel(body)
   if ('refusal' in read) return read
-  const refusal = refuseAuthority(deps, read, serviceAuth)
-  return refusal instanceof Promise
-    ? refusal.then((known) => findTarget(deps, read, known))
-    : findTarget(deps, read, refusal)
+  const unproven = refuseUnproven(deps, read, serviceAuth)
+  if (unproven !== undefined) return { refusal: unproven }
+  if ('nonce' in read || read.proof === undefined) return findProven(deps, read, serviceAuth)
+  // What was signed names the nonce.
+  const found = findTarget(deps, read)
+  const prove = (target: Checked<TakenOrder>): Answer<Checked<Cancellable>> =>
+    'refusal' in target ? target : findProven(deps, { ...read, nonce: target.nonce }, serviceAuth)
+  return found instanceof Promise ? found.then(prove) : prove(found)
 }
 
-/** Waits for an order that is still being placed: its caller may have given up and believe that it does not exist. */
-function findTarget(
+function findProven(
   deps: CancelOrderDeps,
   request: CancelRequest,
-  refusal: Refusal | undefined,
+  serviceAuth: string | undefined,
 ): Answer<Checked<Cancellable>> {
-  if (refusal !== undefined) return { refusal }
-  const { owner, nonce } = request
-  const isKnown = deps.registry.findNonce(owner, nonce) !== undefined
-  const placed = isKnown ? undefined : deps.underWay.waitForNonce(owner, nonce)
-  if (placed === undefined) return findLogged(deps, request)
-  if (placed === 'too_many') return { refusal: refusals.cancelTarget }
-  return placed.then(() => findLogged(deps, request))
+  const refusal = 'nonce' in request ? refuseSigned(deps, request, serviceAuth) : undefined
+  const find = (known: Refusal | undefined): Answer<Checked<Cancellable>> => {
+    if (known !== undefined) return { refusal: known }
+    const found = findTarget(deps, request)
+    return found instanceof Promise
+      ? found.then((target) => cancellable(deps, request, target))
+      : cancellable(deps, request, found)
+  }
+  return refusal instanceof Promise ? refusal.then(find) : find(refusal)
 }
 
-function findLogged(
-  deps: CancelOrderDeps,
-  { owner, nonce, reason, serviceTagged }: CancelRequest,
+export type TargetDeps = Pick<CancelOrderDeps, 'registry' | 'underWay'>
+
+/**
+ * The order that a request names, in a log by now. Waits for one that is still being placed: its caller may have given up and
+ * believe that it does not exist.
+ */
+export function findTarget(
+  deps: TargetDeps,
+  request: OrderName & { readonly owner: Address },
+): Answer<Checked<TakenOrder>> {
+  const { owner } = request
+  const { registry, underWay } = deps
+  const find = (): TakenOrder | undefined =>
+    'nonce' in request
+      ? registry.findNonce(owner, request.nonce)
+      : registry.findOrder(request.orderId)
+  const found = find()
+  if (found !== undefined) return ownTarget(owner, found)
+  const placed =
+    'nonce' in request
+      ? underWay.waitForNonce(owner, request.nonce)
+      : underWay.waitForId(owner, request.orderId, '')
+  if (placed === undefined) return { refusal: refusals.activeOrderNotFound }
+  if (placed === 'too_many') return { refusal: refusals.cancelTarget }
+  return placed.then(() => ownTarget(owner, find()))
+}
+
+function ownTarget(owner: Address, found: TakenOrder | undefined): Checked<TakenOrder> {
+  if (found === undefined) return { refusal: refusals.activeOrderNotFound }
+  return found.owner === owner ? found : { refusal: cancelsRefusals.otherOwner }
+}
+
+function cancellable(
+  { protectedPrefixes }: Pick<CancelOrderDeps, 'protectedPrefixes'>,
+  { reason, serviceTagged }: CancelRequest,
+  target: Checked<TakenOrder>,
 ): Checked<Cancellable> {
-  const target = deps.registry.findNonce(owner, nonce)
-  if (target === undefined) return { refusal: refusals.activeOrderNotFound }
-  const prefix = deps.protectedPrefixes.find((each) => target.orderId.startsWith(each))
+  if ('refusal' in target) return target
+  const { market, owner, nonce, orderId } = target
+  const prefix = protectedPrefixes.find((each) => orderId.startsWith(each))
   if (prefix !== undefined && serviceTagged) return { refusal: protectedNamespace(prefix) }
-  return { market: target.market, command: { kind: 'CancelOrder', owner, nonce, reason } }
+  return { market, command: { kind: 'CancelOrder', owner, nonce, reason } }
 }
 
 export interface CancelProofDeps {
@@ -86,25 +125,29 @@ export interface CancelProofDeps {
 export type Proven = 'proven' | 'unreadable' | { readonly refusal: Refusal }
 
 /**
- * The refusal of a cancel without authority; undefined when it is authorized. A proof that is present must be valid in
- * every mode, also in `open`. Says nothing about the order itself.
+ * The refusal of a cancel that comes without a proof where one is required, or with a frame of another owner; undefined
+ * otherwise. A proof that is present must be valid in every mode, also in `open`. Looks at no order.
  */
-export function refuseAuthority(
+function refuseUnproven(
   deps: CancelProofDeps,
   request: CancelRequest,
   serviceAuth: string | undefined,
+): Refusal | undefined {
+  if (serviceAuth !== undefined) return refuseFrame(deps, request, serviceAuth)
+  const isRequired = deps.cancelAuth === 'required' && request.proof === undefined
+  return isRequired ? refusals.cancelProofRequired : undefined
+}
+
+/** The refusal of a signature that does not authorize the cancel of the nonce; undefined without one. */
+function refuseSigned(
+  deps: CancelProofDeps,
+  request: CancelRequest & { readonly nonce: bigint },
+  serviceAuth: string | undefined,
 ): Answer<Refusal | undefined> {
-  const required = deps.cancelAuth === 'required'
-  if (serviceAuth !== undefined) {
-    const refusal = refuseFrame(deps, request, serviceAuth)
-    if (refusal !== undefined) return refusal
-  }
-  if (request.proof !== undefined) {
-    const unreadable =
-      required && serviceAuth === undefined ? refusals.cancelProofUnreadable : undefined
-    return refuseProof(judgeProof(deps, request, request.proof), unreadable)
-  }
-  return required && serviceAuth === undefined ? refusals.cancelProofRequired : undefined
+  if (request.proof === undefined) return undefined
+  const isNeeded = deps.cancelAuth === 'required' && serviceAuth === undefined
+  const unreadable = isNeeded ? refusals.cancelProofUnreadable : undefined
+  return refuseProof(judgeProof(deps, request, request.proof), unreadable)
 }
 
 async function refuseProof(
@@ -129,7 +172,7 @@ export function refuseFrame(
 
 async function judgeProof(
   deps: CancelProofDeps,
-  { owner, nonce }: CancelRequest,
+  { owner, nonce }: CancelRequest & { readonly nonce: bigint },
   { signer, expirySec, signature }: NonNullable<CancelRequest['proof']>,
 ): Promise<Proven> {
   if (expirySec * 1_000n <= BigInt(deps.nowMs())) return { refusal: refusals.cancelProofExpired }

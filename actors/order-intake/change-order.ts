@@ -15,7 +15,8 @@ import {
   type Checked,
   type Refusal,
 } from '../../core/entry/refusals.js'
-import { checkCancel, type Cancellable, type CancelOrderDeps } from './cancel-order.js'
+import { checkCancel, findTarget, type Cancellable, type CancelOrderDeps } from './cancel-order.js'
+import type { TakenOrder } from '../../data/intake-registry.js'
 import {
   checkPlacement,
   withDeadline,
@@ -23,9 +24,9 @@ import {
   type PlaceOrderDeps,
   type Refused,
 } from './place-order.js'
-import type { Waiting } from './under-way.js'
 
-type ReplaceOrderDeps = PlaceOrderDeps & Pick<CancelOrderDeps, 'protectedPrefixes' | 'underWay'>
+type ReplaceOrderDeps = PlaceOrderDeps &
+  Pick<CancelOrderDeps, 'protectedPrefixes' | 'underWay' | 'registry'>
 
 /** An order that may enter the log in the place of another one. */
 export interface Replacement extends Placeable {
@@ -58,33 +59,29 @@ function judgeReplacement(
   if (checked.order.signatureStatus !== 'checked') {
     return { refusal: changeRefusals.replacementUnchecked }
   }
-  const judge = (): Replacement | Refused => {
-    const refusal = refuseTarget(deps, request, checked)
-    return refusal === undefined ? { ...checked, replaces: request.replaces } : { refusal }
+  const judge = (target: Checked<TakenOrder>): Replacement | Refused => {
+    if ('refusal' in target) return target
+    const refusal = refuseTarget(deps, request, checked, target)
+    return refusal === undefined ? { ...checked, replaces: target.nonce } : { refusal }
   }
-  const placed = waitForTarget(deps, request, checked)
-  if (placed === undefined) return judge()
-  if (placed === 'too_many') return { refusal: refusals.overloaded }
-  return withDeadline(placed.then(judge), { refusal: refusals.overloaded })
-}
-
-/** Waits for a target that is still being placed; two replacements that name each other wait in vain. */
-function waitForTarget(
-  { registry, underWay }: ReplaceOrderDeps,
-  { replaces }: ReplacementRequest,
-  { order: { owner, nonce } }: Placeable,
-): Waiting {
-  const isKnown = replaces === nonce || registry.findNonce(owner, replaces) !== undefined
-  return isKnown ? undefined : underWay.waitForNonce(owner, replaces)
+  const { owner, nonce, orderId } = checked.order
+  const { replaces } = request
+  // It would wait for itself.
+  const isItself = 'nonce' in replaces ? replaces.nonce === nonce : replaces.orderId === orderId
+  if (isItself) return { refusal: refusals.activeOrderNotFound }
+  const target = findTarget(deps, { owner, ...replaces })
+  // Two replacements that name each other wait in vain.
+  return target instanceof Promise
+    ? withDeadline(target.then(judge), { refusal: refusals.overloaded })
+    : judge(target)
 }
 
 function refuseTarget(
-  { registry, protectedPrefixes }: ReplaceOrderDeps,
-  { replaces, serviceTagged }: ReplacementRequest,
+  { protectedPrefixes }: Pick<ReplaceOrderDeps, 'protectedPrefixes'>,
+  { serviceTagged }: ReplacementRequest,
   { order }: Placeable,
+  target: TakenOrder,
 ): Refusal | undefined {
-  const target = registry.findNonce(order.owner, replaces)
-  if (target === undefined) return refusals.activeOrderNotFound
   if (target.market !== order.market) return changeRefusals.replacementDiffers
   const prefix = protectedPrefixes.find((each) => target.orderId.startsWith(each))
   return prefix !== undefined && serviceTagged ? protectedNamespace(prefix) : undefined

@@ -231,7 +231,7 @@ const NO_INSTRUCTIONS: ReadonlySet<string> = new Set([
   ...['stop_price', 'stopPrice', 'trigger_price', 'triggerPrice', 'stop_loss', 'take_profit'],
   ...['iceberg', 'display_size', 'hidden', 'leverage'],
   ...['self_trade_prevention', 'self_trade_prevention_mode', 'selfTradePreventionMode'],
-  ...['stp_mode', 'stpMode', 'stpScope', 'replaces_nonce'],
+  ...['stp_mode', 'stpMode', 'stpScope', 'replaces_nonce', 'replaces_order_id'],
 ])
 
 /** The names of a body's fields that look like trading instructions and are ignored. `type: "limit"` is what every order is. */

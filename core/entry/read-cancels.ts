@@ -32,10 +32,14 @@ interface CancelProof {
   readonly signature: Hex
 }
 
+/** How a request names an order of its owner. */
+export type OrderName = { readonly nonce: bigint } | { readonly orderId: string }
+
 /** What a cancel asks for. */
-export interface CancelRequest {
+export type CancelRequest = CancelTerms & OrderName
+
+interface CancelTerms {
   readonly owner: Address
-  readonly nonce: bigint
   /** Stored as the order's `cancel_reason`; `unspecified` when the caller gave none. */
   readonly reason: string
   /** A service tagged the cancel as its own; it may then not touch protected namespaces (CAN-014). */
@@ -44,22 +48,42 @@ export interface CancelRequest {
   readonly proof?: CancelProof
 }
 
+/**
+ * Reads the name of an order: its nonce, else its id in the field `idField`. A nonce beside an id counts alone. Pure.
+ */
+export function readOrderName(
+  fields: JsonFields,
+  nonceField: string,
+  idField: string,
+): Checked<OrderName> {
+  const sent = fieldOf(fields, nonceField)
+  const orderId = fieldOf(fields, idField)
+  if (orderId !== undefined && typeof orderId !== 'string') return { refusal: notAString(idField) }
+  if (sent === undefined) {
+    return orderId === undefined ? { refusal: fieldRequired(nonceField) } : { orderId }
+  }
+  const nonce = parseInteger(sent)
+  return nonce === undefined ? { refusal: invalidInteger(nonceField, sent) } : { nonce }
+}
+
 /** Reads the body of `POST /v1/orders/cancel`; unknown fields are ignored. Pure. */
 export function readCancel(body: unknown): Checked<CancelRequest> {
   const fields = asJsonObject(body)
   if (fields === undefined) return { refusal: refusals.invalidJsonBody }
-  const missing = ['owner_address', 'nonce'].find((name) => fieldOf(fields, name) === undefined)
-  if (missing !== undefined) return { refusal: fieldRequired(missing) }
+  if (fieldOf(fields, 'owner_address') === undefined) {
+    return { refusal: fieldRequired('owner_address') }
+  }
+  const name = readOrderName(fields, 'nonce', 'order_id')
+  if ('refusal' in name && fieldOf(fields, 'nonce') === undefined) return name
   const owner = parseAddress(fields.owner_address)
   if (owner === undefined) return { refusal: invalidAddress('owner_address') }
-  const nonce = parseInteger(fields.nonce)
-  if (nonce === undefined) return { refusal: invalidInteger('nonce', fields.nonce) }
+  if ('refusal' in name) return name
   const reason = readReason(fields)
   if (typeof reason !== 'string') return { refusal: reason }
   const proof = fieldOf(fields, 'signature') === undefined ? undefined : readCancelProof(fields)
   if (proof !== undefined && 'refusal' in proof) return proof
   const serviceTagged = fieldOf(fields, 'service') !== undefined
-  return { owner, nonce, reason, serviceTagged, ...(proof !== undefined && { proof }) }
+  return { owner, ...name, reason, serviceTagged, ...(proof !== undefined && { proof }) }
 }
 
 /** A `signature` makes the other two fields of the proof required; without it they are fields like any unknown ones. */

@@ -1,19 +1,13 @@
-import { isNegativeDecimal, parseDecimal, parseInteger } from '../decimal.js'
+import { isNegativeDecimal, parseDecimal } from '../decimal.js'
 import { asJsonObject, fieldOf, type JsonFields } from '../json.js'
 import { MAX_BATCH_ORDERS } from '../limits.js'
 import { amountE18, type AmountE18 } from '../money.js'
 import { batchRefusals, changeRefusals } from './order-refusals.js'
-import { readCancel, type CancelRequest } from './read-cancels.js'
-import {
-  fieldRequired,
-  invalidDecimal,
-  invalidInteger,
-  refusals,
-  type Checked,
-} from './refusals.js'
+import { readCancel, readOrderName, type CancelRequest, type OrderName } from './read-cancels.js'
+import { fieldRequired, invalidDecimal, refusals, type Checked } from './refusals.js'
 
 /** What a reduction asks for. */
-export interface ReductionRequest extends CancelRequest {
+export type ReductionRequest = CancelRequest & {
   /** What the order is to ask for in all, not yet judged by the market's steps; 0 cancels it. */
   readonly desired: AmountE18
 }
@@ -34,8 +28,8 @@ export function readReduction(body: unknown): Checked<ReductionRequest> {
 export interface ReplacementRequest {
   /** The body of the new order, unchecked. */
   readonly order: JsonFields
-  /** Nonce of the owner's order that it replaces. */
-  readonly replaces: bigint
+  /** The owner's order that it replaces. */
+  readonly replaces: OrderName
   /** A service tagged it as its own; it may then not touch protected namespaces (CAN-014). */
   readonly serviceTagged: boolean
 }
@@ -44,16 +38,15 @@ export interface ReplacementRequest {
 export function readReplacement(body: unknown): Checked<ReplacementRequest> {
   const fields = asJsonObject(body)
   if (fields === undefined) return { refusal: refusals.invalidJsonBody }
-  const sent = fieldOf(fields, 'replaces_nonce')
-  if (sent === undefined) return { refusal: fieldRequired('replaces_nonce') }
-  const replaces = parseInteger(sent)
-  if (replaces === undefined) return { refusal: invalidInteger('replaces_nonce', sent) }
+  const replaces = readOrderName(fields, 'replaces_nonce', 'replaces_order_id')
+  if ('refusal' in replaces) return replaces
   const filled = fieldOf(fields, 'filled_amount')
   if (filled !== undefined && parseDecimal(filled, 18) !== 0n) {
     return { refusal: changeRefusals.replacementFilled }
   }
   const serviceTagged = fieldOf(fields, 'service') !== undefined
-  return { order: { ...fields, replaces_nonce: undefined }, replaces, serviceTagged }
+  const order = { ...fields, replaces_nonce: undefined, replaces_order_id: undefined }
+  return { order, replaces, serviceTagged }
 }
 
 /** Reads the body of `POST /v1/orders/batch`: 1 to 20 orders, each still unchecked. Pure. */

@@ -38,6 +38,50 @@ describe('changes of orders and batches, on a gateway with its intake', () => {
     expect(json).to.have.nested.property('order.desired_amount', '4')
   })
 
+  it('takes the id of an order in place of its nonce (CAN-047)', async () => {
+    const [first, second, third] = [
+      await signedBody({ amount: '10' }),
+      await signedBody({ amount: '10' }),
+      await signedBody({ amount: '10' }),
+    ]
+    await post('/v1/orders', first)
+    const { owner_address } = first
+    const named = { owner_address, order_id: first.order_id }
+    const reduced = await post('/v1/orders/reduce', { ...named, desired_amount: '4' })
+    expect(reduced.json).to.have.nested.property('order.desired_amount', '4')
+    const replacing = { ...second, replaces_order_id: first.order_id }
+    const replaced = await post('/v1/orders/replace', replacing)
+    expect(replaced.json).to.have.nested.property('replaced.order_id', first.order_id)
+    const cancel = { owner_address, order_id: second.order_id }
+    const cancelled = await post('/v1/orders/cancel', cancel)
+    expect([cancelled.status, cancelled.json.error]).to.deep.equal([200, undefined])
+    expect(cancelled.json).to.have.nested.property('order.status', 'cancelled')
+
+    await post('/v1/orders', third)
+    const other = { owner_address: `0x${'0d'.repeat(20)}`, order_id: third.order_id }
+    const itself = await signedBody()
+    const refused: readonly [string, object, number, string][] = [
+      ['/v1/orders/cancel', other, 403, 'order_of_another_owner'],
+      ['/v1/orders/reduce', { ...other, desired_amount: '4' }, 403, 'order_of_another_owner'],
+      ['/v1/orders/cancel', { owner_address, order_id: 'never' }, 404, 'active_order_not_found'],
+      ['/v1/orders/cancel', { owner_address }, 400, 'nonce_required'],
+      ['/v1/orders/cancel', { owner_address, order_id: 7 }, 400, 'invalid_text'],
+      [
+        '/v1/orders/replace',
+        { ...itself, replaces_order_id: itself.order_id },
+        404,
+        'active_order_not_found',
+      ],
+    ]
+    for (const [path, body, status, code] of refused) {
+      const answer = await stage.send('POST', path, { body, judged: false })
+      expect([answer.status, answer.json.code], JSON.stringify(body)).to.deep.equal([status, code])
+    }
+    // A nonce beside an id counts alone.
+    const both = { owner_address, nonce: third.nonce, order_id: 'never' }
+    expect((await post('/v1/orders/cancel', both)).status).to.equal(200)
+  })
+
   it('answers each order of a batch in its place, and places those that are good (ORD-074)', async () => {
     const [first, second] = [await signedBody(), await signedBody()]
     const repeated = first

@@ -139,7 +139,8 @@ describe('what a client needs to sign', () => {
 
     it('has a cancel, a deposit and a withdrawal with the digests that it computes', () => {
       const cancel = readCancel(named('cancel').body)
-      if ('refusal' in cancel || cancel.proof === undefined) throw new Error('no proof')
+      if ('refusal' in cancel || cancel.proof === undefined || !('nonce' in cancel))
+        throw new Error('no proof')
       const { owner, nonce, proof } = cancel
       const terms = { owner, nonce, signer: proof.signer, expiry: proof.expirySec }
       expect(bytesToHex(hasher.cancelDigest(terms))).to.equal(named('cancel').digest)

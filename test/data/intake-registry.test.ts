@@ -66,7 +66,7 @@ describe('the registry of order intake', () => {
   it('tells who holds an id or a nonce, from the moment of the claim and for ever', () => {
     const claim = claimOf(1)
     const expectTaken = (): void => {
-      const holder = { orderId: 'order-1', market, fingerprint: Buffer.alloc(32, 1) }
+      const holder = { ...claim, market, fingerprint: Buffer.alloc(32, 1) }
       expect(registry.findOrder('order-1')).to.deep.equal(holder)
       expect(registry.findNonce(owner, claim.nonce)).to.deep.equal(holder)
       expect(registry.hasOrderOf(owner)).to.equal(true)

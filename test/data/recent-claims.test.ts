@@ -51,7 +51,7 @@ describe('claims that the table does not hold yet', () => {
     recent.giveBack(given)
     recent.land(market, moved, 1)
     recent.moved(1)
-    stored = { orderId: 'stored', market, fingerprint: Buffer.alloc(32) }
+    stored = { orderId: 'stored', owner, nonce: 3n, market, fingerprint: Buffer.alloc(32) }
     looks = []
     for (const { orderId, nonce } of [given, moved]) {
       expect(recent.findOrder(orderId)).to.equal(stored)
@@ -89,7 +89,7 @@ describe('claims that the table does not hold yet', () => {
   it('name the order that holds the id or the nonce of one that lands', () => {
     const recent = createRecentClaims(table)
     const claim = numberedClaim(1)
-    const holder = { orderId: 'order-1', market, fingerprint: claim.fingerprint }
+    const holder = { ...claim, market }
     recent.land(market, claim, 1)
     const others = [
       ...[numberedClaim(1, 'another'), { ...claim, fingerprint: Buffer.alloc(32, 9) }],

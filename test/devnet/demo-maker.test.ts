@@ -85,7 +85,7 @@ function fakeVenue(startMs: number, market = aMarket()) {
         loseNextAnswer = false
         return Promise.reject(new OutcomeUnknown('lost'))
       },
-      cancelOrder({ nonce }: { nonce: string }): Promise<OrderRecord> {
+      cancelOrder({ nonce }: { nonce?: string | undefined }): Promise<OrderRecord> {
         if (down) return Promise.reject(new OutcomeUnknown('down'))
         const found = [...orders.values()].find((body) => body.nonce === nonce)
         if (found === undefined) return Promise.reject(new VenueRefused(404, 'gone', 'gone', {}))

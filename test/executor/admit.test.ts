@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { executeRequest } from '../../actors/matcher/ask-executor.js'
 import { answerKnownOrders } from '../../actors/order-intake/known-orders.js'
+import type { Address } from '../../core/action.js'
 import type { Match } from '../../core/engine/change.js'
 import type { Order } from '../../core/engine/order.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../core/money.js'
@@ -47,7 +48,8 @@ describe('what the executor settles', () => {
     started = await startOn(bus)
     taken = new Set([1n, 2n])
     const known = { orderId: '', market: name, fingerprint: new Uint8Array() }
-    const findNonce = (_: string, nonce: bigint) => (taken.has(nonce) ? known : undefined)
+    const findNonce = (owner: Address, nonce: bigint) =>
+      taken.has(nonce) ? { ...known, owner, nonce } : undefined
     await answerKnownOrders({ bus, registry: { findNonce }, log: silentLog }, 'order-intake')
     await appendCommands(
       bus,

@@ -176,7 +176,10 @@ export const kinds: Readonly<Record<string, Kind>> = {
   },
   replacement: {
     schema: ReplaceOrder,
-    valid: [{ ...(await signedOrderBody()), replaces_nonce: '7' }],
+    valid: [
+      { ...(await signedOrderBody()), replaces_nonce: '7' },
+      { ...(await signedOrderBody()), replaces_order_id: 'order-7' },
+    ],
     objects: ['action_json'],
     refusalOf: (body) => {
       const read = readReplacement(body)
@@ -216,6 +219,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     schema: CancelOrder,
     valid: [
       { owner_address: places.owner, nonce: '7' },
+      { owner_address: places.owner, order_id: 'order-7' },
       {
         ...{ owner_address: places.owner, nonce: '7', reason: 'done', service: 'a' },
         ...{ signer_address: places.owner, expiry: 1_800_000_000, signature: '0x5e' },

@@ -70,6 +70,14 @@ describe('the authority of a cancel', () => {
         )
       })
 
+      it('takes the signature of the owner beside the id of the order (CAN-047)', async () => {
+        const signed = await signedCancel({ ...byOwner, nonce: body.nonce })
+        const named = { ...signed, nonce: undefined, order_id: body.order_id }
+        const other = await signedCancel({ ...byOwner, nonce: '12345' })
+        expect(await outcomeOf({ ...named, signature: other.signature })).to.equal(WRONG_SIGNATURE)
+        expect(await outcomeOf(named)).to.equal('cancelled')
+      })
+
       it('takes the frame of the owner', async () => {
         const header = await serviceAuth(testPrivateKey, nowSec())
         expect(await outcomeOf(bare(), header)).to.equal('cancelled')
@@ -123,6 +131,10 @@ describe('the authority of a cancel', () => {
     await start('required')
     expect(await outcomeOf(bare())).to.equal(NEEDS_PROOF)
     expect(await outcomeOf({ ...bare(), nonce: '999999' })).to.equal(NEEDS_PROOF)
+    for (const orderId of [body.order_id, 'never']) {
+      const named = { ...bare(), nonce: undefined, order_id: orderId }
+      expect(await outcomeOf(named)).to.equal(NEEDS_PROOF)
+    }
     expect(await outcomeOf({ ...bare(), signer_address: owner, expiry: 1 })).to.equal(NEEDS_PROOF)
   })
 

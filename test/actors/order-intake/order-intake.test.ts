@@ -248,7 +248,8 @@ describe('order intake', () => {
 
   it('lets a market that limits live orders answer the repeat of any order (MAT-014)', () => {
     const fingerprint = Buffer.from('signed')
-    const holder = { orderId: 'o1', market: stage.market.market, fingerprint }
+    const owner = `0x${'a'.repeat(40)}` as const
+    const holder = { orderId: 'o1', owner, nonce: 1n, market: stage.market.market, fingerprint }
     const repeatIn = (market: Market) =>
       repeatOf([market], { by: 'order_id', holder, fingerprint }, false).repeat
     expect(repeatIn(stage.market)).to.equal(undefined)

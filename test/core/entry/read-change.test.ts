@@ -24,13 +24,23 @@ describe('readReplacement', () => {
     expect(replaces_nonce).to.equal('7')
     const read = readReplacement(goodReplacement)
     expect(JSON.parse(JSON.stringify('order' in read && read.order))).to.deep.equal(order)
-    expect(read).to.include({ replaces: 7n, serviceTagged: false })
+    expect(read).to.deep.include({ replaces: { nonce: 7n }, serviceTagged: false })
+  })
+
+  it('takes the id of the order in place of its nonce (CAN-047)', () => {
+    const { replaces_nonce, ...order } = goodReplacement
+    expect(replaces_nonce).to.equal('7')
+    const read = readReplacement({ ...order, replaces_order_id: 'old' })
+    expect(read).to.deep.include({ replaces: { orderId: 'old' } })
+    expect(JSON.parse(JSON.stringify('order' in read && read.order))).to.deep.equal(order)
+    const both = readReplacement({ ...goodReplacement, replaces_order_id: 'old' })
+    expect(both).to.deep.include({ replaces: { nonce: 7n } })
   })
 
   it('notices the service tag, and takes an order of which nothing is filled', () => {
     for (const filled of ['0', '0.000']) {
       const read = readReplacement({ ...goodReplacement, filled_amount: filled, service: 'bot' })
-      expect(read).to.include({ replaces: 7n, serviceTagged: true })
+      expect(read).to.deep.include({ replaces: { nonce: 7n }, serviceTagged: true })
     }
   })
 })
