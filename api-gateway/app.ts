@@ -5,13 +5,13 @@ import { refusals } from '../core/entry/refusals.js'
 import { createHttpApp, type HttpState } from '../runtime/http/server.js'
 import { measureHttp, type Metrics } from '../runtime/metrics/metrics.js'
 import { refuse, type GatewayDeps, type Handler } from './context.js'
-import { boundLargeReads, createLargeReads, LARGE_READ_LIMITS } from './large-reads.js'
+import { boundLargeReads, createReadsInFlight, LARGE_READ_LIMITS } from './large-reads.js'
 import { routes } from './routes.js'
 
 /** The REST side of the venue as a Koa application that does not listen yet. */
 export function createApp(deps: GatewayDeps): Koa<HttpState> {
   const router = new Router<HttpState>({ sensitive: true })
-  const reads = createLargeReads({ ...LARGE_READ_LIMITS, ...deps.largeReads })
+  const reads = createReadsInFlight({ ...LARGE_READ_LIMITS, ...deps.largeReads })
   const bounds = { reads, trustedProxies: deps.trustedProxies }
   for (const { method, path, handler, isLarge } of routes) {
     const handled = handler(deps)
@@ -34,7 +34,7 @@ export function createApp(deps: GatewayDeps): Koa<HttpState> {
 const PREFLIGHT_SEC = 600
 
 const EXPOSED = [
-  ...['X-Request-Id', 'Retry-After', 'ETag'],
+  ...['X-Request-Id', 'X-Feed-Seq', 'Retry-After', 'ETag'],
   ...['Deprecation', 'Sunset', 'X-Canonical-Market'],
 ]
 

@@ -12,6 +12,7 @@ import { ErrorBody, MarketError, serviceAuthHeader } from '../interface/venue.js
 import { askOneMarket } from '../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from './context.js'
+import { saySeqToo, sayingSeqs } from './feed-seqs.js'
 import { markDeprecated } from './read-request.js'
 import { aliasHeaders, bodyRefusals, refused, type Answer } from './route.js'
 
@@ -38,11 +39,11 @@ export const cancelsRefused: Readonly<Record<number, Answer>> = {
   403: refused(
     'No proof, or one that is void, used or another owner’s; nothing was cancelled. Or a page of an origin that is not allowed.',
   ),
-  500: {
+  500: sayingSeqs({
     description: 'In some markets it is not known what was done; safe to retry, with a new proof.',
     body: PartlyRefused,
     headers: ['Retry-After'],
-  },
+  }),
 }
 
 /** The answers to a body that may name its market by a deprecated identifier, which headers report. */
@@ -128,7 +129,9 @@ function judge(
   )
   const answered = answers.filter(({ answer }) => answer.kind !== 'refused')
   for (const { market, answer } of answered) {
-    if (answer.kind === 'cancels') deps.ownWrites.answered(market, answer.feed_seq)
+    if (answer.kind !== 'cancels') continue
+    deps.ownWrites.answered(market, answer.feed_seq)
+    saySeqToo(ctx, market, answer.feed_seq)
   }
   const [first] = refusedBy
   if (first === undefined) return { sent, answered }

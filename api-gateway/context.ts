@@ -16,7 +16,7 @@ import type { Logger } from '../runtime/process/log.js'
 import type { Books } from './books/books.js'
 import type { Readiness } from './health.js'
 import type { IndexGate } from './index-lag.js'
-import type { LargeReadLimits } from './large-reads.js'
+import type { ReadLimits } from './large-reads.js'
 import type { OrderRate } from '../runtime/process/order-rate.js'
 import type { OwnWrites } from './reads.js'
 
@@ -58,7 +58,7 @@ export interface GatewayDeps {
   /** Number of trusted proxies in front that append to `X-Forwarded-For`. */
   readonly trustedProxies: number
   /** Bounds of large reads other than the default ones. */
-  readonly largeReads?: Partial<LargeReadLimits>
+  readonly largeReads?: Partial<ReadLimits>
   /** How many orders an owner may send; absent: any number. */
   readonly orderRate?: OrderRate | undefined
   /** Which pages of browsers may use the venue. */

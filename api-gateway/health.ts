@@ -148,21 +148,29 @@ function reasonIn(text: string): string | undefined {
 export type FeedHeads = (market: string) => Promise<number | undefined>
 
 /** Must be called with markets of the venue only. */
-export function createFeedHeads(bus: Pick<Bus, 'isConnected' | 'lastMessage'>): FeedHeads {
-  return cached(async (market) => {
-    if (!bus.isConnected()) return undefined
-    try {
-      const newest = await bus.lastMessage(feedStream(market))
-      if (newest === undefined) return 0
-      const { firstSeq, changes } = decodeBlock(newest.data)
-      return firstSeq + changes.length - 1
-    } catch (error) {
-      // The market's matcher has not created its feed yet.
-      if (error instanceof StreamMissing) return 0
-      if (error instanceof BusUnavailable) return undefined
-      throw error
-    }
-  })
+export const createFeedHeads = (bus: FeedBus): FeedHeads => cached(readFeedHeads(bus))
+
+/** The same as they are now. */
+export const readFeedHeads =
+  (bus: FeedBus): FeedHeads =>
+  (market) =>
+    readFeedHead(bus, market)
+
+type FeedBus = Pick<Bus, 'isConnected' | 'lastMessage'>
+
+async function readFeedHead(bus: FeedBus, market: string): Promise<number | undefined> {
+  if (!bus.isConnected()) return undefined
+  try {
+    const newest = await bus.lastMessage(feedStream(market))
+    if (newest === undefined) return 0
+    const { firstSeq, changes } = decodeBlock(newest.data)
+    return firstSeq + changes.length - 1
+  } catch (error) {
+    // The market's matcher has not created its feed yet.
+    if (error instanceof StreamMissing) return 0
+    if (error instanceof BusUnavailable) return undefined
+    throw error
+  }
 }
 
 /** What a market's matcher reports: matches whose outcome on chain is not known yet, and its trouble. */

@@ -6,22 +6,22 @@ import { clientAddress, clientKey, decrease } from '../runtime/http/connections.
 import { refuse, type GatewayContext, type GatewayDeps, type Handler } from './context.js'
 
 /** Bounds of the reads that take long to answer: whole books and pages of history. */
-export interface LargeReadLimits {
+export interface ReadLimits {
   /** In flight for one client address: from the request until its answer is sent. */
   readonly maxPerAddress: number
   /** In flight altogether; above it an address may have one. */
   readonly max: number
 }
 
-export const LARGE_READ_LIMITS: LargeReadLimits = { maxPerAddress: 16, max: 256 }
+export const LARGE_READ_LIMITS: ReadLimits = { maxPerAddress: 16, max: 256 }
 
 /** Counts the large reads in flight by client address. */
-export interface LargeReads {
+export interface ReadsInFlight {
   /** Counts one more and returns what ends it; undefined when the client has too many. One is always admitted. */
   enter(client: string): (() => void) | undefined
 }
 
-export function createLargeReads({ maxPerAddress, max }: LargeReadLimits): LargeReads {
+export function createReadsInFlight({ maxPerAddress, max }: ReadLimits): ReadsInFlight {
   const inFlight = new Map<string, number>()
   let total = 0
   return {
@@ -45,7 +45,10 @@ export function createLargeReads({ maxPerAddress, max }: LargeReadLimits): Large
 export function boundLargeReads(
   handle: Handler,
   isLarge: (ctx: GatewayContext) => boolean,
-  { reads, trustedProxies }: { readonly reads: LargeReads } & Pick<GatewayDeps, 'trustedProxies'>,
+  {
+    reads,
+    trustedProxies,
+  }: { readonly reads: ReadsInFlight } & Pick<GatewayDeps, 'trustedProxies'>,
 ): Handler {
   return async (ctx) => {
     if (!isLarge(ctx)) return handle(ctx)

@@ -10,7 +10,7 @@ import { createApp, measureGateway } from './app.js'
 import { openBooks } from './books/render-thread.js'
 import { openChainReads } from './chain-markets.js'
 import { connectionLimits, readGatewayConfig, relayed, seriesOf, wordsOf } from './config.js'
-import { createReadiness } from './health.js'
+import { createReadiness, readFeedHeads } from './health.js'
 import { createIndexGate } from './index-lag.js'
 import { measureSeries } from './measure-series.js'
 import { createMarketRefresh, createOwnWrites, openReadModelWhenCreated } from './reads.js'
@@ -38,7 +38,7 @@ runProcess({
       ...{ bus, markets: list.markets },
       refreshMarkets: createMarketRefresh(list, readModel),
       ...{ readModel, books, indexGate: createIndexGate(bus) },
-      ownWrites: createOwnWrites({ readModel }),
+      ownWrites: createOwnWrites({ readModel, readHead: readFeedHeads(bus) }),
       ...(await openChainReads(config)),
       readiness: createReadiness({ ...parts, executorUrls: config.EXECUTOR_URL }),
       ...{ ...wordsOf(config), nowMs: Date.now, log, ...measureGateway(metrics) },

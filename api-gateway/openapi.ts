@@ -123,6 +123,9 @@ const HEADERS: Readonly<Record<ResponseHeader | 'X-Request-Id', Json>> = {
   'RateLimit-Limit': text('Orders that an owner may send at once, where the operator limits them.'),
   'RateLimit-Remaining': text('How many of them are left to the owner.'),
   'RateLimit-Reset': text('Seconds until all of them are left again.'),
+  'X-Feed-Seq': text(
+    'Of each market that the answer is about, the number of the newest change that it shows: `<market>=<seq>, <market>=<seq>`. Sent back as `min_seq` a later read shows at least that.',
+  ),
   'Retry-After': text('Seconds after which the same request may be sent again.'),
   Upgrade: text('The protocol to upgrade to: `websocket`.'),
   ETag: text('Changes with the answer; sent back as `If-None-Match` it saves an unchanged one.'),

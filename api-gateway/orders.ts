@@ -12,6 +12,7 @@ import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
 import { answerJson } from '../runtime/http/server.js'
 import { admitOrderOf, type OrderRate, type RateLeft } from '../runtime/process/order-rate.js'
 import { BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from './context.js'
+import { saySeqToo } from './feed-seqs.js'
 
 /** Longest wait of a repeat's answer for the stored order. */
 const REPEAT_WAIT_MS = 500
@@ -23,17 +24,21 @@ type Taken = Extract<OrderAnswer, { readonly kind: 'order' }>
 function answerOrder(ctx: GatewayContext, deps: GatewayDeps, answer: Taken): void {
   ctx.state.logged.order_id = answer.order.orderId
   ctx.state.logged.market = answer.market
-  answerJson(ctx, `{${orderMembers(deps, answer)}}`)
+  answerJson(ctx, `{${orderMembers(ctx, deps, answer)}}`)
 }
 
-/** The members of an answer that shows an order; later reads include it. */
-export function orderMembers(deps: GatewayDeps, answer: Taken): string {
+/** The members of an answer that shows an order; later reads include it, and the header says what they must show. */
+export function orderMembers(ctx: GatewayContext, deps: GatewayDeps, answer: Taken): string {
   deps.ownWrites.answered(answer.market, answer.feed_seq)
   const { replaced } = answer
   const market = marketNamed(deps, answer.market)
-  const members = `"order":${orderRecordJson(market, withSums(deps, answer))}`
-  if (replaced === undefined) return members
-  return `${members},"replaced":${orderRecordJson(market, withSums(deps, replaced))}`
+  const order = `"order":${orderRecordJson(market, withSums(deps, answer))}`
+  const members =
+    replaced === undefined
+      ? order
+      : `${order},"replaced":${orderRecordJson(market, withSums(deps, replaced))}`
+  saySeqToo(ctx, answer.market, answer.feed_seq)
+  return members
 }
 
 /** The order with the sums of its fills that the read model shows: they may be those of other fills than the answer's. */

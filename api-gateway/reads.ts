@@ -1,53 +1,140 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MarketList } from '../core/entry/find-market.js'
+import { readRefusals } from '../core/entry/read-refusals.js'
+import { refusals, type Refusal } from '../core/entry/refusals.js'
+import { raiseSeq, type FeedSeqs } from '../core/feed-seqs.js'
 import { openReadModel, ReadModelAbsent, type ReadModel } from '../data/history/read-model.js'
 import type { Logger } from '../runtime/process/log.js'
+import type { FeedHeads } from './health.js'
+import { createKnownHeads } from './known-heads.js'
+import { createReadsInFlight, type ReadLimits } from './large-reads.js'
 
 /** Longest wait of a read for the projection; then it is answered 503. */
-const MAX_READ_WAIT_MS = 2_000
+export const MAX_READ_WAIT_MS = 2_000
 const POLL_MS = 5
 
-/** Read your own writes: every read of this gateway includes what this gateway has answered (REA-032). */
+/** Reads that wait for a change that their asker has seen elsewhere: of one client address, and altogether. */
+export const WAIT_LIMITS: ReadLimits = { maxPerAddress: 16, max: 256 }
+
+/** What a read has to show: of a client address, what its `min_seq` says. */
+export interface Asked {
+  readonly client: string
+  readonly seqs: FeedSeqs
+}
+
+/**
+ * What reads wait for: every read of this gateway includes what this gateway has answered (REA-032), and what its asker names
+ * (REA-049).
+ */
 export interface OwnWrites {
   /** Notes that an answer showed the market as of this feed seq. */
   answered(market: string, feedSeq: number): void
-  /** Waits until the projection includes what was answered of the market, or of all; false after 2 s. */
-  shown(market?: string): Promise<boolean>
+  /**
+   * Waits until the projection includes what was answered of the market, or of all, and what is asked of the same. Returns why it
+   * does not: after 2 s, at once where more is asked than the feed is known to have, and where too many reads of the client wait.
+   */
+  shown(market?: string, asked?: Asked): Promise<Refusal | undefined>
+  /** Only whether the feeds are known to have what is asked; why not, at once. */
+  known(asked: Asked): Promise<Refusal | undefined>
   /** What was answered of each market. */
-  answeredSeqs(): readonly { readonly market: string; readonly seq: number }[]
+  answeredSeqs(): FeedSeqs
 }
 
 interface OwnWritesOptions {
   readonly readModel: Pick<ReadModel, 'projectedSeq'>
+  /** Of a market's feed, as it is now. */
+  readonly readHead: FeedHeads
   readonly maxWaitMs?: number
+  readonly limits?: ReadLimits
 }
 
-/** Holds one number per market; `answered` must be called with markets of the venue only. */
+/** Holds a few numbers for each market; must be called with markets of the venue only. */
 export function createOwnWrites({
   readModel,
+  readHead,
   maxWaitMs = MAX_READ_WAIT_MS,
+  limits = WAIT_LIMITS,
 }: OwnWritesOptions): OwnWrites {
   const answeredSeq = new Map<string, number>()
+  const waiting = createReadsInFlight(limits)
+  const isReached = createKnownHeads(readHead)
+  const nextLook = createLooks(readModel)
 
-  const isShown = (targets: ReadonlyMap<string, number>): boolean =>
-    [...targets].every(([market, seq]) => readModel.projectedSeq(market) >= seq)
+  async function wait(targets: FeedSeqs): Promise<Refusal | undefined> {
+    const deadline = performance.now() + maxWaitMs
+    let look = lookAt(readModel)
+    while (![...targets].every(([market, seq]) => look(market) >= seq)) {
+      if (performance.now() >= deadline) return refusals.readBehind
+      look = await nextLook()
+    }
+    return undefined
+  }
+
+  /** What is asked of the market, or of all, that the projection does not include yet. */
+  function aheadOf(asked: Asked | undefined, market: string | undefined): FeedSeqs {
+    const look = lookAt(readModel)
+    const seqs = [...(asked?.seqs ?? [])].filter(
+      ([name, seq]) => (market === undefined || name === market) && look(name) < seq,
+    )
+    return new Map(seqs)
+  }
+
+  /** Goes on with a read whose feeds are known to have what it asks; it counts as waiting until then. */
+  async function whenKnown(
+    { client }: Asked,
+    ahead: FeedSeqs,
+    goOn: () => Promise<Refusal | undefined>,
+  ): Promise<Refusal | undefined> {
+    const leave = waiting.enter(client)
+    if (leave === undefined) return readRefusals.tooManyWaits
+    try {
+      const reached = await Promise.all([...ahead].map(([market, seq]) => isReached(market, seq)))
+      return reached.includes(false) ? readRefusals.minSeqAhead : await goOn()
+    } finally {
+      leave()
+    }
+  }
 
   return {
-    answered: (market, feedSeq) => {
-      answeredSeq.set(market, Math.max(feedSeq, answeredSeq.get(market) ?? 0))
+    answered: (market, feedSeq) => raiseSeq(answeredSeq, market, feedSeq),
+    answeredSeqs: () => answeredSeq,
+    async known(asked) {
+      const ahead = aheadOf(asked, undefined)
+      return ahead.size === 0
+        ? undefined
+        : whenKnown(asked, ahead, () => Promise.resolve(undefined))
     },
-    answeredSeqs: () => Array.from(answeredSeq, ([market, seq]) => ({ market, seq })),
-    shown: async (market) => {
-      const wanted = [...answeredSeq].filter(([name]) => market === undefined || name === market)
-      const targets = new Map(wanted)
-      const deadline = performance.now() + maxWaitMs
-      while (!isShown(targets)) {
-        if (performance.now() >= deadline) return false
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-      }
-      return true
+    shown(market, asked) {
+      const own = [...answeredSeq].filter(([name]) => market === undefined || name === market)
+      const targets = new Map(own)
+      const ahead = aheadOf(asked, market)
+      if (asked === undefined || ahead.size === 0) return wait(targets)
+      for (const [name, seq] of ahead) raiseSeq(targets, name, seq)
+      return whenKnown(asked, ahead, () => wait(targets))
     },
   }
+}
+
+/** The projection at one moment; each market of it is read once. */
+type Look = (market: string) => number
+
+function lookAt(readModel: Pick<ReadModel, 'projectedSeq'>): Look {
+  const read = new Map<string, number>()
+  return (market) => {
+    const seq = read.get(market) ?? readModel.projectedSeq(market)
+    read.set(market, seq)
+    return seq
+  }
+}
+
+/** The looks at the projection that all who wait share: however many wait, it is read once every POLL_MS. */
+function createLooks(readModel: Pick<ReadModel, 'projectedSeq'>): () => Promise<Look> {
+  let next: Promise<Look> | undefined
+  return () =>
+    (next ??= delay(POLL_MS).then(() => {
+      next = undefined
+      return lookAt(readModel)
+    }))
 }
 
 /** How long answers may show terms that the read model has replaced. */

@@ -54,6 +54,7 @@ export type ResponseHeader =
   | 'ETag'
   | 'Vary'
   | 'Content-Encoding'
+  | 'X-Feed-Seq'
 
 /** A refusal with the usual error body. */
 export const refused = (description: string): Answer => ({ description, body: ErrorBody })
@@ -73,7 +74,9 @@ export const chainSilent: Answer = {
 export const readRefusals = {
   500: broken,
   503: {
-    ...refused('Reads lag behind what this venue already answered; ask again shortly.'),
+    ...refused(
+      'Reads lag behind what this venue already answered, or behind `min_seq`, or too many reads of this address wait for theirs; ask again shortly.',
+    ),
     headers: ['Retry-After'],
   },
 } as const
@@ -81,7 +84,7 @@ export const readRefusals = {
 /** The 503 of a large read: a whole book, price levels, tickers, a page of trades, candles or history. */
 export const tooManyReads: Answer = {
   ...refused(
-    'Reads lag behind what this venue already answered, or `too_many_reads`: too many large reads of this address are in flight. One at a time is always admitted.',
+    'Reads lag behind what this venue already answered or behind `min_seq`, or `too_many_reads`: too many large reads of this address are in flight. One at a time is always admitted.',
   ),
   headers: ['Retry-After'],
 }

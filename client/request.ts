@@ -1,3 +1,5 @@
+import type { SeenSeqs } from './seen-seqs.js'
+
 /** The venue refused the request and changed nothing. `code` is stable; the message is for people. */
 export class VenueRefused extends Error {
   override readonly name = 'VenueRefused'
@@ -65,33 +67,58 @@ export const jsonBody = (body: object) => ({
   body: JSON.stringify(body),
 })
 
+interface Answering {
+  /** Which statuses leave open whether the request was carried out; default: 500 and above. */
+  readonly leavesOpen?: (status: number) => boolean
+  /** Told what the answer shows. */
+  readonly seen?: SeenSeqs
+}
+
+/** Refusals of what was seen before: the venue does not know it, or not any more. */
+const UNSEEN: ReadonlySet<unknown> = new Set(['min_seq_ahead', 'invalid_min_seq'])
+
 /**
  * Sends a request and returns the body of a 2xx answer. Throws OutcomeUnknown without an answer and for a status that
- * `leavesOpen` whether the request was carried out (default: 500 and above), VenueRefused for any other status.
+ * `leavesOpen` whether the request was carried out, VenueRefused for any other status.
  */
 export async function request<T>(
   url: string,
   init: RequestInit,
-  leavesOpen = (status: number): boolean => status >= 500,
+  { leavesOpen = (status) => status >= 500, seen }: Answering = {},
 ): Promise<T> {
-  const { status, body, retryAfterSec } = await exchange(url, init)
-  if (status >= 200 && status < 300) return body as T
+  const { status, body, retryAfterSec, feedSeq } = await exchange(url, init)
+  if (status >= 200 && status < 300) {
+    seen?.noteAll(feedSeq)
+    return body as T
+  }
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   const error = typeof fields.error === 'string' ? fields.error : `status ${status}`
+  if (UNSEEN.has(fields.code)) seen?.forget()
   if (leavesOpen(status)) throw new OutcomeUnknown(error, { retryAfterSec })
   const message = typeof fields.message === 'string' ? fields.message : error
   const code = typeof fields.code === 'string' ? fields.code : error
   throw new VenueRefused(status, code, message, fields)
 }
 
-async function exchange(
-  url: string,
-  init: RequestInit,
-): Promise<{ status: number; body: unknown; retryAfterSec: number }> {
+interface Exchanged {
+  readonly status: number
+  readonly body: unknown
+  readonly retryAfterSec: number
+  /** `X-Feed-Seq`. */
+  readonly feedSeq: string | null
+}
+
+async function exchange(url: string, init: RequestInit): Promise<Exchanged> {
   try {
     const response = await fetch(url, init)
-    const retryAfterSec = Number(response.headers.get('retry-after') ?? 0) || 0
-    return { status: response.status, body: await response.json(), retryAfterSec }
+    const { status, headers } = response
+    const retryAfterSec = Number(headers.get('retry-after') ?? 0) || 0
+    return {
+      status,
+      body: await response.json(),
+      retryAfterSec,
+      feedSeq: headers.get('x-feed-seq'),
+    }
   } catch (cause) {
     throw new OutcomeUnknown(`no answer from ${new URL(url).pathname}`, { cause })
   }

@@ -39,6 +39,7 @@ import type { OrderVerdict } from '../interface/validation.js'
 import type { Health } from '../interface/venue.js'
 import { createPlacing } from './place-orders.js'
 import { jsonBody, request, urlOf, type Query } from './request.js'
+import { createSeenSeqs, type SeenSeqs } from './seen-seqs.js'
 import { frameHeader, type SignedFrame } from './sign-frame.js'
 
 export interface RestClientOptions {
@@ -46,6 +47,11 @@ export interface RestClientOptions {
   readonly timeoutMs?: number
   /** How often a submission whose outcome is unknown is sent again. */
   readonly resends?: number
+  /**
+   * What was seen of the markets, shared with the socket clients of the same venue: reads then show at least what their frames have
+   * shown. By default what the answers of this client have shown, its orders and cancels among them.
+   */
+  readonly seen?: SeenSeqs
 }
 
 /** A page of the history: at most 100 rows (default 50), older than `before`, the `next_before` of the previous page. */
@@ -64,7 +70,10 @@ export interface OrdersQuery extends HistoryQuery {
   readonly subaccount_id?: string
 }
 
-/** The venue's REST interface. Every method throws VenueRefused or OutcomeUnknown. */
+/**
+ * The venue's REST interface. Every method throws VenueRefused or OutcomeUnknown. A read shows at least what was seen before, or
+ * throws OutcomeUnknown where the venue does not show it within two seconds.
+ */
 export interface RestClient {
   markets(): Promise<MarketEntry[]>
   book(market: string, options?: { readonly depth?: number }): Promise<BookRecord>
@@ -149,21 +158,22 @@ const RESENDS = 2
 
 /** A client of the venue at `baseUrl`, for example `http://127.0.0.1:8080`. */
 export function createRestClient(baseUrl: string, options: RestClientOptions = {}): RestClient {
-  const { timeoutMs = TIMEOUT_MS, resends = RESENDS } = options
+  const { timeoutMs = TIMEOUT_MS, resends = RESENDS, seen = createSeenSeqs() } = options
+  const send = <T>(url: string, init: RequestInit): Promise<T> =>
+    request<T>(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }, { seen })
   const get = <T>(path: string, query: Query = {}, headers = {}): Promise<T> =>
-    request<T>(urlOf(baseUrl, path, query), { headers, signal: AbortSignal.timeout(timeoutMs) })
+    send<T>(urlOf(baseUrl, path, { ...query, min_seq: seen.minSeq() }), { headers })
   const getOwn = <T>(
     path: string,
     frame: SignedFrame,
     query: HistoryQuery | Query = {},
   ): Promise<T> => get(path, { ...query }, { 'X-Service-Auth': frameHeader(frame) })
   const post = <T>(path: string, body: object): Promise<T> =>
-    request<T>(urlOf(baseUrl, path), { ...jsonBody(body), signal: AbortSignal.timeout(timeoutMs) })
+    send<T>(urlOf(baseUrl, path), jsonBody(body))
   const postOwn = <T>(path: string, body: object, frame?: SignedFrame): Promise<T> => {
     const { headers, ...sent } = jsonBody(body)
     const own = frame === undefined ? {} : { 'X-Service-Auth': frameHeader(frame) }
-    const signal = AbortSignal.timeout(timeoutMs)
-    return request<T>(urlOf(baseUrl, path), { ...sent, headers: { ...headers, ...own }, signal })
+    return send<T>(urlOf(baseUrl, path), { ...sent, headers: { ...headers, ...own } })
   }
 
   const order = (orderId: string) => get<OrderLookup>(`/v1/orders/${encodeURIComponent(orderId)}`)
@@ -207,7 +217,7 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
       const path = `/v1/orders/${encodeURIComponent(orderId)}/explain`
       return frame === undefined ? get(path) : getOwn(path, frame)
     },
-    health: () => get('/v1/health'),
-    venue: () => get('/v1/venue'),
+    health: () => send(urlOf(baseUrl, '/v1/health'), {}),
+    venue: () => send(urlOf(baseUrl, '/v1/venue'), {}),
   }
 }

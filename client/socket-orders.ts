@@ -1,5 +1,6 @@
 import type { CancelOrder, NewOrder, OrderRecord } from '../interface/order.js'
 import { isOpenDuplicate, OutcomeUnknown, VenueRefused } from './request.js'
+import type { SeenSeqs } from './seen-seqs.js'
 
 /** A frame with the outcome of an order or a cancel. */
 export interface ResultFrame {
@@ -7,6 +8,7 @@ export interface ResultFrame {
   readonly req_id?: string
   readonly status?: number
   readonly order?: OrderRecord
+  readonly feed_seq?: number
   readonly code?: string
   readonly error?: string
   readonly message?: string
@@ -29,6 +31,7 @@ export interface SocketOrdersParts {
   /** False when there is no connection, and then nothing is sent. */
   readonly send: (frame: object) => boolean
   readonly timeoutMs?: number | undefined
+  readonly seen?: SeenSeqs | undefined
 }
 
 export interface PendingOrders extends SocketOrders {
@@ -49,6 +52,7 @@ interface Pending {
 export function createPendingOrders({
   send,
   timeoutMs = TIMEOUT_MS,
+  seen,
 }: SocketOrdersParts): PendingOrders {
   const pending = new Map<string, Pending>()
   let sent = 0
@@ -74,6 +78,7 @@ export function createPendingOrders({
     onFrame(frame) {
       const known = pending.get(frame.req_id ?? '')
       if (known === undefined) return frame.type === 'result'
+      if (frame.order !== undefined) seen?.note(frame.order.market, frame.feed_seq ?? 0)
       known.settle(outcomeOf(frame))
       return true
     },

@@ -17,6 +17,7 @@ import {
   type Timing,
   type WebSocketConstructor,
 } from './reconnecting-socket.js'
+import type { SeenSeqs } from './seen-seqs.js'
 import type { SignedFrame } from './sign-frame.js'
 import { createSocketAuth } from './socket-auth.js'
 import { createPendingOrders, type ResultFrame, type SocketOrders } from './socket-orders.js'
@@ -88,6 +89,8 @@ export interface SocketClientOptions {
   /** Signs a new frame for each connection that follows a private channel; for example `() => signFrame(account, { purpose: 'socket', domain })`. */
   readonly authenticate?: () => Promise<SignedFrame>
   readonly timing?: Partial<Timing>
+  /** Told what frames and results show of each market; that of a REST client of the same venue, whose reads then show at least that. */
+  readonly seen?: SeenSeqs
   /** How long to wait for the answer to an order or a cancel; default ten seconds. */
   readonly timeoutMs?: number
 }
@@ -138,8 +141,9 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
     onLost: () => orders.onLost(),
     onText(text) {
       const frame = JSON.parse(text) as ServerFrame
-      if (orders.onFrame(frame)) return
-      if (!auth.onFrame(frame)) receive({ streams, socket, request }, frame)
+      if (orders.onFrame(frame) || auth.onFrame(frame)) return
+      noteSeen(options.seen, frame)
+      receive({ streams, socket, request }, frame)
     },
   })
   const orders = createPendingOrders({
@@ -156,8 +160,7 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
     onRefused: (message) =>
       privateStreams().forEach((stream) => refuse(streams, stream, ['auth_failed', message])),
   })
-  const privateStreams = (): Stream[] =>
-    [...streams.values()].filter(({ channel }) => PRIVATE.has(channel))
+  const privateStreams = () => [...streams.values()].filter(({ channel }) => PRIVATE.has(channel))
 
   function request({ id, channel, market, options, seq }: Stream): void {
     if (!socket.isOpen()) return
@@ -195,6 +198,16 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
     isOpen: () => socket.isOpen(),
     ...{ connections: () => socket.connections(), close: () => socket.close() },
   }
+}
+
+/** The channels whose `seq` is the number of a change of the market. */
+const NUMBERED_BY_CHANGE: ReadonlySet<string> = new Set(['book', 'trades', 'orders', 'levels'])
+
+function noteSeen(seen: SeenSeqs | undefined, { channel = '', market, seq }: ServerFrame): void {
+  if (market === undefined || seq === undefined) return
+  if (NUMBERED_BY_CHANGE.has(channel)) seen?.note(market, seq)
+  // Twice that of a trade; an odd one is of the end of a candle's time.
+  if (channel === 'candles') seen?.note(market, Math.floor(seq / 2))
 }
 
 interface Receiver {

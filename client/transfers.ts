@@ -67,7 +67,7 @@ export function createTransferClient(
         return await request<T>(
           urlOf(baseUrl, path),
           { ...jsonBody(body), signal: signal() },
-          leavesOpen,
+          { leavesOpen },
         )
       } catch (error) {
         if (!(error instanceof OutcomeUnknown) || sent === resends) throw error

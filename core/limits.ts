@@ -1,5 +1,6 @@
 import type * as balances from '../interface/balances.js'
 import type * as cancels from '../interface/cancels.js'
+import type * as feedSeqs from '../interface/feed-seqs.js'
 import type * as listing from '../interface/listing.js'
 import type * as changes from '../interface/order-changes.js'
 import type * as trade from '../interface/trade.js'
@@ -26,6 +27,8 @@ export const MAX_LISTED_TRADES: typeof listing.MAX_LISTED_TRADES = 500
 export const MAX_PAGE_LIMIT: typeof values.MAX_PAGE_LIMIT = 100
 export const MAX_BALANCE_ACCOUNTS: typeof balances.MAX_BALANCE_ACCOUNTS = 20
 export const MAX_CANDLES_LIMIT: typeof trade.MAX_CANDLES_LIMIT = 1000
+export const MAX_FEED_SEQS: typeof feedSeqs.MAX_FEED_SEQS = 256
+export const MAX_FEED_SEQS_LENGTH: typeof feedSeqs.MAX_FEED_SEQS_LENGTH = 8_192
 
 export const MAX_CANCELLED_IDS: typeof cancels.MAX_CANCELLED_IDS = 200
 export const LEASE_MIN_SEC: typeof cancels.LEASE_MIN_SEC = 10

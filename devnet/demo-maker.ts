@@ -2,6 +2,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { WebSocket } from 'ws'
 import { loadDeployment } from '../chain/reads/deployment.js'
 import { createRestClient } from '../client/rest.js'
+import { createSeenSeqs } from '../client/seen-seqs.js'
 import { createSocketClient } from '../client/socket.js'
 import { runProcess, type ProcessContext, type Running } from '../runtime/process/process.js'
 import { readDemoMakerConfig, type DemoMakerConfig } from './demo-maker/config.js'
@@ -37,9 +38,10 @@ function accountsOf(config: DemoMakerConfig): Accounts {
  */
 async function start(config: DemoMakerConfig, { log, fail }: ProcessContext): Promise<Running> {
   const { chainId, matching } = await loadDeployment(config.DEPLOYMENT_FILE)
-  const rest = createRestClient(config.GATEWAY_URL)
+  const seen = createSeenSeqs()
+  const rest = createRestClient(config.GATEWAY_URL, { seen })
   const url = new URL('/v1/ws', config.GATEWAY_URL.replace(/^http/, 'ws')).href
-  const socket = createSocketClient({ url, WebSocket })
+  const socket = createSocketClient({ url, WebSocket, seen })
   const signer = privateKeyToAccount(config.DEMO_MAKER_PRIVATE_KEY)
   const accounts = accountsOf(config)
   const markets = followMarkets(config.DEMO_SEED)

@@ -37,7 +37,16 @@ const answers = {
 }
 
 export const OrderTaken = z
-  .object({ ...answers, status: z.literal(200), order: OrderRecord, rate_limit: rateLimit })
+  .object({
+    ...{ ...answers, status: z.literal(200) },
+    feed_seq: z
+      .int()
+      .min(0)
+      .describe(
+        'Number of the change of the market that answered it: a read over REST with this `min_seq` of the market shows it.',
+      ),
+    ...{ order: OrderRecord, rate_limit: rateLimit },
+  })
   .meta({ id: 'OrderTaken', description: 'The order as the request left it.' })
 export type OrderTaken = Shape<typeof OrderTaken>
 

@@ -1,5 +1,13 @@
-/** Error codes of what is set up by the operator: the same columns as in error-codes.ts. */
+/** Error codes of reads that say what they must show, and of what is set up by the operator: the same columns as in error-codes.ts. */
 export const venueErrorCodes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'Reads with min_seq': {
+    invalid_min_seq:
+      '400 | min_seq is not <market>=<seq> for one or more listed markets, separated by commas. | Send what X-Feed-Seq said, or the seq of a frame.',
+    min_seq_ahead:
+      '503 | min_seq is ahead of the newest change that is known here; after a restore from a backup the numbers of a market may begin lower. | Retry in a moment; if it stays, forget the number and read without it.',
+    too_many_waiting_reads:
+      '503 | Too many reads of the address wait for their min_seq. | Retry after the Retry-After header; one at a time is always admitted.',
+  },
   'Samples of the index': {
     index_status_off: '404 | The venue takes no samples. | Configure the token, or send none.',
     index_token: '401 | The token is missing or wrong. | Send the configured token.',

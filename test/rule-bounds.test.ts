@@ -8,6 +8,7 @@ import { WITHDRAWALS_PER_MINUTE } from '../actors/transfer-submitter/withdrawal-
 import { MAX_CLIENT_FRAME_BYTES, SESSION_LIMITS } from '../actors/ws-fanout/limits.js'
 import { BODY_LIMITS } from '../api-gateway/context.js'
 import { LARGE_READ_LIMITS } from '../api-gateway/large-reads.js'
+import { MAX_READ_WAIT_MS, WAIT_LIMITS } from '../api-gateway/reads.js'
 import { TRANSACTION_GAS_CAP } from '../chain/contracts/simulate.js'
 import { LANE_POLICY } from '../chain/lane/follow-transaction.js'
 import { FACTS_AGE_MAX_MS } from '../core/contracts/perpetual.js'
@@ -104,6 +105,8 @@ const BOUNDS: readonly (readonly [id: string, ...numbers: (number | bigint)[]])[
   ['REA-013', limits.MAX_PAGE_LIMIT],
   ['REA-030', RETENTION_MS / DAY_MS],
   ['REA-034', LARGE_READ_LIMITS.maxPerAddress],
+  ['REA-049', MAX_READ_WAIT_MS / SECOND_MS],
+  ['REA-050', WAIT_LIMITS.maxPerAddress],
   ['PER-041', FACTS_AGE_MAX_MS / SECOND_MS],
   ['FUT-021', BAND_AGE_MAX_MS / SECOND_MS],
   ['TRA-032', deposits.DEPOSITS_PER_MINUTE],

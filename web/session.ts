@@ -1,5 +1,6 @@
 import {
   createRestClient,
+  createSeenSeqs,
   createSocketClient,
   signFrame,
   type AccountBalances,
@@ -51,7 +52,8 @@ export function createSession(
   facts: VenueFacts,
   account: () => Account | undefined,
 ): Session {
-  const venue = createRestClient(base)
+  const seen = createSeenSeqs()
+  const venue = createRestClient(base, { seen })
   const { domain, product, history } = facts.frames
   const words = { domain, product }
   // Signed once for an account: a wallet asks its user each time.
@@ -76,7 +78,7 @@ export function createSession(
     if (shared !== undefined && shared.address === address) return shared.socket
     shared?.socket.close()
     const socket = createSocketClient({
-      url: new URL('v1/ws', base).href.replace(/^http/, 'ws'),
+      ...{ url: new URL('v1/ws', base).href.replace(/^http/, 'ws'), seen },
       authenticate: () => {
         const chosen = account()
         if (chosen === undefined) throw new Error('no account is chosen')

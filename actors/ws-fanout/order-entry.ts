@@ -127,7 +127,12 @@ const rateFields = ({ limit, remaining, resetSec }: RateLeft): RateLimit => ({
 function takenFrame(
   { op, reqId }: OrderFrame,
   { marketNamed, standOf }: Pick<OrderEntryParts, 'marketNamed' | 'standOf'>,
-  { market: name, order, progress }: Extract<OrderAnswer, { readonly kind: 'order' }>,
+  {
+    market: name,
+    order,
+    progress,
+    feed_seq: feedSeq,
+  }: Extract<OrderAnswer, { readonly kind: 'order' }>,
   left: RateLeft | undefined,
 ): string {
   const market = marketNamed(name)
@@ -135,7 +140,8 @@ function takenFrame(
   const sums = standOf(name, order.orderId)?.sums
   const record = orderRecordJson(market, { order, progress, sums })
   const rate = left === undefined ? '' : `,"rate_limit":${JSON.stringify(rateFields(left))}`
-  return `{"type":"result","op":"${op}","req_id":${jsonText(reqId)},"status":200,"order":${record}${rate}}`
+  const head = `"type":"result","op":"${op}","req_id":${jsonText(reqId)},"status":200`
+  return `{${head},"feed_seq":${feedSeq},"order":${record}${rate}}`
 }
 
 function refusedFrame(

@@ -16,6 +16,7 @@ import { serviceAuthHeader } from '../../interface/venue.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import { answerJson } from '../../runtime/http/server.js'
 import { refuse, type GatewayContext } from '../context.js'
+import { afterOf, asOf, askedSeqs, saySeqs, shownAtLeast } from '../feed-seqs.js'
 import { serviceAuth } from '../read-request.js'
 import { broken, chainSilent, refused, tooManyReads, uncached, type Route } from '../route.js'
 
@@ -23,7 +24,7 @@ import { broken, chainSilent, refused, tooManyReads, uncached, type Route } from
 const ASK_TIMEOUT_MS = 8_000
 
 /** `GET /v1/balances`: what the accounts of the frame's owner hold, and what of it is spoken for. */
-export const getBalances: Route = {
+export const getBalances: Route = asOf({
   method: 'GET',
   path: '/v1/balances',
   operation: {
@@ -52,15 +53,20 @@ export const getBalances: Route = {
     if ('refusal' in auth) return refuse(ctx, auth.refusal)
     const asked = askedAccounts(ctx)
     if ('refusal' in asked) return refuse(ctx, asked.refusal)
-    const question = { owner: auth.owner, ...asked, after: deps.ownWrites.answeredSeqs() }
-    const answer = await ask(deps.bus, question)
+    const wanted = askedSeqs(ctx, deps)
+    if ('refusal' in wanted) return refuse(ctx, wanted.refusal)
+    const unknown = await deps.ownWrites.known(wanted)
+    if (unknown !== undefined) return refuse(ctx, unknown)
+    const after = shownAtLeast(deps, wanted.seqs)
+    const answer = await ask(deps.bus, { owner: auth.owner, ...asked, after: afterOf(after) })
     if (answer === undefined) return refuse(ctx, texts.balancesUnserved)
     const { failed, body } = answer
     if (failed !== undefined) return refuse(ctx, REFUSALS[failed])
     assert(body !== undefined, 'an answer without balances')
+    saySeqs(ctx, after)
     answerJson(ctx, body)
   },
-}
+})
 
 const REFUSALS = {
   behind: refusals.readBehind,

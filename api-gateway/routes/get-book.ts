@@ -13,6 +13,7 @@ import { bookMembers } from '../books/book-body.js'
 import type { RenderedBook } from '../books/render-book.js'
 import { shownOnChain } from '../chain-markets.js'
 import { refuse } from '../context.js'
+import { asOf, sayProjected, saySeqs, untilShown } from '../feed-seqs.js'
 import { askedMarket, readQuery } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type ResponseHeader, type Route } from '../route.js'
 
@@ -22,7 +23,7 @@ const CACHED: readonly ResponseHeader[] = ['ETag', 'Cache-Control', 'Vary', 'Con
 const SHORT_DEPTH = 100
 
 /** `GET /v1/book`: the whole visible book of a market, or `depth` orders of each side. */
-export const getBook: Route = {
+export const getBook: Route = asOf({
   method: 'GET',
   path: '/v1/book',
   operation: {
@@ -50,15 +51,20 @@ export const getBook: Route = {
       const query = readQuery(ctx, BookQuery, { depth: refusals.depth })
       if ('refusal' in query) return refuse(ctx, query.refusal)
       const { market } = found
-      if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
+      const behind = await untilShown(ctx, deps, market.market)
+      if (behind !== undefined) return refuse(ctx, behind)
       const { depth } = query
       const shown = await shownOnChain(deps, market)
       if (depth !== undefined && depth <= SHORT_DEPTH) {
-        const lastTradeSec = deps.readModel.lastTradeSec(market.market)
-        const orders = deps.readModel.openOrders(market.market, depth)
+        const { orders, lastTradeSec } = deps.readModel.atOnce(() => {
+          sayProjected(ctx, deps, market.market)
+          const open = deps.readModel.openOrders(market.market, depth)
+          return { orders: open, lastTradeSec: deps.readModel.lastTradeSec(market.market) }
+        })
         return answerJson(ctx, bookRecordJson(market, orders, { lastTradeSec, ...shown, depth }))
       }
       const book = await deps.books.book(market)
+      saySeqs(ctx, [[market.market, book.seq]])
       const head = headOf(market, book, shown)
       const etag = etagOf(book, head, depth)
       ctx.set({ ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' })
@@ -74,7 +80,7 @@ export const getBook: Route = {
       answerBytes(ctx, gzipOf(parts))
     }
   },
-}
+})
 
 /** Smaller bodies are sent as they are: one packet more costs less than the client's work. */
 const GZIP_BYTES = 16 * 1024

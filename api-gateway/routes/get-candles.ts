@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Checked, refusals } from '../../core/entry/refusals.js'
+import type { Checked } from '../../core/entry/refusals.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
 import { candlesPage } from '../../core/records/candle-record.js'
 import { ceilSec, isLater, readTimestamp } from '../../core/time.js'
@@ -8,11 +8,12 @@ import { MarketQuery } from '../../interface/market.js'
 import { CandlesPage, CandlesQuery } from '../../interface/trade.js'
 import { shownOnChain } from '../chain-markets.js'
 import { refuse, type GatewayContext } from '../context.js'
+import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { askedPast, readQuery } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
 /** `GET /v1/candles`: the newest candles of a market whose bucket starts in [start, end), oldest first. */
-export const getCandles: Route = {
+export const getCandles: Route = asOf({
   method: 'GET',
   path: '/v1/candles',
   operation: {
@@ -36,15 +37,19 @@ export const getCandles: Route = {
     const range = readRange(ctx)
     if ('refusal' in range) return refuse(ctx, range.refusal)
     const { market } = found
-    if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
+    const behind = await untilShown(ctx, deps, market.market)
+    if (behind !== undefined) return refuse(ctx, behind)
     const shown = await shownOnChain(deps, market)
-    ctx.body = candlesPage(market, deps.readModel.candles(market.market, range), {
-      interval: range.interval,
-      lastTradeSec: deps.readModel.lastTradeSec(market.market),
-      ...shown,
+    ctx.body = deps.readModel.atOnce(() => {
+      sayProjected(ctx, deps, market.market)
+      return candlesPage(market, deps.readModel.candles(market.market, range), {
+        interval: range.interval,
+        lastTradeSec: deps.readModel.lastTradeSec(market.market),
+        ...shown,
+      })
     })
   },
-}
+})
 
 function readRange(ctx: GatewayContext): Checked<CandleRange> {
   const query = readQuery(ctx, CandlesQuery, {

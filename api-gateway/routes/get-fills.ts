@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { refusals } from '../../core/entry/refusals.js'
 import { fillRecord } from '../../core/records/trade-record.js'
 import { HistoryQuery } from '../../interface/order.js'
 import { FillsPage } from '../../interface/trade.js'
 import { serviceAuthHeader } from '../../interface/venue.js'
 import { refuse } from '../context.js'
+import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { marketNamed } from '../orders.js'
 import { nextBefore, readHistoryPage, serviceAuth } from '../read-request.js'
 import { historyRefusals, uncached, type Route } from '../route.js'
 
 /** `GET /v1/fills`: what the orders of the frame's owner traded, one record for each order's leg, newest first. */
-export const getFills: Route = {
+export const getFills: Route = asOf({
   method: 'GET',
   path: '/v1/fills',
   operation: {
@@ -33,11 +33,15 @@ export const getFills: Route = {
     if ('refusal' in auth) return refuse(ctx, auth.refusal)
     const page = readHistoryPage(ctx, 'fills')
     if ('refusal' in page) return refuse(ctx, page.refusal)
-    if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
-    const fills = deps.readModel.fills(auth.owner, page)
+    const behind = await untilShown(ctx, deps)
+    if (behind !== undefined) return refuse(ctx, behind)
+    const fills = deps.readModel.atOnce(() => {
+      sayProjected(ctx, deps)
+      return deps.readModel.fills(auth.owner, page)
+    })
     ctx.body = {
       fills: fills.map((fill) => fillRecord(marketNamed(deps, fill.market), fill)),
       ...nextBefore('fills', fills, page),
     } satisfies FillsPage
   },
-}
+})

@@ -6,11 +6,12 @@ import { MarketQuery } from '../../interface/market.js'
 import { HistoryQuery } from '../../interface/order.js'
 import { FundingPage } from '../../interface/prices.js'
 import { refuse } from '../context.js'
+import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { askedPrices } from '../price-history.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
 /** `GET /v1/funding`: the hourly funding rates of a perpetual as the chain showed them, newest first. */
-export const getFunding: Route = {
+export const getFunding: Route = asOf({
   method: 'GET',
   path: '/v1/funding',
   operation: {
@@ -26,7 +27,7 @@ export const getFunding: Route = {
     },
   },
   isLarge: () => true,
-  handler: (deps) => (ctx) => {
+  handler: (deps) => async (ctx) => {
     const asked = askedPrices(ctx, deps, {
       kind: 'funding',
       lacks: (market) =>
@@ -36,10 +37,15 @@ export const getFunding: Route = {
     })
     if ('refusal' in asked) return refuse(ctx, asked.refusal)
     const { market } = asked.market
-    const rows = deps.readModel.fundingRates(market, asked.page)
+    const behind = await untilShown(ctx, deps, market)
+    if (behind !== undefined) return refuse(ctx, behind)
+    const rows = deps.readModel.atOnce(() => {
+      sayProjected(ctx, deps, market)
+      return deps.readModel.fundingRates(market, asked.page)
+    })
     ctx.body = {
       ...{ market, funding: rows.map(fundingRecord) },
       ...asked.next(rows),
     } satisfies FundingPage
   },
-}
+})

@@ -1,9 +1,10 @@
+import type { Market } from '../../core/contracts/market.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
-import { refusals } from '../../core/entry/refusals.js'
 import { listedBook } from '../../core/records/listing-record.js'
 import { MAX_LISTED_LEVELS } from '../../core/limits.js'
 import { ListedBook, ListedBookQuery } from '../../interface/listing.js'
 import { refuse } from '../context.js'
+import { asOf, saySeqs, untilShown, wantedSeqs } from '../feed-seqs.js'
 import { askedTicker, readQuery } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
@@ -17,7 +18,7 @@ const ALL_LEVELS = Number.MAX_SAFE_INTEGER
 const CACHED_MS = 1_000
 
 /** `GET /v1/integrations/orderbook`: price levels of a spot market in ticker terms, as listing sites poll them. */
-export const getListedBook: Route = {
+export const getListedBook: Route = asOf({
   method: 'GET',
   path: '/v1/integrations/orderbook',
   operation: {
@@ -37,21 +38,27 @@ export const getListedBook: Route = {
   isLarge: () => true,
   handler(deps) {
     // The whole of one market, so that its depths share a read; one entry per market of the venue.
-    const cache = new Map<string, ListedBook>()
+    const cache = new Map<string, { readonly seq: number; readonly book: ListedBook }>()
+    const bookOf = (market: Market, least: number) => {
+      const nowMs = deps.nowMs()
+      const kept = cache.get(market.market)
+      const isFresh = kept !== undefined && Math.abs(nowMs - kept.book.timestamp) < CACHED_MS
+      if (isFresh && kept.seq >= least) return kept
+      const { seq, ...levels } = deps.readModel.levelsNow(market.market, ALL_LEVELS)
+      const read = { seq, book: listedBook(market, levels, nowMs) }
+      cache.set(market.market, read)
+      return read
+    }
     return async (ctx) => {
       const asked = askedTicker(ctx, deps)
       if ('refusal' in asked) return refuse(ctx, asked.refusal)
       const query = readQuery(ctx, PAGE, { depth: readRefusals.listedDepth })
       if ('refusal' in query) return refuse(ctx, query.refusal)
       const { market } = asked
-      if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
-      const nowMs = deps.nowMs()
-      const kept = cache.get(market.market)
-      const isFresh = kept !== undefined && Math.abs(nowMs - kept.timestamp) < CACHED_MS
-      const book = isFresh
-        ? kept
-        : listedBook(market, deps.readModel.levels(market.market, ALL_LEVELS), nowMs)
-      cache.set(market.market, book)
+      const behind = await untilShown(ctx, deps, market.market)
+      if (behind !== undefined) return refuse(ctx, behind)
+      const { seq, book } = bookOf(market, wantedSeqs(ctx, deps).get(market.market) ?? 0)
+      saySeqs(ctx, [[market.market, seq]])
       const levels = query.depth === 0 ? MAX_LISTED_LEVELS / 2 : Math.ceil(query.depth / 2)
       ctx.body = {
         ...book,
@@ -61,4 +68,4 @@ export const getListedBook: Route = {
       ctx.set('Cache-Control', 'public, max-age=5')
     }
   },
-}
+})

@@ -1,9 +1,9 @@
 import { readRefusals } from '../../core/entry/read-refusals.js'
-import { refusals } from '../../core/entry/refusals.js'
 import { listedSideOf, listedTrades } from '../../core/records/listing-record.js'
 import { MAX_LISTED_TRADES } from '../../core/limits.js'
 import { LISTED_SECONDS_BELOW, ListedTrades, ListedTradesQuery } from '../../interface/listing.js'
 import { refuse } from '../context.js'
+import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { askedTicker, readQuery } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
@@ -11,7 +11,7 @@ import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 const PAGE = ListedTradesQuery.omit({ ticker_id: true })
 
 /** `GET /v1/integrations/historical_trades`: the newest trades of a spot market in ticker terms, as listing sites poll them. */
-export const getListedTrades: Route = {
+export const getListedTrades: Route = asOf({
   method: 'GET',
   path: '/v1/integrations/historical_trades',
   operation: {
@@ -44,14 +44,18 @@ export const getListedTrades: Route = {
       return refuse(ctx, readRefusals.listedEnd)
     }
     const { market } = asked.market
-    if (!(await deps.ownWrites.shown(market))) return refuse(ctx, refusals.readBehind)
+    const behind = await untilShown(ctx, deps, market)
+    if (behind !== undefined) return refuse(ctx, behind)
     const limit = query.limit === 0 ? MAX_LISTED_TRADES : query.limit
     const takerSide = query.type && listedSideOf(query.type)
     const page = { limit, takerSide, fromMs, endMs }
-    ctx.body = listedTrades(deps.readModel.tradesWithin(market, page), query.type)
+    ctx.body = deps.readModel.atOnce(() => {
+      sayProjected(ctx, deps, market)
+      return listedTrades(deps.readModel.tradesWithin(market, page), query.type)
+    })
     ctx.set('Cache-Control', 'public, max-age=5')
   },
-}
+})
 
 const listedMs = (time: number | undefined): number | undefined =>
   time === undefined || time >= LISTED_SECONDS_BELOW ? time : time * 1_000

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import type { Market } from '../../core/contracts/market.js'
 import { contractOf } from '../../core/contracts/registry.js'
-import { refusals } from '../../core/entry/refusals.js'
 import { tickerState } from '../../core/records/market-data.js'
 import { isoTime } from '../../core/time.js'
 import { MarketTicker } from '../../interface/market-data.js'
 import { marketsOnChain, type ShownOnChain } from '../chain-markets.js'
 import { refuse, type GatewayDeps } from '../context.js'
+import { asOf, saySeqs, untilShown } from '../feed-seqs.js'
 import { readRefusals, tooManyReads, type Route } from '../route.js'
 
 /** `GET /v1/tickers`: the ticker of each enabled market of any kind, as the channel `ticker` has it. */
-export const getMarketTickers: Route = {
+export const getMarketTickers: Route = asOf({
   method: 'GET',
   path: '/v1/tickers',
   operation: {
@@ -25,14 +25,20 @@ export const getMarketTickers: Route = {
   },
   isLarge: () => true,
   handler: (deps) => async (ctx) => {
-    if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
+    const behind = await untilShown(ctx, deps)
+    if (behind !== undefined) return refuse(ctx, behind)
     const onChain = await marketsOnChain(deps)
-    ctx.body = deps.markets
+    const tickers = deps.markets
       .filter(({ enabled }) => enabled)
       .toSorted((a, b) => (a.market < b.market ? -1 : 1))
       .map((market) => tickerOf(deps, market, onChain.get(market.market)))
+    saySeqs(
+      ctx,
+      tickers.map(({ market, seq }) => [market, seq]),
+    )
+    ctx.body = tickers
   },
-}
+})
 
 const MINUTE_MS = 60_000
 

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { refusals } from '../../core/entry/refusals.js'
 import { marketEntries } from '../../core/records/market-entry.js'
 import { MarketEntry } from '../../interface/market.js'
 import { marketsOnChain } from '../chain-markets.js'
 import { refuse } from '../context.js'
+import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { readRefusals, type Route } from '../route.js'
 
 /** `GET /v1/markets`: the enabled markets. */
-export const getMarkets: Route = {
+export const getMarkets: Route = asOf({
   method: 'GET',
   path: '/v1/markets',
   operation: {
@@ -20,11 +20,15 @@ export const getMarkets: Route = {
     },
   },
   handler: (deps) => async (ctx) => {
-    if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
+    const behind = await untilShown(ctx, deps)
+    if (behind !== undefined) return refuse(ctx, behind)
     const shown = await marketsOnChain(deps)
-    ctx.body = marketEntries(deps.markets, (market) => ({
-      lastTradeSec: deps.readModel.lastTradeSec(market),
-      ...shown.get(market),
-    }))
+    ctx.body = deps.readModel.atOnce(() => {
+      sayProjected(ctx, deps)
+      return marketEntries(deps.markets, (market) => ({
+        lastTradeSec: deps.readModel.lastTradeSec(market),
+        ...shown.get(market),
+      }))
+    })
   },
-}
+})

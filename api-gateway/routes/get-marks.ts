@@ -6,11 +6,12 @@ import { MarketQuery } from '../../interface/market.js'
 import { HistoryQuery } from '../../interface/order.js'
 import { MarksPage } from '../../interface/prices.js'
 import { refuse } from '../context.js'
+import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { askedPrices } from '../price-history.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
 /** `GET /v1/marks`: mark and index of a perpetual or a future as the chain showed them, newest first. */
-export const getMarks: Route = {
+export const getMarks: Route = asOf({
   method: 'GET',
   path: '/v1/marks',
   operation: {
@@ -26,7 +27,7 @@ export const getMarks: Route = {
     },
   },
   isLarge: () => true,
-  handler: (deps) => (ctx) => {
+  handler: (deps) => async (ctx) => {
     const asked = askedPrices(ctx, deps, {
       kind: 'marks',
       lacks: (market) =>
@@ -34,7 +35,12 @@ export const getMarks: Route = {
     })
     if ('refusal' in asked) return refuse(ctx, asked.refusal)
     const { market } = asked.market
-    const rows = deps.readModel.marks(market, asked.page)
+    const behind = await untilShown(ctx, deps, market)
+    if (behind !== undefined) return refuse(ctx, behind)
+    const rows = deps.readModel.atOnce(() => {
+      sayProjected(ctx, deps, market)
+      return deps.readModel.marks(market, asked.page)
+    })
     ctx.body = { market, marks: rows.map(markRecord), ...asked.next(rows) } satisfies MarksPage
   },
-}
+})

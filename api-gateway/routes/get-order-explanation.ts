@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   decodeOrderFactsAnswer,
   encodeOrderFactsQuestion,
+  type ShownSeq,
 } from '../../bus-schemas/account-facts.js'
 import { askOrderFacts } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
@@ -17,12 +18,13 @@ import { NoAnswer } from '../../runtime/bus/bus.js'
 import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
 import { shownOnChain } from '../chain-markets.js'
 import { explainOrder } from '../explain-order.js'
+import { afterOf, asOf, sayProjected, shownAtLeast, untilShown, wantedSeqs } from '../feed-seqs.js'
 import { marketNamed } from '../orders.js'
 import { serviceAuth } from '../read-request.js'
 import { broken, refused, tooManyReads, uncached, type Route } from '../route.js'
 
 /** `GET /v1/orders/{order_id}/explain`: what became of an order and why; 404 when no such order was ever accepted. */
-export const getOrderExplanation: Route = {
+export const getOrderExplanation: Route = asOf({
   method: 'GET',
   path: '/v1/orders/:order_id/explain',
   operation: {
@@ -37,6 +39,7 @@ export const getOrderExplanation: Route = {
     headers: z.object({ 'X-Service-Auth': serviceAuthHeader.optional() }),
     responses: {
       200: uncached({ description: 'Its life, in codes and in sentences.', body: Explanation }),
+      400: uncached(refused('A bad `min_seq`.')),
       401: uncached(
         refused('A frame was sent that is malformed, expired or not signed by its address.'),
       ),
@@ -49,22 +52,30 @@ export const getOrderExplanation: Route = {
   handler: (deps) => async (ctx) => {
     const asker = askerOf(ctx, deps)
     if ('refusal' in asker) return refuse(ctx, asker.refusal)
-    if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
+    const behind = await untilShown(ctx, deps)
+    if (behind !== undefined) return refuse(ctx, behind)
     const stored = deps.readModel.order(ctx.params.order_id ?? '')
-    if (stored === undefined) return refuse(ctx, refusals.orderNotFound)
+    if (stored === undefined) {
+      sayProjected(ctx, deps)
+      return refuse(ctx, refusals.orderNotFound)
+    }
     const { order, progress } = stored
     const isOwn = asker.owner === order.owner
-    const facts = await orderFacts(deps, stored, isOwn)
+    const after = shownAtLeast(deps, wantedSeqs(ctx, deps))
+    const facts = await orderFacts(deps, stored, { isOwn, after: afterOf(after) })
     const market = marketNamed(deps, order.market)
     const { observed } = await shownOnChain(deps, market)
     // Read last, so that a match that has settled meanwhile is shown as settled.
-    const now = deps.readModel.order(order.orderId) ?? stored
-    const life = deps.readModel.orderLife(order, progress.createdAtMs)
+    const { now, life } = deps.readModel.atOnce(() => {
+      sayProjected(ctx, deps, order.market)
+      const newest = deps.readModel.order(order.orderId) ?? stored
+      return { now: newest, life: deps.readModel.orderLife(order, progress.createdAtMs) }
+    })
     const fillRange = tradingOf(market).fillRange?.(observed, deps.nowMs())
     const known = { life, facts, isOwn, fillRange }
     ctx.body = explainOrder(market, now, known) satisfies Explanation
   },
-}
+})
 
 /** Whose frame the request has; none is needed, but one that is sent must hold. */
 function askerOf(ctx: GatewayContext, deps: GatewayDeps): Checked<{ readonly owner?: Address }> {
@@ -79,16 +90,15 @@ const ASK_TIMEOUT_MS = 4_000
  * fan-out answers.
  */
 async function orderFacts(
-  { bus, ownWrites }: Pick<GatewayDeps, 'bus' | 'ownWrites'>,
+  { bus }: Pick<GatewayDeps, 'bus'>,
   { order, progress }: StoredOrder,
-  isOwn: boolean,
+  { isOwn, after }: { readonly isOwn: boolean; readonly after: readonly ShownSeq[] },
 ): Promise<OrderFacts | undefined> {
   if (progress.pending === 0n && !isOwn) return undefined
   const { market, orderId, owner, subaccountId, side, limitPrice: price } = order
   const isLive = progress.status === 'active' || progress.status === 'matching'
   const unmatched = isLive ? order.desiredAmount - progress.filled - progress.pending : 0n
   const rest = { subaccountId, side, price, amount: amountE18(unmatched) }
-  const after = ownWrites.answeredSeqs()
   const question = { market, orderId, owner, after, ...(isOwn && { rest }) }
   try {
     const data = await bus.ask(askOrderFacts, encodeOrderFactsQuestion(question), ASK_TIMEOUT_MS)

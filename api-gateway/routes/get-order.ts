@@ -5,11 +5,12 @@ import { OrderLookup } from '../../interface/order.js'
 import { orderId } from '../../interface/values.js'
 import { answerJson } from '../../runtime/http/server.js'
 import { refuse } from '../context.js'
+import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { marketNamed } from '../orders.js'
 import { readRefusals, refused, type Route } from '../route.js'
 
 /** `GET /v1/orders/{order_id}`: the order in any status, 404 when no such order was ever accepted. */
-export const getOrder: Route = {
+export const getOrder: Route = asOf({
   method: 'GET',
   path: '/v1/orders/:order_id',
   operation: {
@@ -26,9 +27,14 @@ export const getOrder: Route = {
     },
   },
   handler: (deps) => async (ctx) => {
-    if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
-    const stored = deps.readModel.order(ctx.params.order_id ?? '')
+    const behind = await untilShown(ctx, deps)
+    if (behind !== undefined) return refuse(ctx, behind)
+    const stored = deps.readModel.atOnce(() => {
+      const found = deps.readModel.order(ctx.params.order_id ?? '')
+      sayProjected(ctx, deps, found?.order.market)
+      return found
+    })
     if (stored === undefined) return refuse(ctx, refusals.orderNotFound)
     answerJson(ctx, orderLookupJson(marketNamed(deps, stored.order.market), stored))
   },
-}
+})

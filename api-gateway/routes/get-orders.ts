@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { noSuchMarket } from '../../core/entry/find-market.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
-import { type Checked, refusals } from '../../core/entry/refusals.js'
+import type { Checked } from '../../core/entry/refusals.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
 import type { LiveFilter } from '../../data/history/read-orders.js'
 import { OrderHistoryPage, OrdersQuery } from '../../interface/order.js'
 import { MarketError, serviceAuthHeader } from '../../interface/venue.js'
 import { answerJson } from '../../runtime/http/server.js'
 import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
+import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { marketNamed } from '../orders.js'
 import {
   namedMarket,
@@ -19,7 +20,7 @@ import {
 import { aliasHeaders, historyRefusals, type Route } from '../route.js'
 
 /** `GET /v1/orders`: every order of the frame's owner, in any status, newest first. */
-export const getOrders: Route = {
+export const getOrders: Route = asOf({
   method: 'GET',
   path: '/v1/orders',
   operation: {
@@ -50,11 +51,14 @@ export const getOrders: Route = {
     if ('refusal' in page) return refuse(ctx, page.refusal)
     const filter = readFilter(ctx, deps)
     if ('refusal' in filter) return refuse(ctx, filter.refusal)
-    if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
-    const orders =
-      filter.status === 'open'
+    const behind = await untilShown(ctx, deps)
+    if (behind !== undefined) return refuse(ctx, behind)
+    const orders = deps.readModel.atOnce(() => {
+      sayProjected(ctx, deps, filter.market)
+      return filter.status === 'open'
         ? deps.readModel.liveOrders(auth.owner, page, filter)
         : deps.readModel.orderHistory(auth.owner, page)
+    })
     const records = orders.map((stored) =>
       orderRecordJson(marketNamed(deps, stored.order.market), stored),
     )
@@ -62,7 +66,7 @@ export const getOrders: Route = {
     const more = next === undefined ? '' : `,"next_before":"${next}"`
     answerJson(ctx, `{"orders":[${records.join(',')}]${more}}`)
   },
-}
+})
 
 const FILTER = OrdersQuery.pick({ status: true, market: true, subaccount_id: true })
 

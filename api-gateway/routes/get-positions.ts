@@ -5,10 +5,11 @@ import { readRefusals as texts } from '../../core/entry/read-refusals.js'
 import type { Checked } from '../../core/entry/refusals.js'
 import { PositionsBody, PositionsQuery } from '../../interface/position.js'
 import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
-import { broken, chainSilent, refused, type Route } from '../route.js'
+import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
+import { broken, chainSilent, readRefusals, refused, type Route } from '../route.js'
 
 /** `GET /v1/positions`: an account of the perpetual markets, as one block of the chain shows it. */
-export const getPositions: Route = {
+export const getPositions: Route = asOf({
   method: 'GET',
   path: '/v1/positions',
   operation: {
@@ -23,19 +24,22 @@ export const getPositions: Route = {
         description: 'Empty lists for an account that does not exist or is no perpetual account.',
         body: PositionsBody,
       },
-      400: refused('`subaccount_id` is missing or no whole number.'),
+      400: refused('`subaccount_id` is missing or no whole number, or a bad `min_seq`.'),
       500: broken,
       502: chainSilent,
+      503: readRefusals[503],
     },
   },
   handler: (deps) => async (ctx) => {
     const asked = askedAccount(ctx)
     if ('refusal' in asked) return refuse(ctx, asked.refusal)
-    const body = await readPositions(deps, asked.subaccountId)
+    const behind = await untilShown(ctx, deps)
+    if (behind !== undefined) return refuse(ctx, behind)
+    const body = await readPositions(ctx, deps, asked.subaccountId)
     if (body === undefined) return refuse(ctx, texts.positionsUnreadable)
     ctx.body = body
   },
-}
+})
 
 function askedAccount({ query }: GatewayContext): Checked<{ readonly subaccountId: bigint }> {
   const { subaccount_id: sent } = query
@@ -46,20 +50,25 @@ function askedAccount({ query }: GatewayContext): Checked<{ readonly subaccountI
 
 /** The answer in the order of the markets' identifiers; undefined when the chain could not be read. */
 async function readPositions(
-  { markets, positions, readModel }: GatewayDeps,
+  ctx: GatewayContext,
+  deps: GatewayDeps,
   subaccountId: bigint,
 ): Promise<PositionsBody | undefined> {
+  const { markets, positions, readModel } = deps
   const served = markets.filter((market) => market.enabled && servesPositions(market))
   if (served.length === 0) return { positions: [], accounts: [] }
   const read = await positions?.readPositions(served, subaccountId)
   if (read === undefined) return undefined
-  const records = read
-    .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
-    .flatMap(({ market, ...seen }) => {
-      const entry = readModel.positionEntry(market.market, subaccountId)
-      const held = { market, subaccountId, ...seen, entry }
-      return contractOf(market).present.positions?.(held) ?? []
-    })
+  const records = readModel.atOnce(() => {
+    sayProjected(ctx, deps)
+    return read
+      .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
+      .flatMap(({ market, ...seen }) => {
+        const entry = readModel.positionEntry(market.market, subaccountId)
+        const held = { market, subaccountId, ...seen, entry }
+        return contractOf(market).present.positions?.(held) ?? []
+      })
+  })
   return {
     positions: records.flatMap(({ position }) => position ?? []),
     accounts: records.map(({ account }) => account),

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Market } from '../../core/contracts/market.js'
-import { refusals } from '../../core/entry/refusals.js'
 import { tickerRecord } from '../../core/records/ticker-record.js'
 import { TickerRecord, TickersQuery } from '../../interface/trade.js'
 import { refuse, type GatewayDeps } from '../context.js'
+import { asOf, saySeqs, untilShown, wantedSeqs } from '../feed-seqs.js'
 import { askedTickers } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
@@ -11,7 +11,7 @@ import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 const CACHED_MS = 1_000
 
 /** `GET /v1/integrations/tickers`: a ticker for each enabled spot market, or for the one asked for. */
-export const getTickers: Route = {
+export const getTickers: Route = asOf({
   method: 'GET',
   path: '/v1/integrations/tickers',
   operation: {
@@ -30,32 +30,49 @@ export const getTickers: Route = {
   },
   handler(deps) {
     // One entry per market of the venue.
-    const cache = new Map<string, { readonly atMs: number; readonly ticker: TickerRecord }>()
-    const tickerOf = (market: Market): TickerRecord => {
+    const cache = new Map<string, ReadTicker>()
+    const tickerOf = (market: Market, least: number): ReadTicker => {
       const nowMs = deps.nowMs()
       const kept = cache.get(market.market)
       if (kept !== undefined && nowMs - kept.atMs < CACHED_MS && nowMs >= kept.atMs) {
-        return kept.ticker
+        if (kept.seq >= least) return kept
       }
-      const ticker = readTicker(deps, market, nowMs)
-      cache.set(market.market, { atMs: nowMs, ticker })
-      return ticker
+      const read = readTicker(deps, market, nowMs)
+      cache.set(market.market, read)
+      return read
     }
     return async (ctx) => {
       const asked = askedTickers(ctx, deps)
       if ('refusal' in asked) return refuse(ctx, asked.refusal)
-      if (!(await deps.ownWrites.shown())) return refuse(ctx, refusals.readBehind)
-      ctx.body = asked.markets.map(tickerOf)
+      const behind = await untilShown(ctx, deps)
+      if (behind !== undefined) return refuse(ctx, behind)
+      const wanted = wantedSeqs(ctx, deps)
+      const read = asked.markets.map((market) => tickerOf(market, wanted.get(market.market) ?? 0))
+      saySeqs(
+        ctx,
+        read.map(({ ticker, seq }) => [ticker.ticker_id, seq]),
+      )
+      ctx.body = read.map(({ ticker }) => ticker)
       // Last, so that no cache keeps a failure.
       ctx.set('Cache-Control', 'public, max-age=5')
     }
   },
+})
+
+/** A ticker, when it was read and what it shows of its market. */
+interface ReadTicker {
+  readonly atMs: number
+  readonly seq: number
+  readonly ticker: TickerRecord
 }
 
-function readTicker({ readModel }: GatewayDeps, market: Market, nowMs: number): TickerRecord {
-  return tickerRecord(market, {
-    ...readModel.bestPrices(market.market),
-    last: readModel.lastPrice(market.market),
-    stats: readModel.stats24h(market.market, nowMs),
-  })
+function readTicker({ readModel }: GatewayDeps, market: Market, nowMs: number): ReadTicker {
+  return readModel.atOnce(() => ({
+    ...{ atMs: nowMs, seq: readModel.projectedSeq(market.market) },
+    ticker: tickerRecord(market, {
+      ...readModel.bestPrices(market.market),
+      last: readModel.lastPrice(market.market),
+      stats: readModel.stats24h(market.market, nowMs),
+    }),
+  }))
 }

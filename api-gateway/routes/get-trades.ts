@@ -5,11 +5,12 @@ import { MarketQuery } from '../../interface/market.js'
 import { TradesPage, TradesQuery } from '../../interface/trade.js'
 import { shownOnChain } from '../chain-markets.js'
 import { refuse } from '../context.js'
+import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { askedPast, RANGE_REFUSALS, readQuery, readRange } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
 /** `GET /v1/trades`: a market's fills, newest first, with its trailing 24 hours. */
-export const getTrades: Route = {
+export const getTrades: Route = asOf({
   method: 'GET',
   path: '/v1/trades',
   operation: {
@@ -39,19 +40,24 @@ export const getTrades: Route = {
     const range = readRange(query)
     if ('refusal' in range) return refuse(ctx, range.refusal)
     const { market } = found
-    if (!(await deps.ownWrites.shown(market.market))) return refuse(ctx, refusals.readBehind)
+    const behind = await untilShown(ctx, deps, market.market)
+    if (behind !== undefined) return refuse(ctx, behind)
     const shown = await shownOnChain(deps, market)
     const { limit, before_trade_id: beforeTradeId } = query
     const page = { limit, beforeTradeId, ...range, isWithReversed: true }
-    const trades =
-      range.fromMs === undefined && range.endMs === undefined
-        ? deps.readModel.trades(market.market, limit, beforeTradeId)
-        : deps.readModel.tradesWithin(market.market, page)
-    ctx.body = tradesPage(market, trades, {
-      limit,
-      stats: deps.readModel.stats24h(market.market, deps.nowMs()),
-      lastTradeSec: deps.readModel.lastTradeSec(market.market),
-      ...shown,
+    const { readModel } = deps
+    ctx.body = readModel.atOnce(() => {
+      sayProjected(ctx, deps, market.market)
+      const trades =
+        range.fromMs === undefined && range.endMs === undefined
+          ? readModel.trades(market.market, limit, beforeTradeId)
+          : readModel.tradesWithin(market.market, page)
+      return tradesPage(market, trades, {
+        limit,
+        stats: readModel.stats24h(market.market, deps.nowMs()),
+        lastTradeSec: readModel.lastTradeSec(market.market),
+        ...shown,
+      })
     })
   },
-}
+})

@@ -7,6 +7,7 @@ import { askIntake } from '../../runtime/bus/ask-intake.js'
 import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { answerJson } from '../../runtime/http/server.js'
 import { advise, BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from '../context.js'
+import { sayingSeqs } from '../feed-seqs.js'
 import { admitOrder, orderMembers, refusalOfRepeat } from '../orders.js'
 import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
 
@@ -23,10 +24,10 @@ export const postOrdersBatch: Route = {
       'They are sent at once: one may meet another, and none waits for the one before it.',
     body: PlaceBatch,
     responses: {
-      200: {
+      200: sayingSeqs({
         ...{ description: 'What became of each, in the order of the request.', body: BatchAnswer },
         headers: [...RATE_HEADERS, 'Retry-After'],
-      },
+      }),
       ...bodyRefusals,
       400: refused('No list of 1 to 20 orders; nothing was placed.'),
       500: refused('Something broke; send the same orders again to learn what became of them.'),
@@ -73,6 +74,6 @@ async function placeOne(
   if (answer !== undefined) {
     admitted.answered(answer.kind === 'refused' ? answer.refusal : undefined)
   }
-  if (answer?.kind === 'order') return `{"status":200,${orderMembers(deps, answer)}}`
+  if (answer?.kind === 'order') return `{"status":200,${orderMembers(ctx, deps, answer)}}`
   return refuseOne(answer?.refusal ?? refusals.outcomeUnknown)
 }

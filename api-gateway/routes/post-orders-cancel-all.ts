@@ -6,6 +6,7 @@ import {
   cancelsRefused,
   ofNamedMarket,
 } from '../cancels.js'
+import { sayingSeqs } from '../feed-seqs.js'
 import type { Route } from '../route.js'
 
 /** `POST /v1/orders/cancel-all`: 200 with what became of each order. */
@@ -21,7 +22,7 @@ export const postOrdersCancelAll: Route = {
     headers: cancelsHeaders,
     body: CancelAll,
     responses: ofNamedMarket({
-      200: { description: 'What became of each order.', body: CancelsAnswer },
+      200: sayingSeqs({ description: 'What became of each order.', body: CancelsAnswer }),
       ...cancelsRefused,
     }),
   },

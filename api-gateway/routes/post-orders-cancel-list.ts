@@ -1,5 +1,6 @@
 import { CancelList, CancelsAnswer } from '../../interface/cancels.js'
 import { answerCancels, askMarkets, cancelsHeaders, cancelsRefused } from '../cancels.js'
+import { sayingSeqs } from '../feed-seqs.js'
 import type { Route } from '../route.js'
 
 /** `POST /v1/orders/cancel-list`: 200 with what became of each order. */
@@ -14,7 +15,7 @@ export const postOrdersCancelList: Route = {
     headers: cancelsHeaders,
     body: CancelList,
     responses: {
-      200: { description: 'What became of each order.', body: CancelsAnswer },
+      200: sayingSeqs({ description: 'What became of each order.', body: CancelsAnswer }),
       ...cancelsRefused,
     },
   },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { askCancelOrder } from '../../bus-schemas/subjects.js'
 import { CancelOrder, OrderAnswer } from '../../interface/order.js'
 import { serviceAuthHeader } from '../../interface/venue.js'
+import { sayingSeqs } from '../feed-seqs.js'
 import { changeByProof } from '../orders.js'
 import { bodyRefusals, refused, type Route } from '../route.js'
 
@@ -22,7 +23,7 @@ export const postOrdersCancel: Route = {
     }),
     body: CancelOrder,
     responses: {
-      200: { description: 'The order as the cancel left it.', body: OrderAnswer },
+      200: sayingSeqs({ description: 'The order as the cancel left it.', body: OrderAnswer }),
       ...bodyRefusals,
       400: refused('Malformed.'),
       403: refused(

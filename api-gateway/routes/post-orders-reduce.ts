@@ -3,6 +3,7 @@ import { askReduceOrder } from '../../bus-schemas/subjects.js'
 import { OrderAnswer } from '../../interface/order.js'
 import { ReduceOrder } from '../../interface/order-changes.js'
 import { serviceAuthHeader } from '../../interface/venue.js'
+import { sayingSeqs } from '../feed-seqs.js'
 import { changeByProof } from '../orders.js'
 import { bodyRefusals, refused, type Route } from '../route.js'
 
@@ -24,7 +25,7 @@ export const postOrdersReduce: Route = {
     }),
     body: ReduceOrder,
     responses: {
-      200: { description: 'The order as the reduction left it.', body: OrderAnswer },
+      200: sayingSeqs({ description: 'The order as the reduction left it.', body: OrderAnswer }),
       ...bodyRefusals,
       400: refused('Malformed, or no amount of the market.'),
       403: refused(

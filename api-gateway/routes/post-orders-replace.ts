@@ -1,6 +1,7 @@
 import { askReplaceOrder } from '../../bus-schemas/subjects.js'
 import { ReplaceAnswer, ReplaceOrder } from '../../interface/order-changes.js'
 import { DuplicateError, OrderError } from '../../interface/venue.js'
+import { sayingSeqs } from '../feed-seqs.js'
 import { placeByBody } from '../orders.js'
 import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
 
@@ -18,10 +19,10 @@ export const postOrdersReplace: Route = {
       'Safe to send again: a repeat is a 409, or the refusal of the first.',
     body: ReplaceOrder,
     responses: {
-      200: {
+      200: sayingSeqs({
         ...{ description: 'Both orders as they stand.', body: ReplaceAnswer },
         headers: RATE_HEADERS,
-      },
+      }),
       ...bodyRefusals,
       400: {
         description: 'The new order is malformed, inconsistent or not authorized; nothing changed.',

@@ -1,6 +1,7 @@
 import { askPlaceOrder } from '../../bus-schemas/subjects.js'
 import { NewOrder, OrderAnswer } from '../../interface/order.js'
 import { DuplicateError, OrderError } from '../../interface/venue.js'
+import { sayingSeqs } from '../feed-seqs.js'
 import { placeByBody } from '../orders.js'
 import { bodyRefusals, RATE_HEADERS, refused, type Route } from '../route.js'
 
@@ -19,7 +20,11 @@ export const postOrders: Route = {
       'Safe to send again with the same `order_id`: a repeat is a 409, never a second order.',
     body: NewOrder,
     responses: {
-      200: { description: 'The order as it stands.', body: OrderAnswer, headers: RATE_HEADERS },
+      200: sayingSeqs({
+        description: 'The order as it stands.',
+        body: OrderAnswer,
+        headers: RATE_HEADERS,
+      }),
       400: {
         description:
           'Malformed, inconsistent, not authorized by its signature, or the market takes no new orders; nothing was placed.',

@@ -49,6 +49,20 @@ export const readRefusals = {
     'too_many_reads',
     'too many large reads of this address are in flight: retry after one second, one at a time is always admitted',
   ),
+  minSeq: badRequest(
+    'invalid_min_seq',
+    'min_seq must be <market>=<seq>, for one or more listed markets, separated by commas',
+    { field: 'min_seq' },
+  ),
+  minSeqAhead: refuse(503)(
+    'min_seq_ahead',
+    'min_seq is ahead of the newest change that is known here: retry shortly',
+    { field: 'min_seq' },
+  ),
+  tooManyWaits: refuse(503)(
+    'too_many_waiting_reads',
+    'too many reads of this address wait for min_seq: retry after one second, one at a time is always admitted',
+  ),
   levelsDepth: badRequest('invalid_levels_depth', 'depth must be 10, 25, 100 or 500', {
     field: 'depth',
   }),

@@ -28,7 +28,8 @@ const SENT_AGAIN: ReadonlySet<string> = new Set(
     ...[marketRefusals.positionUnreadable, marketRefusals.marginUnreadable],
     ...[futureRefusals.bandUnreadable, indexRefusals.unavailable],
     demoRefusals.unavailable,
-    ...[readRefusals.tooManyReads, readRefusals.balancesUnserved, readRefusals.balancesUnreadable],
+    ...[readRefusals.tooManyReads, readRefusals.minSeqAhead, readRefusals.tooManyWaits],
+    ...[readRefusals.balancesUnserved, readRefusals.balancesUnreadable],
     ...[readRefusals.positionsUnreadable, readRefusals.permitNonceUnreadable],
     ...(['deposit', 'withdrawal'] as const).flatMap((kind) => [
       ...[chainUnreadable(kind), transfersUnavailable(kind)],

@@ -7,7 +7,6 @@ import type { OrderSums } from '../../core/engine/order-sums.js'
 import type { Order, OrderProgress } from '../../core/engine/order.js'
 import type { PriceE18 } from '../../core/money.js'
 import type { Candle } from '../../core/records/candle-record.js'
-import type { BookLevels } from '../../core/records/listing-record.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
 import type { Trade, TradeStats } from '../../core/records/trade-record.js'
 import { openDatabase, UnknownSchemaVersion } from '../open.js'
@@ -16,7 +15,6 @@ import { createReadEntry } from './entries.js'
 import { HISTORY_MIGRATIONS } from './project.js'
 import {
   createReadBook,
-  createReadLevels,
   createReadLevelsNow,
   type BookState,
   type IsKnown,
@@ -73,9 +71,7 @@ export interface ReadModel {
   /** The whole book in one state of the projection, with the contents only of orders that `isKnown` denies. */
   book(market: string, isKnown: IsKnown): BookState
   bestPrices(market: string): BestPrices
-  /** The best `depth` price levels of each side. */
-  levels(market: string, depth: number): BookLevels
-  /** The same, with the `seq` of the newest change that they include. Each state is read once at each depth. */
+  /** The best `depth` price levels of each side, with the `seq` of the newest change that they include. Each state is read once. */
   levelsNow(market: string, depth: number): LevelsNow
   /** Newest first, strictly below `beforeTradeId` when given. */
   trades(market: string, limit: number, beforeTradeId?: number): Trade[]
@@ -131,7 +127,6 @@ export function openReadModel(path: string): ReadModel {
     openOrders: createReadOpenOrders(db),
     book: createReadBook(db),
     bestPrices: createReadBestPrices(db),
-    levels: createReadLevels(db),
     levelsNow: createReadLevelsNow(db),
     orderHistory: createReadOrderHistory(db),
     liveOrders: createReadLiveOrders(db),

@@ -59,9 +59,10 @@ describe('GET /v1/balances', () => {
     expect([all.status, all.json]).to.deep.equal([200, body])
     expect(all.headers['cache-control']).to.equal('no-store')
     await get('?subaccount_id=7,%208,7')
+    const after = [{ market: 'cNGN-USDC', seq: 0 }]
     expect(asked).to.deep.equal([
-      { owner: frameOwner, after: [] },
-      { owner: frameOwner, accounts: [7n, 8n], after: [] },
+      { owner: frameOwner, after },
+      { owner: frameOwner, accounts: [7n, 8n], after },
     ])
   })
 

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Address } from '../../core/action.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
 import { formatDecimal } from '../../core/decimal.js'
+import { refusals } from '../../core/entry/refusals.js'
 import type { Block, Change } from '../../core/engine/change.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
@@ -291,8 +292,9 @@ describe('the private histories', () => {
     const own = await aHistoryGateway({
       ownWrites: {
         answered: () => undefined,
-        answeredSeqs: () => [],
-        shown: () => Promise.resolve(false),
+        answeredSeqs: () => new Map<string, number>(),
+        known: () => Promise.resolve(undefined),
+        shown: () => Promise.resolve(refusals.readBehind),
       },
     })
     try {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Books } from '../../api-gateway/books/books.js'
-import { createLargeReads, LARGE_READ_LIMITS } from '../../api-gateway/large-reads.js'
+import { createReadsInFlight, LARGE_READ_LIMITS } from '../../api-gateway/large-reads.js'
 import { anOrder, progressOf } from '../support/builders.js'
 import { eventually } from '../support/eventually.js'
 import {
@@ -14,7 +14,7 @@ import {
 
 describe('the large reads in flight', () => {
   it('are bounded for each client, and altogether except for the first of a client (REA-035)', () => {
-    const reads = createLargeReads({ maxPerAddress: 2, max: 3 })
+    const reads = createReadsInFlight({ maxPerAddress: 2, max: 3 })
     const first = reads.enter('a')
     expect(first).not.to.equal(undefined)
     expect(reads.enter('a')).not.to.equal(undefined)

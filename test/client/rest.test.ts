@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import {
   createRestClient,
+  createSeenSeqs,
   OutcomeUnknown,
   VenueRefused,
   type OrderBody,
@@ -54,6 +55,40 @@ describe('rest client', () => {
       'POST /v1/orders/cancel',
     ])
     expect(asked.at(-1)?.body).to.equal('{"owner_address":"0x1","nonce":"2"}')
+  })
+
+  it('asks in each read for at least what an answer has shown before (REA-049)', async () => {
+    const venue = createRestClient(baseUrl)
+    const saying = (seqs: string) => ({
+      ...{ status: 200, body: { order }, headers: { 'x-feed-seq': seqs } },
+    })
+    const lines = () => asked.splice(0).map(({ line }) => line)
+    server.answers = [saying('a=3'), saying('a=2, b=7'), saying('a=4, b=7'), saying('')]
+    await venue.placeOrder(body)
+    await venue.book('a')
+    await venue.order('o')
+    await venue.markets()
+    const of = (...seqs: string[]) => `min_seq=${seqs.join('%2C+')}`
+    expect(lines()).to.deep.equal([
+      'POST /v1/orders',
+      `GET /v1/book?symbol=a&${of('a%3D3')}`,
+      `GET /v1/orders/o?${of('a%3D3', 'b%3D7')}`,
+      `GET /v1/markets?${of('b%3D7', 'a%3D4')}`,
+    ])
+    // A venue that was restored from a backup may know less; the program is told once.
+    const ahead = { status: 503, body: { error: 'x', code: 'min_seq_ahead' } }
+    server.answers = [ahead, saying('a=1')]
+    expect(await failure(venue.order('o'))).to.be.instanceOf(OutcomeUnknown)
+    await venue.order('o')
+    expect(lines()).to.deep.equal([`GET /v1/orders/o?${of('b%3D7', 'a%3D4')}`, 'GET /v1/orders/o'])
+  })
+
+  it('names the markets that were noted last, where there are many', () => {
+    const seen = createSeenSeqs()
+    for (let no = 0; no < 150; no += 1) seen.note(`m${no}`, 1)
+    seen.note('m60', 2)
+    const named = seen.minSeq()?.split(', ') ?? []
+    expect([named.length, named[0], named.at(-1)]).to.deep.equal([100, 'm50=1', 'm60=2'])
   })
 
   it('asks for candles and tickers, and for one’s own pages with the frame', async () => {

@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import {
+  createSeenSeqs,
   createSocketClient,
   OutcomeUnknown,
   VenueRefused,
   type NewOrder,
+  type SeenSeqs,
   type SocketClient,
 } from '../../client/index.js'
 import { encodeOrderAnswer, type OrderAnswer } from '../../bus-schemas/orders.js'
@@ -24,6 +26,7 @@ const timing = { minBackoffMs: 5, maxBackoffMs: 20, pingEveryMs: 1_000 }
 describe('orders by the socket client', () => {
   let rig: FanOutRig
   let client: SocketClient
+  let seen: SeenSeqs
   let answers: ((answer: OrderAnswer) => void)[]
 
   beforeEach(async () => {
@@ -35,7 +38,8 @@ describe('orders by the socket client', () => {
       })
     }
     await eventually(() => rig.fanOut().standing().ready)
-    client = createSocketClient({ url: rig.url(), WebSocket, timing })
+    seen = createSeenSeqs()
+    client = createSocketClient({ url: rig.url(), WebSocket, timing, seen })
   })
   afterEach(async () => {
     client.close()
@@ -56,6 +60,7 @@ describe('orders by the socket client', () => {
     await eventually(() => answers.length === 2)
     answers[1]?.(taken)
     expect((await second).order_id).to.equal(order.orderId)
+    expect(seen.minSeq()).to.equal(`${order.market}=1`)
     answers[0]?.({ kind: 'refused', refusal: refusals.signature })
     const refused = await first
     expect(refused).to.be.instanceOf(VenueRefused)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { WebSocket } from 'ws'
-import { createSocketClient, type SocketClient } from '../../client/index.js'
+import { createSeenSeqs, createSocketClient, type SocketClient } from '../../client/index.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { applyChange, emptyView, openOrders } from '../../core/engine/feed.js'
 import { eventually } from '../support/eventually.js'
@@ -53,6 +53,23 @@ describe('socket client', () => {
     expect(snapshots).to.deep.equal([50])
     expect(updates).to.deep.equal(seqs.slice(50))
     expect(trades).to.deep.equal([50, ...seqs.slice(50).filter((seq) => seq % 5 === 0)])
+  })
+
+  it('notes for reads over REST what its frames have shown', async () => {
+    const seen = createSeenSeqs()
+    const other = createSocketClient({ url: rig.url(), WebSocket, timing, seen })
+    try {
+      const changes = busyHistory(20)
+      await rig.publish(changes.slice(0, 50))
+      const { snapshots, updates } = followBook(other, MARKET)
+      await eventually(() => snapshots.length === 1)
+      expect(seen.minSeq()).to.equal(`${MARKET}=50`)
+      await rig.publish(changes.slice(50, 60))
+      await eventually(() => updates.at(-1) === 60)
+      expect(seen.minSeq()).to.equal(`${MARKET}=60`)
+    } finally {
+      other.close()
+    }
   })
 
   it('adds up levels, best first', async () => {

@@ -39,7 +39,30 @@ const NO_TIMES = [
   '2026-02-30T00:00:00Z',
 ]
 
+const NO_SEQS = [
+  ...['', '7', 'cNGN-USDC', 'cNGN-USDC=', 'cNGN-USDC=-1', 'cNGN-USDC=1.5', 'NOPE=1'],
+  ...['cNGN-USDC=1,', 'cNGN-USDC=9007199254740993', 'cNGN-USDC=1&min_seq=cNGN-USDC=2'],
+]
+
 const parameters: readonly RequestRule[] = [
+  refusedReads(
+    [
+      'invalid_min_seq',
+      'min_seq must be <market>=<seq>, for one or more listed markets, separated by commas',
+      'min_seq',
+    ],
+    [
+      ...['/v1/book', '/v1/levels', '/v1/trades', '/v1/candles'].flatMap((path) =>
+        wrong(path, 'min_seq', NO_SEQS),
+      ),
+      ...['tickers', 'orderbook', 'historical_trades'].flatMap((path) =>
+        listed(path, 'min_seq', NO_SEQS),
+      ),
+      ...['/v1/markets', '/v1/tickers', '/v1/orders/a', '/v1/orders/a/explain'].flatMap((path) =>
+        NO_SEQS.map((value) => `${path}?min_seq=${value}`),
+      ),
+    ],
+  ),
   refusedReads(
     ['invalid_depth', 'depth must be a positive integer', 'depth'],
     wrong('/v1/book', 'depth', ['0', '-1', '1.5', 'abc', '', '1&depth=2']),

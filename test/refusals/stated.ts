@@ -194,6 +194,18 @@ export const statedOfReads: readonly Stated[] = [
     'too many large reads of this address are in flight: retry after one second, one at a time is always admitted',
   ],
   [
+    readRefusals.tooManyWaits,
+    503,
+    'too_many_waiting_reads',
+    'too many reads of this address wait for min_seq: retry after one second, one at a time is always admitted',
+  ],
+  [
+    readRefusals.minSeqAhead,
+    503,
+    'min_seq_ahead',
+    'min_seq is ahead of the newest change that is known here: retry shortly',
+  ],
+  [
     readRefusals.historyBefore,
     400,
     'invalid_before',

@@ -7,6 +7,7 @@ import { createApp } from '../../api-gateway/app.js'
 import type { GatewayDeps } from '../../api-gateway/context.js'
 import { createBooks, type Books } from '../../api-gateway/books/books.js'
 import { createBookRenderer } from '../../api-gateway/books/render-book.js'
+import { readFeedHeads } from '../../api-gateway/health.js'
 import { createIndexGate } from '../../api-gateway/index-lag.js'
 import {
   decodeOrderRequest,
@@ -56,7 +57,6 @@ export function aFakeReadModel(): FakeReadModel {
     openOrders: () => model.open,
     book: (market, isKnown) => bookOf(model, market, isKnown),
     bestPrices: () => ({}),
-    levels: () => ({ bids: [], asks: [] }),
     levelsNow: () => ({ seq: model.projected, bids: [], asks: [] }),
     orderHistory: () => [],
     fills: () => [],
@@ -169,7 +169,9 @@ export async function aGatewayStage(
     markets: [aMarket()],
     refreshMarkets: () => undefined,
     readModel,
-    ownWrites: createOwnWrites({ readModel, maxWaitMs: 100 }),
+    ownWrites: createOwnWrites({
+      ...{ readModel, maxWaitMs: 100, readHead: readFeedHeads(bus) },
+    }),
     books: aBookShelf(readModel),
     indexGate: createIndexGate(bus),
     readiness: { missing: () => Promise.resolve({}) },

@@ -6,7 +6,7 @@ import type { Block } from '../../../core/engine/change.js'
 import { frameMessage } from '../../../core/entry/auth-frame.js'
 import { openReadModel } from '../../../data/history/read-model.js'
 import { aMarket, testPrivateKey } from '../../support/builders.js'
-import { aGatewayStage, type GatewayStage } from '../../support/gateway-stage.js'
+import { aBookShelf, aGatewayStage, type GatewayStage } from '../../support/gateway-stage.js'
 import { openHistory } from '../../support/history.js'
 
 /** When the gateway of these tests thinks it is. */
@@ -16,6 +16,8 @@ export const FRAME_WORDS = { domain: 'venue.test', product: 'service' }
 
 export interface HistoryGateway extends GatewayStage {
   readonly history: ReturnType<typeof openHistory>
+  /** How far the feed of each market has come on the bus, as far as it is known. */
+  readonly heads: Map<string, number>
   /** Projects the next blocks of one market, all in one transaction. */
   project(blocks: readonly Block[]): void
   /** GET with the owner's frame, or with the header given. */
@@ -28,11 +30,18 @@ export async function aHistoryGateway(
 ): Promise<HistoryGateway> {
   const history = openHistory(overrides.markets ?? [aMarket()])
   const readModel = openReadModel(history.path)
-  const ownWrites = createOwnWrites({ readModel, maxWaitMs: 100 })
-  const stage = await aGatewayStage({ readModel, ownWrites, auth: AUTH, ...overrides })
+  const heads = new Map<string, number>()
+  const ownWrites = createOwnWrites({
+    ...{ readModel, maxWaitMs: 100 },
+    readHead: (market) => Promise.resolve(heads.get(market)),
+  })
+  const stage = await aGatewayStage({
+    ...{ readModel, ownWrites, auth: AUTH, books: aBookShelf(readModel) },
+    ...overrides,
+  })
   return {
     ...stage,
-    history,
+    ...{ history, heads },
     project: (blocks) => {
       const { streamSeq } = history.projection.position(blocks[0]?.market ?? aMarket().market)
       history.projection.applyBatch(

@@ -111,7 +111,9 @@ async function startGateway({ bus, markets, matcher, nowMs }: GatewayParts) {
   }
   const app = createApp({
     ...{ bus, markets, readModel, log: silentLog, refreshMarkets: () => undefined },
-    ownWrites: createOwnWrites({ readModel, maxWaitMs: 100 }),
+    ownWrites: createOwnWrites({
+      ...{ readModel, maxWaitMs: 100, readHead: () => Promise.resolve(undefined) },
+    }),
     books: aBookShelf(readModel),
     readiness: { missing: () => Promise.resolve({}) },
     deployment: {

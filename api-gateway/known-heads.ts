@@ -1,0 +1,45 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { FeedHeads } from './health.js'
+
+/** Whether the feed of a market has come as far as a change, as far as is known. */
+export type IsReached = (market: string, seq: number) => Promise<boolean>
+
+/** So many times as long as a read of a head took passes until the next one of its market. */
+const REST = 4
+
+/**
+ * Reads the head of a market's feed when a change is asked for that is ahead of what was read; who asks meanwhile shares the next
+ * read. However many ask, reading a market's heads takes at most a fifth of a processor. Keeps one number for each market; must be
+ * called with markets of the venue only.
+ */
+export function createKnownHeads(readHead: FeedHeads): IsReached {
+  const known = new Map<string, number>()
+  const running = new Map<string, Promise<void>>()
+  const restsUntilMs = new Map<string, number>()
+
+  async function read(market: string): Promise<void> {
+    const restMs = (restsUntilMs.get(market) ?? 0) - performance.now()
+    if (restMs > 0) await delay(restMs)
+    const startedAtMs = performance.now()
+    try {
+      const head = (await readHead(market)) ?? 0
+      known.set(market, Math.max(head, known.get(market) ?? 0))
+    } finally {
+      const endedAtMs = performance.now()
+      restsUntilMs.set(market, endedAtMs + REST * (endedAtMs - startedAtMs))
+      running.delete(market)
+    }
+  }
+
+  return async (market, seq) => {
+    const isKnown = (): boolean => (known.get(market) ?? 0) >= seq
+    if (isKnown()) return true
+    // One that runs already may have begun before this change was made; the next one has not.
+    await running.get(market)?.catch(() => undefined)
+    if (isKnown()) return true
+    const reading = running.get(market) ?? read(market)
+    running.set(market, reading)
+    await reading
+    return isKnown()
+  }
+}
