@@ -6,8 +6,13 @@ import { subAccountsAbi } from '../../chain/abi/contracts.js'
 import {
   createLocalFills,
   createRestClient,
+  createSeenSeqs,
+  createSocketClient,
   signFrame,
+  type FillRecord,
   type LocalFills,
+  type OrderDelta,
+  type OrderRecord,
 } from '../../client/index.js'
 import type { Market } from '../../core/contracts/market.js'
 import { E18 } from '../../core/money.js'
@@ -34,8 +39,33 @@ interface Desk {
   readonly market: string
   readonly subaccountId: string
   readonly price: string
+  /** A little lower. */
+  readonly lowPrice: string
   readonly amounts: readonly string[]
 }
+
+const PRICES = { price: '0.00065', lowPrice: '0.000649' }
+
+/** Amount, value, average price at 18 decimals rounded half up, and fees. */
+function figuresOf(fills: readonly FillRecord[], isFuture: boolean): bigint[] {
+  const sum = (of: (fill: FillRecord) => bigint) =>
+    fills.reduce((total, fill) => total + of(fill), 0n)
+  const amount = sum(({ size }) => e18(size))
+  const product = sum(({ price, size }) => e18(price) * e18(size))
+  return [
+    amount,
+    isFuture ? amount : product / E18,
+    (2n * product + amount) / (2n * amount),
+  ].concat(sum(({ fee }) => e18(fee)))
+}
+
+type Figures = Pick<OrderDelta, 'filled_amount' | 'filled_quote' | 'average_price' | 'fee_paid'>
+
+const shownFigures = (record: Figures | undefined): bigint[] =>
+  [
+    ...[record?.filled_amount, record?.filled_quote],
+    ...[record?.average_price, record?.fee_paid],
+  ].map((text) => e18(text ?? 'absent'))
 
 /** What the fills channel tells an owner is what the chain has moved, in a market of each kind. */
 describe('the fills of an owner, summed', function () {
@@ -52,11 +82,11 @@ describe('the fills of an owner, summed', function () {
     const { accounts } = venue.devnet
     const { spot_subaccount_id: spot = '', perp_subaccount_id: perp = '' } = accounts[BUYER] ?? {}
     desks = [
-      { market: SPOT, subaccountId: spot, price: '0.00065', amounts: ['100', '35'] },
-      { market: PERP, subaccountId: perp, price: '0.00065', amounts: ['1000', '700'] },
+      { ...{ market: SPOT, subaccountId: spot }, ...PRICES, amounts: ['100', '35'] },
+      { ...{ market: PERP, subaccountId: perp }, ...PRICES, amounts: ['1000', '700'] },
       {
         ...{ market: series.market, subaccountId: `${own?.subaccountId}` },
-        ...{ price: '1530', amounts: ['100', '300'] },
+        ...{ price: '1530', lowPrice: '1529', amounts: ['100', '300'] },
       },
     ]
     const sellerIds = new Map([
@@ -179,5 +209,57 @@ describe('the fills of an owner, summed', function () {
     expect(await onChain(futureDesk.subaccountId, assetAddress, subId)).to.equal(contracts)
     expect(signed(futureMargin?.position ?? '')).to.be.oneOf([contracts, future.bought])
     expect(moved(futureDesk, 'USDC')).to.equal(-future.fees)
+  })
+
+  it('are the figures of their order, the same in each of its records (MON-025)', async () => {
+    const key = venue.devnet.accounts[BUYER]?.private_key ?? '0x'
+    const domain = venue.devnet.auth_domain
+    const owner = privateKeyToAccount(key)
+    const seen = createSeenSeqs()
+    const rest = createRestClient(venue.gatewayUrl, { seen })
+    const socket = createSocketClient({
+      ...{ url: new URL('/v1/ws', venue.gatewayUrl.replace(/^http/, 'ws')).href, WebSocket, seen },
+      authenticate: () => signFrame(owner, { purpose: 'socket', domain }),
+    })
+    try {
+      for (const desk of desks) {
+        const [lot = '0'] = desk.amounts
+        // One lot is taken at a lower price, one is sold to what rests, and one is left to be cancelled.
+        await seller(desk).place({ side: 'sell', price: desk.lowPrice, amount: lot })
+        const wish = { side: 'buy', price: desk.price, amount: `${3 * Number(lot)}` } as const
+        const order = await buyer(desk).place(wish)
+        await seller(desk).place({ side: 'sell', price: desk.price, amount: lot })
+        await eventually(async () => {
+          const { filled_amount, pending_amount } = await rest.order(order.order_id)
+          return Number(filled_amount) === 2 * Number(lot) && pending_amount === '0'
+        })
+        const updates: OrderDelta[] = []
+        const snapshot = await new Promise<OrderRecord | undefined>((resolve) => {
+          socket.subscribe('orders', desk.market, {
+            onSnapshot: (orders) =>
+              resolve(orders.find(({ order_id }) => order_id === order.order_id)),
+            onUpdate: (delta) => updates.push(delta),
+          })
+        })
+        const lookedUp = await rest.order(order.order_id)
+        const cancelled = await buyer(desk).cancel(order)
+        await eventually(() => updates.some(({ final }) => final))
+        const frame = await signFrame(owner, { purpose: 'history', domain })
+        const { orders } = await rest.orderHistory(frame)
+        const { fills } = await rest.fills(frame)
+        const own = fills.filter(({ order_id }) => order_id === order.order_id)
+        expect(own.map(({ liquidity }) => liquidity)).to.deep.equal(['maker', 'taker'])
+        const figures = figuresOf(own, desk.market === series.market)
+        const records = [
+          ...[snapshot, lookedUp, lookedUp.order, cancelled, updates.at(-1)],
+          orders.find(({ order_id }) => order_id === order.order_id),
+        ]
+        for (const [index, record] of records.entries()) {
+          expect(shownFigures(record), `${desk.market} ${index}`).to.deep.equal(figures)
+        }
+      }
+    } finally {
+      socket.close()
+    }
   })
 })
