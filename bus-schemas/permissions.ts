@@ -111,7 +111,7 @@ const ORDER_QUESTIONS = [
 /** What a process that sends transactions does with its journal. */
 const journaling = (owner: JournalOwner) => ({
   appends: [journalSubject(owner)],
-  creates: [journalStream(owner)],
+  keeps: [journalStream(owner)],
   reads: [journalStream(owner)],
   asks: [askLead(owner)],
   answers: [askLead(owner), askPing(owner)],
@@ -127,12 +127,12 @@ const leading = (process: LeadingProcess) => ({
 })
 
 function submitter(kind: TransferKind): Speaker {
-  const { appends, answers, reads, ...journal } = journaling(`${kind}-submitter`)
+  const { appends, answers, reads, keeps, ...journal } = journaling(`${kind}-submitter`)
   return {
     ...journal,
     reads: [...reads, transfersStream],
     appends: [...appends, transfersOf(kind)],
-    keeps: [transfersStream],
+    keeps: [...keeps, transfersStream],
     answers: [...answers, askTransfer(kind), askTransferRecord(kind), askGasStanding(kind)],
   }
 }

@@ -136,7 +136,7 @@ export interface Decline {
 export interface JournaledClaim {
   /** As it was claimed, with status `pending`. */
   readonly record: TransferRecord
-  /** The request's body with its valid signature. */
+  /** The request's body with its valid signature; empty once it is trimmed, because nothing is carried out by it any more. */
   readonly request: string
   /** Present where it was given up; the same action may be claimed again. */
   readonly declined?: Decline
@@ -200,6 +200,13 @@ export type JournalEntry =
   /** A submitter has taken a transfer, after its checks and limits and before it signs anything for it. */
   | { readonly kind: 'claimed'; readonly record: TransferRecord; readonly request: string }
   | ({ readonly kind: 'declined'; readonly actionHash: Hex } & Decline & AtTime)
+  /**
+   * Final transactions, whose signed bytes are dropped: nonces, hashes and outcomes stay. Of the transfers that they carried out the
+   * requests are dropped too.
+   */
+  | { readonly kind: 'trimmed'; readonly from: Address; readonly evmNonces: readonly number[] }
+  /** Transfers that were given up, whose requests are dropped. */
+  | { readonly kind: 'emptied'; readonly actionHashes: readonly Hex[] }
 
 /**
  * What a writer appends to its journal's stream at once. Each append is fenced by the one before, so that only the newest
@@ -211,4 +218,95 @@ export interface JournalMessage {
   /** Names the process, for the log. */
   readonly writer: string
   readonly entries: readonly JournalEntry[]
+  /** Only without entries. */
+  readonly snapshot?: SnapshotPart
+}
+
+/** An outcome as it was when a reversal was found. */
+export interface RecordedOutcome extends Inclusion {
+  readonly status: 'success' | 'reverted' | 'displaced'
+  /** Of `reverted`. */
+  readonly revert?: string | undefined
+}
+
+/** One row of the tables of a journal; `data/migrations/journal` says what each column means. */
+export type SnapshotRow =
+  | {
+      readonly kind: 'intent'
+      /** Counts the intents from 1, in the order in which they were first recorded. */
+      readonly no: number
+      readonly intentId: string
+      readonly fingerprint: Hex
+      readonly refusedRevert?: string | undefined
+      readonly atMs: number
+    }
+  | {
+      readonly kind: 'transaction'
+      readonly from: Address
+      readonly evmNonce: number
+      readonly status: 'open' | 'mined' | 'displaced'
+      readonly by?: Inclusion | undefined
+      readonly isFinal: boolean
+    }
+  | {
+      readonly kind: 'carried'
+      readonly from: Address
+      readonly evmNonce: number
+      readonly place: number
+      readonly intentId: string
+      readonly outcome?: 'success' | 'reverted' | undefined
+      readonly revert?: string | undefined
+      readonly isDisplaced: boolean
+    }
+  | {
+      readonly kind: 'attempt'
+      readonly from: Address
+      readonly evmNonce: number
+      readonly no: number
+      readonly attempt: Attempt
+      readonly atMs: number
+    }
+  | {
+      readonly kind: 'reversal'
+      readonly no: number
+      readonly intentId: string
+      readonly before: RecordedOutcome
+      readonly now: RecordedOutcome
+      readonly atMs: number
+    }
+  | {
+      readonly kind: 'claim'
+      readonly no: number
+      readonly record: TransferRecord
+      /** Empty once it is trimmed. */
+      readonly request: string
+      readonly declined?: SnapshotDecline | undefined
+    }
+
+export interface SnapshotDecline {
+  readonly error: string
+  readonly revert?: string | undefined
+  readonly atMs: number
+}
+
+/** Where a journal's file stands in the journal's stream. */
+export interface StreamPlace {
+  /** The last message that is folded into the file; 0 for none. */
+  readonly lastSeq: number
+  /** Of that message; 0 and empty before the first. */
+  readonly term: number
+  readonly writer: string
+}
+
+/**
+ * A part of a snapshot: the rows that a fold of the stream up to its place gives. The parts of one snapshot state the same place,
+ * and stand in the stream behind it, in their order, with other messages between them. A snapshot without its last part is none.
+ */
+export interface SnapshotPart {
+  readonly place: StreamPlace
+  /** Counts from 1. */
+  readonly no: number
+  readonly isLast: boolean
+  /** Each after the rows that it refers to. */
+  readonly rows: readonly SnapshotRow[]
 }

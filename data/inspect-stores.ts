@@ -139,8 +139,10 @@ const CARRIED = `
 /** A settlement that a mined batch did not try is tried again under its id with a suffix. */
 const BY_ID = `i.intent_id IN (@subject, 'deposit:' || @subject, 'withdrawal:' || @subject)
   OR substr(i.intent_id, 1, length(@subject) + 6) = @subject || ' life '`
-const BY_HASH = `(t.sender, t.evm_nonce) IN
-  (SELECT sender, evm_nonce FROM attempts WHERE hash = @hash)`
+/** Signed forms are trimmed once they are final and old. */
+const BY_HASH = `((t.sender, t.evm_nonce) IN
+  (SELECT sender, evm_nonce FROM attempts WHERE hash = @hash)
+  OR (t.status = 'mined' AND t.mined_hash = @hash))`
 
 function intentsOf(db: Db, journal: string, subject: string): IntentTrail[] {
   const hash = HASH.test(subject) ? blobOf(subject as Hex) : Buffer.alloc(0)

@@ -30,6 +30,7 @@ import { SETTLEMENT_UNAVAILABLE } from '../core/revert.js'
 import type { TransactionJournal } from '../core/transaction-journal.js'
 import { openPublishedJournal, type PublishedJournal } from '../data/journal/published-journal.js'
 import { JOURNAL_FILES, openJournalFile } from '../data/journal/journal-file.js'
+import { TRIMMING } from '../data/journal/trim-journal.js'
 import { takeLock } from '../data/open.js'
 import type { Bus } from '../runtime/bus/bus.js'
 import { createExecute, type Executions } from './execute.js'
@@ -113,7 +114,7 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
     try {
       const { bus, facts, onFatal } = options
       const published = await openPublishedJournal({
-        ...{ db, bus, owner: 'executor', facts, onFatal },
+        ...{ db, bus, owner: 'executor', facts, onFatal, trimming: TRIMMING },
       })
       const starting = startExecutor(options, published)
       const running = await starting.catch(async (error: unknown) => {

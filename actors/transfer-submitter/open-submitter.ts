@@ -22,6 +22,7 @@ import {
   type PublishedJournal,
 } from '../../data/journal/published-journal.js'
 import { JOURNAL_FILES, openJournalFile } from '../../data/journal/journal-file.js'
+import { TRIMMING } from '../../data/journal/trim-journal.js'
 import { openDatabase, takeLock } from '../../data/open.js'
 import {
   createGasSpent,
@@ -118,7 +119,9 @@ export async function openSubmitter<Transfer extends SignedTransfer>(
     const db = openJournalFile(join(dataDir, JOURNAL_FILES[owner]))
     opened.push(db)
     const facts = observeJournal(log)
-    const published = await openPublishedJournal({ db, bus, owner, facts, onFatal })
+    const published = await openPublishedJournal({
+      ...{ db, bus, owner, facts, onFatal, trimming: TRIMMING },
+    })
     opened.push({ close: () => published.stop() })
     const running = await start(options, { records, published })
     return {

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { encodeJournal } from '../../bus-schemas/journal.js'
+import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
 import type { Hex } from '../../core/action.js'
-import type { JournalEntry } from '../../core/transaction-journal.js'
+import type { JournalEntry, SnapshotPart } from '../../core/transaction-journal.js'
 import { Fenced } from '../../runtime/actor/leadership.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import type { Bus } from '../../runtime/bus/bus.js'
@@ -39,25 +40,31 @@ export interface EntryLog extends EntrySink {
   readonly trouble: () => string | undefined
   /** The stream's message behind which the next one is appended. */
   readonly lastSeq: () => number
+  /**
+   * Appends a part of a snapshot between the messages of entries. Resolves once the stream has it; does not resolve after `stop`.
+   * One call at a time.
+   */
+  appendPart(part: SnapshotPart): Promise<void>
   /** Entries that cannot be appended soon are forgotten: nothing was broadcast or told for them. */
   stop(): Promise<void>
 }
 
 /** What waits while one message is in flight goes into the next one: a message for each group, however many entries. */
 export function createEntryLog(options: EntryLogOptions): EntryLog {
-  const { file, term, writer, onFatal } = options
+  const { file, onFatal } = options
   const waiting = createWaitingEntries()
-  let { lastSeq } = file.place()
+  const parts = createNextPart()
   let running: Promise<void> | undefined
   let over = false
-  const { append, trouble } = createAppends(options)
+  const messages = createMessages(options, { waiting, parts, isOver: () => over })
+  const isIdle = (): boolean => waiting.count() === 0 && parts.next() === undefined
 
   function wake(): void {
     if (running !== undefined || over) return
     running = drain().catch(fail)
     void running.then(() => {
       running = undefined
-      if (!over && waiting.count() > 0) wake()
+      if (!over && !isIdle()) wake()
     })
   }
 
@@ -70,13 +77,9 @@ export function createEntryLog(options: EntryLogOptions): EntryLog {
   async function drain(): Promise<void> {
     // Let a turn's entries gather: a poll of the chain records many outcomes at once.
     await nextTurn()
-    while (!over && waiting.count() > 0) {
-      const { data, count } = messageOf(waiting.first(MAX_ENTRIES_OF_MESSAGE), { term, writer })
-      lastSeq = await append(data, lastSeq)
-      if (over) return
-      const ahead = waiting.first(waiting.count()).slice(count)
-      file.commit(waiting.first(count), { lastSeq, term, writer }, ahead)
-      waiting.drop(count)
+    while (!over && !isIdle()) {
+      if (waiting.count() > 0) await messages.appendEntries()
+      if (!over) await messages.appendPart()
     }
   }
 
@@ -92,12 +95,69 @@ export function createEntryLog(options: EntryLogOptions): EntryLog {
     },
     durable: () => waiting.gone(),
     isDurable: (hash) => !waiting.holds(hash),
-    ...{ trouble, lastSeq: () => lastSeq },
+    ...{ trouble: messages.trouble, lastSeq: messages.lastSeq },
+    appendPart(part) {
+      const gone = parts.put(part)
+      wake()
+      return gone
+    },
     async stop() {
       await Promise.race([running, soon(STOP_WITHIN_MS)])
       over = true
       waiting.forgetCallers()
       file.forget()
+    },
+  }
+}
+
+interface Pending {
+  readonly waiting: ReturnType<typeof createWaitingEntries>
+  readonly parts: ReturnType<typeof createNextPart>
+  readonly isOver: () => boolean
+}
+
+/** Appends what is pending, a message at a time, and commits it. */
+function createMessages(options: EntryLogOptions, { waiting, parts, isOver }: Pending) {
+  const { file, term, writer } = options
+  let { lastSeq } = file.place()
+  const { append, trouble } = createAppends(options)
+
+  async function appendEntries(): Promise<void> {
+    const { data, count } = messageOf(waiting.first(MAX_ENTRIES_OF_MESSAGE), { term, writer })
+    lastSeq = await append(data, lastSeq)
+    if (isOver()) return
+    const ahead = waiting.first(waiting.count()).slice(count)
+    file.commit(waiting.first(count), { lastSeq, term, writer }, ahead)
+    waiting.drop(count)
+  }
+
+  async function appendPart(): Promise<void> {
+    const snapshot = parts.next()
+    if (snapshot === undefined) return
+    lastSeq = await append(encodeJournal({ term, writer, entries: [], snapshot }), lastSeq)
+    if (isOver()) return
+    file.commit([], { lastSeq, term, writer }, waiting.first(waiting.count()))
+    parts.drop()
+  }
+
+  return { appendEntries, appendPart, trouble, lastSeq: () => lastSeq }
+}
+
+/** The part of a snapshot that is to be appended next; at most one. */
+function createNextPart() {
+  let next: { readonly part: SnapshotPart; readonly resolve: () => void } | undefined
+  return {
+    next: () => next?.part,
+    /** Resolves once it is in the stream. */
+    put: (part: SnapshotPart) =>
+      new Promise<void>((resolve) => {
+        assert(next === undefined, 'a part of a snapshot is being appended')
+        next = { part, resolve }
+      }),
+    /** It is in the stream. */
+    drop(): void {
+      next?.resolve()
+      next = undefined
     },
   }
 }

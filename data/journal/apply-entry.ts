@@ -4,6 +4,7 @@ import { assert } from '../../core/assert.js'
 import type { Attempt, Inclusion, JournalEntry, Reversal } from '../../core/transaction-journal.js'
 import { blobOf } from '../row-values.js'
 import { prepareClaims } from './claim-journal.js'
+import { prepareTrim } from './trimmed-rows.js'
 import { resultOf, reversalOf, type CarriedRow, type TransactionReads } from './transaction-rows.js'
 
 type Entry<Kind extends JournalEntry['kind']> = Extract<JournalEntry, { readonly kind: Kind }>
@@ -17,6 +18,7 @@ export function prepareApply(db: Database, read: TransactionReads): ApplyEntry {
   const sign = prepareSigning(sql)
   const settle = prepareOutcomes(sql, read)
   const claim = prepareClaims(db)
+  const trim = prepareTrim(db)
   return (entry) => {
     switch (entry.kind) {
       case 'refused':
@@ -36,7 +38,7 @@ export function prepareApply(db: Database, read: TransactionReads): ApplyEntry {
         for (const evmNonce of entry.evmNonces) sql.final.run(blobOf(entry.from), evmNonce)
         return NONE
       case 'reopened':
-        for (const evmNonce of entry.evmNonces) sql.reopen.run(blobOf(entry.from), evmNonce)
+        for (const evmNonce of entry.evmNonces) reopen(sql, entry.from, evmNonce)
         return NONE
       case 'foreign':
         sql.foreign.run(blobOf(entry.from), entry.evmNonce, ...inclusionValues(entry.by))
@@ -44,6 +46,12 @@ export function prepareApply(db: Database, read: TransactionReads): ApplyEntry {
       case 'claimed':
       case 'declined':
         claim(entry)
+        return NONE
+      case 'trimmed':
+        for (const evmNonce of entry.evmNonces) trim.transaction(entry.from, evmNonce)
+        return NONE
+      case 'emptied':
+        for (const actionHash of entry.actionHashes) trim.declined(actionHash)
         return NONE
     }
   }
@@ -127,6 +135,15 @@ function prepareOutcomes(sql: Statements, read: TransactionReads) {
   return { mined, displaced }
 }
 
+function reopen(sql: Statements, from: Address, evmNonce: number): void {
+  const key = [blobOf(from), evmNonce] as const
+  const { changes } = sql.reopen.run(...key)
+  assert(
+    changes === 0 || sql.signed.get(...key) !== undefined,
+    `the chain has lost transaction ${evmNonce} of ${from}, which was final so long ago that its signed bytes are trimmed`,
+  )
+}
+
 const inclusionValues = ({ hash, blockNumber, blockHash }: Inclusion) =>
   [blobOf(hash), blockNumber, blobOf(blockHash)] as const
 
@@ -185,6 +202,9 @@ function prepareStatements(db: Database) {
     reopen: db.prepare<[Buffer, number]>(
       `UPDATE transactions SET status = 'open', final = 0
        WHERE sender = ? AND evm_nonce = ? AND status = 'mined'`,
+    ),
+    signed: db.prepare<[Buffer, number]>(
+      'SELECT 1 FROM attempts WHERE sender = ? AND evm_nonce = ? LIMIT 1',
     ),
     reversal: db.prepare<
       [

@@ -3,15 +3,17 @@ import type { Database } from 'better-sqlite3'
 import { existsSync } from 'node:fs'
 import { CannotStart } from '../../core/cannot-start.js'
 import { crash } from '../../core/crash-point.js'
-import { exactNumber } from '../../core/decimal.js'
 import type {
   JournalEntry,
   JournalMessage,
   JournalOwner,
   Reversal,
+  SnapshotRow,
+  StreamPlace,
 } from '../../core/transaction-journal.js'
 import { openDatabase } from '../open.js'
 import { prepareApply } from './apply-entry.js'
+import { prepareLoad, readPlace } from './journal-snapshot.js'
 import { prepareTransactionReads } from './transaction-rows.js'
 
 /** Schema of a journal of signed transactions. */
@@ -63,15 +65,6 @@ function isFileAlone(path: string): boolean {
   }
 }
 
-/** Where a journal's file stands in the journal's stream. */
-export interface StreamPlace {
-  /** The last message that is folded into the file; 0 for none. */
-  readonly lastSeq: number
-  /** Of that message; 0 and empty before the first. */
-  readonly term: number
-  readonly writer: string
-}
-
 export interface SequencedMessage {
   readonly seq: number
   readonly message: JournalMessage
@@ -91,6 +84,11 @@ export interface FoldedFile {
   readonly place: () => StreamPlace
   /** Folds the next messages of the stream. Throws JournalDiverged. */
   fold(messages: readonly SequencedMessage[]): void
+  /**
+   * Puts the rows of a snapshot in the place of all rows, as the fold up to its place. Nothing else may use the file meanwhile, and it
+   * is as before where the rows fail.
+   */
+  rebuild(rows: AsyncIterable<SnapshotRow>, place: StreamPlace): Promise<void>
   /**
    * Writes the rows of an entry that is to be appended to the stream, and returns the outcomes that it reversed. This
    * process reads them at once; until `commit` they are in no file, so that a crash forgets what the stream may lack.
@@ -113,15 +111,8 @@ export async function openFoldedFile(db: Database, found: FoundStream): Promise<
   const sql = prepareStatements(db)
   const { stream, streamEnd, messageAt } = found
   sql.start.run(stream)
-  const place = (): StreamPlace => {
-    const row = sql.place.get()
-    return {
-      lastSeq: exactNumber(row?.last_seq ?? 0n),
-      term: exactNumber(row?.term ?? 0n),
-      writer: row?.writer ?? '',
-    }
-  }
-  const of = sql.place.get()?.stream
+  const place = (): StreamPlace => readPlace(db)
+  const of = sql.stream.get()
   if (of !== stream) throw new JournalDiverged(`${db.name} is of ${of}, not of ${stream}`)
   const { lastSeq, term, writer } = place()
   if (lastSeq > streamEnd)
@@ -176,6 +167,7 @@ function prepareFold(
   })
   return {
     fold: orUnwritable((messages) => fold.immediate(messages)),
+    rebuild: prepareRebuild(db, { begin, move, forget, commit: () => void sql.commit.run() }),
     apply: orUnwritable(applyAhead),
     commit: orUnwritable((entries, place, ahead) => {
       // What the stream may lack must not be committed: it is applied again behind what the stream has.
@@ -194,18 +186,41 @@ function prepareFold(
   }
 }
 
-type Statements = ReturnType<typeof prepareStatements>
-
-interface PlaceRow {
-  readonly stream: string
-  readonly last_seq: bigint
-  readonly term: bigint
-  readonly writer: string
+/** The steps of a transaction of the file. */
+interface Steps {
+  readonly begin: () => void
+  readonly move: (place: StreamPlace) => void
+  readonly commit: () => void
+  readonly forget: () => void
 }
+
+function prepareRebuild(db: Database, steps: Steps): FoldedFile['rebuild'] {
+  const load = prepareLoad(db)
+  const clear = orUnwritable(() => {
+    steps.begin()
+    load.clear()
+  })
+  const insert = orUnwritable(load.insert)
+  const finish = orUnwritable((place: StreamPlace) => {
+    steps.move(place)
+    steps.commit()
+  })
+  return async (rows, place) => {
+    clear()
+    try {
+      for await (const row of rows) insert(row)
+      finish(place)
+    } finally {
+      steps.forget()
+    }
+  }
+}
+
+type Statements = ReturnType<typeof prepareStatements>
 
 function prepareStatements(db: Database) {
   return {
-    place: db.prepare<[], PlaceRow>('SELECT stream, last_seq, term, writer FROM place'),
+    stream: db.prepare<[], string>('SELECT stream FROM place').pluck(),
     start: db.prepare<[string]>(
       `INSERT INTO place (id, stream, last_seq, term, writer) VALUES (1, ?, 0, 0, '')
        ON CONFLICT (id) DO NOTHING`,

@@ -15,14 +15,16 @@ import {
   type Actor,
   type Lead,
 } from '../../runtime/actor/leadership.js'
-import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
+import { BusUnavailable, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import { whileUnavailable } from '../../runtime/bus/while-unavailable.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { createEntryLog } from './append-entries.js'
 import { createClaimJournal } from './claim-journal.js'
 import { openFoldedFile, type FoldedFile } from './journal-file.js'
+import { orGone, rebuildFile } from './rebuild-file.js'
 import { createTransactionJournal } from './transaction-journal.js'
+import { createTrimmer, type JournalTrimmer, type Trimming } from './trim-journal.js'
 
 /** Pause after a term that was not taken. */
 const AGAIN_AFTER_MS = 250
@@ -38,6 +40,8 @@ export interface JournalFacts {
   /** The outcome of an append has to be looked up. */
   readonly journalUnclear: (error: unknown) => void
   readonly versionRaised: (message: string) => void
+  /** What was final and old is gone: the stream begins with this message now. */
+  readonly trimmed: (firstSeq: number) => void
 }
 
 interface PublishedJournalOptions {
@@ -51,6 +55,8 @@ interface PublishedJournalOptions {
   readonly onFatal: (error: unknown) => void
   /** Unix milliseconds; stamps entries. */
   readonly nowMs?: () => number
+  /** Absent where nothing is to be trimmed. */
+  readonly trimming?: Trimming
   /** After so long without an answer another writer counts as gone; LEADER_SILENCE_MS by default. */
   readonly silenceMs?: number
 }
@@ -64,6 +70,8 @@ export interface PublishedJournal {
   readonly term: number
   /** Why nothing can be appended now. */
   readonly trouble: () => string | undefined
+  /** As by JournalTrimmer. */
+  readonly trim: JournalTrimmer['trim']
   /** Appends what can be appended within a moment; the rest is forgotten, as by a crash. */
   stop(): Promise<void>
 }
@@ -71,7 +79,7 @@ export interface PublishedJournal {
 /**
  * Opens the journal of a process. While another process writes it, this one stands by: it folds what that process appends,
  * and takes the next term once it is silent. What the file lacks is folded from the stream, so a file that
- * was deleted or is older is completed. Throws JournalDiverged.
+ * was deleted or is older is completed; from the stream's snapshot where the messages before it are gone. Throws JournalDiverged.
  */
 export async function openPublishedJournal(
   options: PublishedJournalOptions,
@@ -111,8 +119,13 @@ async function findFile(
   })
   const { lastSeq: streamEnd } = await bus.streamState(stream)
   const messageAt = async (seq: number) => {
-    const [found] = await bus.read(stream, seq, 1)
-    return found?.seq === seq ? decodeJournal(found.data) : undefined
+    try {
+      const [found] = await bus.read(stream, seq, 1)
+      return found?.seq === seq ? decodeJournal(found.data) : undefined
+    } catch (error) {
+      if (error instanceof MessagesGone) return undefined
+      throw error
+    }
   }
   return openFoldedFile(db, { stream, streamEnd, messageAt })
 }
@@ -153,7 +166,11 @@ async function foldToEnd(opening: Opening): Promise<void> {
   const { options, actor, file } = opening
   for (;;) {
     const from = file.place().lastSeq + 1
-    const read = await options.bus.read(actor.stream, from, FOLDED_AT_ONCE)
+    const read = await orGone(options.bus.read(actor.stream, from, FOLDED_AT_ONCE))
+    if (read === undefined) {
+      await rebuildFile(options.bus, actor.stream, file)
+      continue
+    }
     if (read.length === 0) return
     file.fold(read.map(({ seq, data }) => ({ seq, message: decodeJournal(data) })))
     opening.rebuilt += read.length
@@ -182,8 +199,8 @@ async function takeOver(opening: Opening): Promise<PublishedJournal | undefined>
 }
 
 function write({ options, actor, file }: Opening, lead: Lead): PublishedJournal {
-  const { db, facts, onFatal, nowMs } = options
-  const { bus, stream, subject, id: writer } = actor
+  const { db, bus, facts, onFatal, nowMs, trimming } = options
+  const { stream, subject, id: writer } = actor
   const { term } = lead
   const log = createEntryLog({
     ...{ file, bus, stream, subject, term, writer },
@@ -193,9 +210,13 @@ function write({ options, actor, file }: Opening, lead: Lead): PublishedJournal 
   lead.writes(log.lastSeq)
   const journal = createTransactionJournal(db, nowMs, log)
   const claims = createClaimJournal(db, log, nowMs)
+  const trimmer = createTrimmer({ db, bus, stream, log, onTrimmed: facts.trimmed })
+  const { trim } = trimmer
+  if (trimming !== undefined) trimmer.keepTrimming(trimming, nowMs ?? Date.now).catch(onFatal)
   return {
-    ...{ journal, claims, term, trouble: log.trouble },
+    ...{ journal, claims, term, trouble: log.trouble, trim },
     stop: async () => {
+      await trimmer.stop()
       await log.stop()
       await lead.stop()
     },
@@ -209,5 +230,6 @@ export function observeJournal(log: Logger): JournalFacts {
     leads: (term, folded) => log.info({ term, folded }, 'sends from now on'),
     journalUnclear: (error) => log.warn({ err: error }, 'append to the journal unclear'),
     versionRaised: (message) => log.warn(message),
+    trimmed: (first_seq) => log.info({ first_seq }, 'trimmed what was final and old'),
   }
 }

@@ -10,7 +10,7 @@ import { createTransactionJournal } from './transaction-journal.js'
 export interface JournaledSettlement {
   /** `open`: no receipt is known. */
   readonly status: 'open' | 'success' | 'reverted' | 'refused'
-  /** Of every transaction that was signed for it. */
+  /** Of every transaction that was signed for it; once they are trimmed, of the mined one. */
   readonly hashes: readonly Hex[]
 }
 
@@ -79,7 +79,10 @@ function prepareSettlementReads(db: Db): Pick<JournalReader, 'find'> {
     .prepare<[{ id: string }], Buffer>(
       `SELECT a.hash FROM intents i JOIN transaction_intents c USING (intent_id)
          JOIN attempts a USING (sender, evm_nonce)
-       WHERE ${LIVES}`,
+       WHERE ${LIVES}
+       UNION SELECT t.mined_hash FROM intents i JOIN transaction_intents c USING (intent_id)
+         JOIN transactions t USING (sender, evm_nonce)
+       WHERE ${LIVES} AND t.status = 'mined'`,
     )
     .pluck()
   return {

@@ -75,7 +75,7 @@ const AT_REST: JournalFacts = {
   standingBy: (writer) => {
     throw new CannotStart(`a process sends, ${writer}: stop the venue before a restore`)
   },
-  ...{ leads: nothing, journalUnclear: nothing, versionRaised: nothing },
+  ...{ leads: nothing, journalUnclear: nothing, versionRaised: nothing, trimmed: nothing },
 }
 
 /**

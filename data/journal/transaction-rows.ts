@@ -39,7 +39,7 @@ export interface IntentRow extends InclusionColumns {
   readonly revert: string | null
 }
 
-interface AttemptRow {
+export interface AttemptRow {
   readonly hash: Buffer
   readonly raw: Buffer
   readonly gas_limit: bigint

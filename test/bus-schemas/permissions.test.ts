@@ -110,7 +110,7 @@ describe('the permissions of the bus', () => {
       const stream = journalStream(owner)
       for (const verb of ['CREATE', 'UPDATE'])
         expect(publishers(`$JS.API.STREAM.${verb}.${stream}`)).to.have.members([owner, 'operator'])
-      expect(publishers(`$JS.API.STREAM.PURGE.${stream}`)).to.deep.equal([])
+      expect(publishers(`$JS.API.STREAM.PURGE.${stream}`)).to.deep.equal([owner])
     }
     // What is registered stays.
     expect(publishers('$JS.API.STREAM.CREATE.MARKETS')).to.deep.equal(['order-intake'])

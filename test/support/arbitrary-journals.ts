@@ -6,9 +6,13 @@ import type {
   IntentOutcome,
   JournalEntry,
   JournalMessage,
+  RecordedOutcome,
+  SnapshotPart,
+  SnapshotRow,
 } from '../../core/transaction-journal.js'
 import type { Hex } from '../../core/action.js'
 import { anyHash, anyText } from './arbitraries.js'
+import { anyTransfer } from './arbitrary-transfers.js'
 
 const anyAddress = fc
   .uint8Array({ minLength: 20, maxLength: 20 })
@@ -48,8 +52,62 @@ const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
   fc.record({ ...kind('displaced'), ...ofTransaction, by: anyInclusion, ...atTime }),
   fc.record({ ...kind('reopened'), ...nonces }),
   fc.record({ ...kind('foreign'), ...ofTransaction, by: anyInclusion }),
+  fc.record({ ...kind('trimmed'), ...nonces }),
+  fc.record({ ...kind('emptied'), actionHashes: fc.array(anyHash, { minLength: 1 }) }),
 )
 
-export const anyJournalMessage: fc.Arbitrary<JournalMessage> = fc.record({
-  ...{ term: fc.nat().map((n) => n + 1), writer: anyText, entries: fc.array(anyEntry) },
+/** Fields that may be absent. */
+const maybe = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
+  fc.record(fields, { requiredKeys: [] })
+const both = <A, B>(one: fc.Arbitrary<A>, other: fc.Arbitrary<B>): fc.Arbitrary<A & B> =>
+  fc.tuple(one, other).map(([a, b]) => ({ ...a, ...b }))
+const anyNo = fc.nat().map((n) => n + 1)
+const anyRecorded: fc.Arbitrary<RecordedOutcome> = both(
+  fc.record({
+    ...inclusion,
+    status: fc.constantFrom('success' as const, 'reverted' as const, 'displaced' as const),
+  }),
+  maybe({ revert: anyText }),
+)
+
+const anyRow: fc.Arbitrary<SnapshotRow> = fc.oneof(
+  both(
+    fc.record({
+      ...{ ...kind('intent'), no: anyNo, intentId: anyText, fingerprint: anyHash, ...atTime },
+    }),
+    maybe({ refusedRevert: anyText }),
+  ),
+  both(
+    fc.record({
+      ...{ ...kind('transaction'), ...ofTransaction, isFinal: fc.boolean() },
+      status: fc.constantFrom('open' as const, 'mined' as const, 'displaced' as const),
+    }),
+    maybe({ by: anyInclusion }),
+  ),
+  both(
+    fc.record({
+      ...{ ...kind('carried'), ...ofTransaction, place: fc.nat(), intentId: anyText },
+      isDisplaced: fc.boolean(),
+    }),
+    maybe({ outcome: fc.constantFrom('success' as const, 'reverted' as const), revert: anyText }),
+  ),
+  fc.record({ ...kind('attempt'), ...ofTransaction, no: anyNo, attempt: anyAttempt, ...atTime }),
+  fc.record({
+    ...{ ...kind('reversal'), no: anyNo, intentId: anyText, ...atTime },
+    ...{ before: anyRecorded, now: anyRecorded },
+  }),
+  both(
+    fc.record({ ...kind('claim'), no: anyNo, record: anyTransfer, request: anyText }),
+    maybe({ declined: both(fc.record({ error: anyText, ...atTime }), maybe({ revert: anyText })) }),
+  ),
+)
+
+const anySnapshot: fc.Arbitrary<SnapshotPart> = fc.record({
+  place: fc.record({ lastSeq: anyNo, term: anyNo, writer: anyText }),
+  ...{ no: anyNo, isLast: fc.boolean(), rows: fc.array(anyRow) },
 })
+
+export const anyJournalMessage: fc.Arbitrary<JournalMessage> = both(
+  fc.record({ term: anyNo, writer: anyText, entries: fc.array(anyEntry) }),
+  maybe({ snapshot: anySnapshot }),
+)

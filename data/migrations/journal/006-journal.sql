@@ -61,7 +61,7 @@ CREATE TABLE transaction_intents (
 
 CREATE UNIQUE INDEX transaction_intents_standing ON transaction_intents (intent_id) WHERE displaced = 0;
 
--- The signed bytes; the same bytes are broadcast again until one form is mined.
+-- The signed bytes; the same bytes are broadcast again until one form is mined. Those of a final transaction are trimmed after 30 days.
 CREATE TABLE attempts (
   sender          BLOB NOT NULL,
   evm_nonce       INTEGER NOT NULL,
@@ -101,7 +101,7 @@ CREATE TABLE claims (
   no              INTEGER NOT NULL UNIQUE,
   -- The record as it was claimed, in the wire form of bus-schemas/transfers.ts.
   record          TEXT NOT NULL,
-  -- The request's body with its valid signature.
+  -- The request's body with its valid signature; empty once the transfer is over for 30 days.
   request         TEXT NOT NULL,
   -- Why it was given up, with the revert of its simulation, and when.
   declined        TEXT,

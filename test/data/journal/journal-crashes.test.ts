@@ -67,7 +67,7 @@ describe('a crash between two steps of a journal', () => {
       ...{ db: one.db, bus, owner: 'executor', silenceMs: 20, nowMs: () => 5, onFatal },
       facts: {
         ...{ standingBy: nothing, leads: nothing, journalUnclear: nothing },
-        versionRaised: nothing,
+        ...{ versionRaised: nothing, trimmed: nothing },
       },
     })
     one.published = published

@@ -59,7 +59,7 @@ describe('the opening of a journal on the bus', () => {
         standingBy: note('standing by'),
         leads: note('leads'),
         journalUnclear: note('unclear'),
-        versionRaised: note('raised'),
+        ...{ versionRaised: note('raised'), trimmed: note('trimmed') },
       },
     })
     return { ...one.published, db: one.db, facts }

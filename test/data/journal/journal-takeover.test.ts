@@ -55,7 +55,7 @@ describe('the takeover of a journal on the bus', () => {
       facts: {
         ...{ standingBy: note('standing by'), leads: note('leads') },
         journalUnclear: note('unclear'),
-        versionRaised: note('raised'),
+        ...{ versionRaised: note('raised'), trimmed: note('trimmed') },
       },
     })
     return one.published

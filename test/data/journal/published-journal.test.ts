@@ -70,7 +70,7 @@ describe('a journal on the bus', () => {
       ...{ ...one, owner: OWNER, silenceMs: SILENCE_MS, nowMs: () => 1_760_000_000_000 },
       facts: {
         ...{ standingBy: onStandby, leads: ignore },
-        ...{ journalUnclear: ignore, versionRaised: ignore },
+        ...{ journalUnclear: ignore, versionRaised: ignore, trimmed: ignore },
       },
       onFatal: (error) => fatal.push(error),
     })
@@ -301,6 +301,7 @@ describe('a journal on the bus', () => {
       facts: {
         ...{ standingBy: () => undefined, leads: () => undefined },
         ...{ journalUnclear: () => undefined, versionRaised: () => undefined },
+        trimmed: () => undefined,
       },
       onFatal: (error) => expect.fail(String(error)),
     })

@@ -27,7 +27,7 @@ import { tempDir } from '../../support/temp-dir.js'
 const nothing = (): void => undefined
 const NO_FACTS: JournalFacts = {
   ...{ standingBy: nothing, leads: nothing },
-  ...{ journalUnclear: nothing, versionRaised: nothing },
+  ...{ journalUnclear: nothing, versionRaised: nothing, trimmed: nothing },
 }
 const OTHER: Address = `0x${'cd'.repeat(20)}`
 
