@@ -1,5 +1,6 @@
 import type { Route } from './route.js'
 import { getAsyncapi } from './routes/get-asyncapi.js'
+import { getAccounts } from './routes/get-accounts.js'
 import { getBalances } from './routes/get-balances.js'
 import { getBook } from './routes/get-book.js'
 import { getCandles } from './routes/get-candles.js'
@@ -70,6 +71,7 @@ export const routes: readonly Route[] = [
   getFills,
   getCloseOuts,
   getBalances,
+  getAccounts,
   getMarkets,
   getBook,
   getTrades,

@@ -11,6 +11,7 @@ import {
   askLead,
   askMarket,
   askOrderFacts,
+  askOwnerAccounts,
   askPing,
   askPlaceOrder,
   askReduceOrder,
@@ -159,7 +160,7 @@ function readingTheChain(): Speaker {
     creates,
     reads: [MARKETS, registerStream, ...reads],
     asks: [tellTouched, ...asks],
-    answers,
+    answers: [askOwnerAccounts, ...answers],
   }
 }
 
@@ -178,7 +179,7 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     reads: [MARKETS, registerStream],
     asks: [
       ...[...ORDER_QUESTIONS, askValidateOrder, askIndexLag, askBalances],
-      ...[askOrderFacts, askPing(ANY)],
+      ...[askOrderFacts, askOwnerAccounts, askPing(ANY)],
       ...(['deposit', 'withdrawal'] as const).flatMap((kind) => [
         ...[askTransfer(kind), askTransferRecord(kind), askGasStanding(kind)],
       ]),

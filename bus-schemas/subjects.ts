@@ -73,6 +73,8 @@ export const askTransferRecord = (kind: TransferKind): string => `ask.${kind}.lo
 export const askIndexLag = 'ask.index_lag'
 /** What an owner's accounts hold; answered by the fan-out. */
 export const askBalances = 'ask.balances'
+/** The accounts of an owner by the events of the chain; answered by the chain reader. */
+export const askOwnerAccounts = 'ask.accounts'
 /** The pending matches of one order and, for its owner, what its account holds; answered by the fan-out. */
 export const askOrderFacts = 'ask.order_facts'
 /** What the newest blocks touched, told to the order intake by the chain reader in each of its rounds. */

@@ -1,5 +1,6 @@
 /** The venue's client: signs orders, deposits and withdrawals, calls REST, follows the WebSocket. Runs in Node and browsers; needs viem. */
 export type { Explanation, LifeEvent } from '../interface/explanation.js'
+export type { AccountsBody } from '../interface/accounts.js'
 export type {
   AccountBalances,
   BalancesBody,

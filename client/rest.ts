@@ -1,4 +1,5 @@
 import type { LevelDepth, MarketLevels, MarketTicker } from '../interface/market-data.js'
+import type { AccountsBody } from '../interface/accounts.js'
 import type { BalancesBody } from '../interface/balances.js'
 import type { CloseOutsPage } from '../interface/close-out.js'
 import type { Explanation } from '../interface/explanation.js'
@@ -105,6 +106,8 @@ export interface RestClient {
    * or those named. The frame is signed with the purpose `history`.
    */
   balances(frame: SignedFrame, subaccountIds?: readonly string[]): Promise<BalancesBody>
+  /** The accounts and session keys of an owner, as the chain has them; needs no signature. */
+  accounts(owner: string): Promise<AccountsBody>
   /** Every order of the frame's owner, newest first. The frame is signed with the purpose `history`. */
   orderHistory(frame: SignedFrame, query?: OrdersQuery): Promise<OrderHistoryPage>
   /** What the orders of the frame's owner traded, newest first. The frame is signed with the purpose `history`. */
@@ -199,6 +202,7 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     positions: (subaccountId) => get('/v1/positions', { subaccount_id: subaccountId }),
     balances: (frame, subaccountIds) =>
       getOwn('/v1/balances', frame, { subaccount_id: subaccountIds?.join(',') }),
+    accounts: (owner) => get('/v1/accounts', { owner_address: owner }),
     orderHistory: (frame, query) => getOwn('/v1/orders', frame, query),
     fills: (frame, query) => getOwn('/v1/fills', frame, query),
     closeOuts: (frame, query) => getOwn('/v1/close-outs', frame, query),

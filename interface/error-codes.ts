@@ -330,6 +330,8 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
       '403 | The account is not in the custody of the matching contract for the address of the frame. | Sign the frame with its owner’s key.',
     balances_unreadable: '502 | The chain could not be asked. | Retry.',
     balances_unavailable: '503 | The feed does not answer. | Retry after the Retry-After header.',
+    accounts_behind: '503 | The index still reads the chain. | Retry after some seconds.',
+    accounts_unavailable: '503 | The chain reader does not answer. | Retry shortly.',
     invalid_levels_depth:
       '400 | depth of the levels is not one of those that the channel has. | Send 10, 25, 100 or 500.',
     invalid_listed_depth: '400 | depth is outside of 0 to 1000. | Send a number within.',

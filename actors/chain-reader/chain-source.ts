@@ -1,11 +1,13 @@
+import { readAccountEvents } from '../../chain/reads/account-events.js'
 import { observeAccount, observeMarket } from '../../chain/contracts/observe-account.js'
 import { readCloseOuts } from '../../chain/contracts/read-close-outs.js'
-import { readBlockHash, readHead } from '../../chain/reads/blocks.js'
+import { readBlock, readBlockHash, readHead } from '../../chain/reads/blocks.js'
 import { createChainClient, orUnreachable } from '../../chain/reads/client.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { readDelegations } from '../../chain/reads/delegations.js'
 import { readTouches } from '../../chain/reads/touches.js'
 import type { Market } from '../../core/contracts/market.js'
+import type { AccountServiceOptions } from './serve-accounts.js'
 import type { ChainReaderOptions } from './start.js'
 
 export interface ChainSourceOptions {
@@ -15,9 +17,12 @@ export interface ChainSourceOptions {
 }
 
 /** The chain reads of the chain reader, from one node. */
-export function openChainSource(
-  options: ChainSourceOptions,
-): Pick<ChainReaderOptions, 'chain' | 'observe' | 'observeMarket' | 'readCloseOuts'> {
+export function openChainSource(options: ChainSourceOptions): Pick<
+  ChainReaderOptions,
+  'chain' | 'observe' | 'observeMarket' | 'readCloseOuts'
+> & {
+  readonly indexed: AccountServiceOptions['chain']
+} {
   const { rpcUrl, deployment, markets } = options
   const client = createChainClient(rpcUrl, 'read')
   // A round does without the answer rather than wait for it.
@@ -29,6 +34,11 @@ export function openChainSource(
       readTouches: (first, last, events) =>
         readTouches({ client, deployment, markets }, first, last, events),
       readDelegations: (first, head) => readDelegations(probe, first, head),
+    },
+    indexed: {
+      readHead: () => readHead(client),
+      readBlock: (number) => readBlock(client, number),
+      readAccountEvents: (first, last) => readAccountEvents({ client, deployment }, first, last),
     },
     observe: (market, id, head) =>
       orUnreachable(`account ${id}`, observeAccount({ client, deployment }, market, id, head)),

@@ -11,6 +11,7 @@ import { runProcess } from '../../runtime/process/process.js'
 import { readChainReaderConfig } from './config.js'
 import { sampleChain } from './measure.js'
 import { openChainSource } from './chain-source.js'
+import { openAccounts } from './serve-accounts.js'
 import { PROCESS_NAME, untilReaderTurn } from './stand-by.js'
 import { startChainReader } from './start.js'
 
@@ -35,11 +36,12 @@ runProcess({
     const isRead = (market: Market) => chainContractOf(market) !== undefined
     const list = createMarketList(register.markets.filter(isRead))
     const { markets } = list
-    const source = openChainSource({ rpcUrl: config.RPC_URL, deployment, markets })
-    const reader = await startChainReader({
-      ...{ bus, markets, log, id, lastNumbers, nowMs: Date.now, onFatal: fail },
-      ...source,
-    })
+    const { indexed, ...source } = openChainSource({ rpcUrl: config.RPC_URL, deployment, markets })
+    const common = { bus, log, onFatal: fail }
+    const own = { ...common, markets, id, lastNumbers, nowMs: Date.now }
+    const reader = await startChainReader({ ...own, ...source })
+    const indexing = { ...common, chain: indexed }
+    const accounts = await openAccounts(config.DATA_DIR, deployment, indexing)
     sampleChain(metrics, reader)
     register.watch(async ({ market, isNew }) => {
       if (!isRead(market)) return
@@ -49,6 +51,7 @@ runProcess({
     return {
       async stop() {
         await register.stop()
+        await accounts?.stop()
         await reader.stop()
         await bus.close()
       },

@@ -127,7 +127,7 @@ async function contractsThere({ client, deployment }: ChainReads): Finding {
   const { chainId, perpManager, ...contracts } = deployment
   const guard = guardDeployment(client, {
     chainId,
-    contracts: { ...contracts, ...(perpManager && { perpManager }) },
+    contracts: { ...contracts, ...(perpManager && { perpManager }), deployedAtBlock: undefined },
   })
   try {
     await guard()

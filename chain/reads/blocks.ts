@@ -49,6 +49,13 @@ export async function readHead(client: ChainClient): Promise<ChainHead> {
   return { number, hash, parentHash, timestamp }
 }
 
+/** The canonical block with this number. Rejects with ChainUnreachable, also when there is no such block. */
+export async function readBlock(client: ChainClient, number: bigint): Promise<BlockPlace> {
+  const block = client.getBlock({ blockNumber: number })
+  const { hash, timestamp } = await orUnreachable(`block ${number}`, block)
+  return { number, hash, timestamp }
+}
+
 /**
  * The hash of the canonical block with this number. Rejects with ChainUnreachable, also when there is no such block.
  */

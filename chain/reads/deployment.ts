@@ -24,6 +24,8 @@ export interface Deployment {
   readonly batchExecutor?: Address
   /** Opens, funds and hands over an account in one transaction of its owner; a deployment without it needs several. */
   readonly subAccountCreator?: Address
+  /** A block that is not above the one of the deployment: nothing of it is older. Absent: the chain's first. */
+  readonly deployedAtBlock?: bigint
 }
 
 /** The deployment file is missing, is not JSON or lacks an address; the message names the file and the keys. */
@@ -54,6 +56,7 @@ const fileSchema = z.object({
   perp_manager: addressText.optional(),
   batch_executor: addressText.optional(),
   sub_account_creator: addressText.optional(),
+  deployed_at_block: z.int().min(0).optional(),
 })
 
 /** A deployment as its file spells it; addresses in lower case when written by this venue. */
@@ -76,6 +79,9 @@ export const deploymentSchema = fileSchema.transform((file): Deployment => ({
   ...(file.sub_account_creator === undefined
     ? {}
     : { subAccountCreator: file.sub_account_creator }),
+  ...(file.deployed_at_block === undefined
+    ? {}
+    : { deployedAtBlock: BigInt(file.deployed_at_block) }),
 }))
 
 /** The deployment described by the JSON file at `path`; throws DeploymentFileError. */

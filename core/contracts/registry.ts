@@ -1,3 +1,4 @@
+import type { Address } from '../action.js'
 import { assert } from '../assert.js'
 import type { Contract, Trading } from './contract.js'
 import { deliverable } from './deliverable.js'
@@ -25,6 +26,19 @@ export function contractOf({ contractType }: Pick<Market, 'contractType'>): Cont
   const contract = contracts.get(contractType)
   assert(contract !== undefined, `no record of the contract type ${contractType}`)
   return contract
+}
+
+/**
+ * The markets that an account under a manager may trade: those of the manager; of one that no market names, as an earlier one of the
+ * spot markets, those that ask for no manager.
+ */
+export function marketsUnder<Row extends Pick<Market, 'contractType' | 'marginManagerAddress'>>(
+  markets: readonly Row[],
+  manager: Address,
+): readonly Row[] {
+  const own = markets.filter(({ marginManagerAddress }) => marginManagerAddress === manager)
+  if (own.length > 0) return own
+  return markets.filter((market) => tradingOf(market).admission === undefined)
 }
 
 /** How orders of a market are judged, matched and settled. */

@@ -106,6 +106,14 @@ export const readRefusals = {
     'balances_unavailable',
     'balances are not served at this moment: retry shortly',
   ),
+  accountsBehind: refuse(503)(
+    'accounts_behind',
+    'the index of accounts has not reached the newest block yet: retry shortly',
+  ),
+  accountsUnserved: refuse(503)(
+    'accounts_unavailable',
+    'accounts are not served at this moment: retry shortly',
+  ),
   positionsUnreadable: refuse(502)('positions_unreadable', 'could not read positions from chain'),
   permitNonceUnreadable: refuse(502)(
     'permit_nonce_unreadable',

@@ -30,6 +30,7 @@ const SENT_AGAIN: ReadonlySet<string> = new Set(
     demoRefusals.unavailable,
     ...[readRefusals.tooManyReads, readRefusals.minSeqAhead, readRefusals.tooManyWaits],
     ...[readRefusals.balancesUnserved, readRefusals.balancesUnreadable],
+    ...[readRefusals.accountsBehind, readRefusals.accountsUnserved],
     ...[readRefusals.positionsUnreadable, readRefusals.permitNonceUnreadable],
     ...(['deposit', 'withdrawal'] as const).flatMap((kind) => [
       ...[chainUnreadable(kind), transfersUnavailable(kind)],

@@ -55,7 +55,11 @@ export interface DeployOptions extends SenderOptions {
 }
 
 type Addresses = Readonly<
-  Record<Exclude<keyof DeploymentFile, 'chain_id'> | 'seeder' | 'earlier_spot_manager', Address>
+  Record<
+    | Exclude<keyof DeploymentFile, 'chain_id' | 'deployed_at_block'>
+    | ('seeder' | 'earlier_spot_manager'),
+    Address
+  >
 > &
   PerpAddresses &
   FuturesAddresses & { readonly demo_seeder?: Address }

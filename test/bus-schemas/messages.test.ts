@@ -23,6 +23,12 @@ import {
   type OrderAnswer,
 } from '../../bus-schemas/orders.js'
 import {
+  decodeOwnerAccountsAnswer,
+  decodeOwnerAccountsQuestion,
+  encodeOwnerAccountsAnswer,
+  encodeOwnerAccountsQuestion,
+} from '../../bus-schemas/owner-accounts.js'
+import {
   decodeIndexLagAnswer,
   decodeIndexLagQuestion,
   decodeTouched,
@@ -93,6 +99,20 @@ const anyOrderVerdict: fc.Arbitrary<OrderVerdict> = fc.oneof(
 const anyTransferAnswer: fc.Arbitrary<TransferAnswer> = fc.oneof(
   fc.record({ kind: fc.constant('record' as const), record: anyTransfer }),
   fc.record({ kind: fc.constant('refused' as const), refusal: anyTransferRefusal }),
+)
+const anyOwnerAccounts = fc.record(
+  {
+    found: fc.record({
+      asOf: fc.record({ number: anyCount, hash: anyHash, timeSec: fc.nat() }),
+      accounts: fc.array(
+        fc.record({ subaccountId: anyCount, manager: arbitraryAddress, leaving: fc.boolean() }),
+        { maxLength: 3 },
+      ),
+      keys: fc.array(fc.record({ key: arbitraryAddress, expirySec: anyCount }), { maxLength: 3 }),
+      isComplete: fc.boolean(),
+    }),
+  },
+  { requiredKeys: [] },
 )
 const anyTakeOver = fc.record({
   market: anyText,
@@ -169,6 +189,14 @@ const declared: readonly Declared[] = [
     ),
     { encode: encodeTouched, decode: decodeTouched },
   ),
+  message('owner accounts question', fc.record({ owner: arbitraryAddress }), {
+    encode: encodeOwnerAccountsQuestion,
+    decode: decodeOwnerAccountsQuestion,
+  }),
+  message('owner accounts answer', anyOwnerAccounts, {
+    encode: encodeOwnerAccountsAnswer,
+    decode: decodeOwnerAccountsAnswer,
+  }),
   message('gas standing', anyGasStanding, {
     encode: encodeGasStanding,
     decode: decodeGasStanding,

@@ -250,6 +250,18 @@ export const statedOfReads: readonly Stated[] = [
     'balances are not served at this moment: retry shortly',
   ],
   [
+    readRefusals.accountsBehind,
+    503,
+    'accounts_behind',
+    'the index of accounts has not reached the newest block yet: retry shortly',
+  ],
+  [
+    readRefusals.accountsUnserved,
+    503,
+    'accounts_unavailable',
+    'accounts are not served at this moment: retry shortly',
+  ],
+  [
     readRefusals.permitNonceUnreadable,
     502,
     'permit_nonce_unreadable',

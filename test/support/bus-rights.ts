@@ -94,6 +94,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   askIndexLag: [subjects.askIndexLag],
   askBalances: [subjects.askBalances],
   askOrderFacts: [subjects.askOrderFacts],
+  askOwnerAccounts: [subjects.askOwnerAccounts],
   tellTouched: [subjects.tellTouched],
   askGasStanding: both(subjects.askGasStanding),
   transferSubject: both((kind) => subjects.transferSubject(kind, HASH)),

@@ -6,6 +6,7 @@ import { isLeadStream } from '../../../bus-schemas/subjects.js'
 import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import type { ChainClient } from '../../../chain/reads/client.js'
 import { isoTime } from '../../../core/time.js'
+import { ACCOUNTS_FILE } from '../../../data/account-index.js'
 import { writeFileDurably } from '../../../data/durable-file.js'
 import { openFeedArchive } from '../../../data/feed-archive.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
@@ -70,7 +71,8 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
   const startedMs = nowMs()
   const { number, hash } = await readNewestBlock(client)
   const databases = readdirSync(dataDir)
-    .filter((name) => name.endsWith('.db'))
+    // The index of accounts is made of the chain again.
+    .filter((name) => name.endsWith('.db') && name !== ACCOUNTS_FILE)
     .toSorted((a, b) => Number(JOURNAL.test(a)) - Number(JOURNAL.test(b)) || (a < b ? -1 : 1))
   const capture = { ...options, work, parts: [] }
   if (sealer.keyFile !== undefined) await writeFileDurably(join(work, KEY_FILE), sealer.keyFile)

@@ -8,6 +8,7 @@ import type { TestVenue } from '../../support/venue.js'
 export const DATABASES: Readonly<Record<string, readonly string[]>> = {
   'history.db': ['projector', 'gateway'],
   'intake.db': ['order-intake'],
+  'accounts.db': ['chain-reader'],
   'executor.db': ['executor'],
   'deposits.db': ['deposit-submitter'],
   'deposit-transactions.db': ['deposit-submitter'],

@@ -1,0 +1,75 @@
+import type { ChainHead } from '../../chain/reads/blocks.js'
+import { MAX_LOG_BLOCKS } from '../../chain/reads/touches.js'
+import type { Hex } from '../../core/action.js'
+import type { IndexedBlock, IndexedEvents } from '../../core/owner-accounts.js'
+import { exactNumber } from '../../core/decimal.js'
+import type { AccountIndex } from '../../data/account-index.js'
+
+/** Runs of blocks that one round reads at most: the facts of markets come first. */
+const RUNS_PER_ROUND = 4
+
+export interface IndexSource {
+  /** The block with this number; rejects with ChainUnreachable, also when there is none. */
+  readBlock(number: bigint): Promise<{ readonly hash: Hex; readonly timestamp: bigint }>
+  readAccountEvents(first: bigint, last: bigint): Promise<IndexedEvents>
+}
+
+export interface IndexerOptions {
+  readonly index: AccountIndex
+  readonly chain: IndexSource
+  /** The block of the deployment: nothing of it is older. */
+  readonly firstBlock: bigint
+}
+
+/** Keeps the index of accounts up to the newest block. */
+export interface AccountIndexer {
+  /**
+   * Reads on towards a head, and back where the chain has reorganised. True when it has reached it. Rejects with
+   * ChainUnreachable; can be repeated.
+   */
+  advance(head: ChainHead): Promise<boolean>
+}
+
+export function createAccountIndexer({ index, chain, firstBlock }: IndexerOptions): AccountIndexer {
+  /** Takes back what the chain does not hold any more. A node that lags shows fewer blocks of the same chain: nothing is lost. */
+  const takeBackLost = async (head: ChainHead): Promise<void> => {
+    let isLost = false
+    for (const block of index.blocks()) {
+      if (block.number > head.number) continue
+      const now = block.number === head.number ? head : await chain.readBlock(block.number)
+      if (now.hash === block.hash) {
+        if (isLost) index.rollBack(block)
+        return
+      }
+      isLost = true
+    }
+    // None of the blocks that are kept is on this chain: a longer reorganisation, or another chain.
+    if (isLost) index.rollBack(undefined)
+  }
+  const readRun = async (head: ChainHead): Promise<boolean> => {
+    const known = index.readTo()
+    const first = known === undefined ? firstBlock : known.number + 1n
+    if (first > head.number) return true
+    const end = first + MAX_LOG_BLOCKS - 1n
+    const number = end < head.number ? end : head.number
+    const before = number === head.number ? head : await chain.readBlock(number)
+    const events = await chain.readAccountEvents(first, number)
+    const after = await chain.readBlock(number)
+    // Another block took its place meanwhile: the next round reads the run again.
+    if (after.hash !== before.hash) return false
+    index.append(events, blockOf(number, before))
+    return number === head.number
+  }
+  return {
+    async advance(head) {
+      await takeBackLost(head)
+      for (let run = 0; run < RUNS_PER_ROUND; run++) if (await readRun(head)) return true
+      return false
+    },
+  }
+}
+
+const blockOf = (
+  number: bigint,
+  { hash, timestamp }: { readonly hash: Hex; readonly timestamp: bigint },
+): IndexedBlock => ({ number, hash, timeSec: exactNumber(timestamp) })

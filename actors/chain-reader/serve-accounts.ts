@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import {
+  decodeOwnerAccountsQuestion,
+  encodeOwnerAccountsAnswer,
+} from '../../bus-schemas/owner-accounts.js'
+import { askOwnerAccounts } from '../../bus-schemas/subjects.js'
+import type { ChainHead } from '../../chain/reads/blocks.js'
+import { ChainUnreachable } from '../../chain/reads/client.js'
+import type { Deployment } from '../../chain/reads/deployment.js'
+import { ACCOUNTS_FILE, openAccountIndex, type AccountIndex } from '../../data/account-index.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
+import type { Logger } from '../../runtime/process/log.js'
+import type { Running } from '../../runtime/process/process.js'
+import { createAccountIndexer, type IndexSource } from './index-accounts.js'
+import { PROCESS_NAME } from './stand-by.js'
+
+/** The chain's block time. */
+const POLL_MS = 2_000
+
+export interface AccountServiceOptions {
+  readonly bus: Pick<Bus, 'answer' | 'reply'>
+  readonly index: AccountIndex
+  readonly chain: IndexSource & { readHead(): Promise<ChainHead> }
+  /** The block of the deployment. */
+  readonly firstBlock: bigint
+  readonly log: Logger
+  /** Milliseconds between two looks at the chain, once the newest block is reached. */
+  readonly pollMs?: number
+  /** The index cannot be read or written. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** serveAccounts with the index in a data directory, from the block of the deployment on; nothing without a directory. */
+export async function openAccounts(
+  dataDir: string | undefined,
+  { chainId, matching, deployedAtBlock: firstBlock = 0n }: Deployment,
+  options: Omit<AccountServiceOptions, 'index' | 'firstBlock'>,
+): Promise<Running | undefined> {
+  if (dataDir === undefined) return undefined
+  const index = openAccountIndex(join(dataDir, ACCOUNTS_FILE), `${chainId} ${matching}`)
+  return serveAccounts({ ...options, index, firstBlock })
+}
+
+/**
+ * Keeps the index of accounts up to the newest block, beside everything else that the process reads, and answers what it has of an
+ * owner. Until it has reached the newest block once it has nothing. A chain that does not answer is asked again; what is known is
+ * answered meanwhile. Closes the index when it stops.
+ */
+export async function serveAccounts(options: AccountServiceOptions): Promise<Running> {
+  const { bus, index, chain, log, pollMs = POLL_MS, onFatal } = options
+  const indexer = createAccountIndexer(options)
+  let hasReached = false
+  let isSilent = false
+  let isStopping = false
+  let timer: NodeJS.Timeout | undefined
+  const advance = async (): Promise<boolean> => {
+    try {
+      const isDone = await indexer.advance(await chain.readHead())
+      if (isSilent) log.info('the index of accounts goes on')
+      isSilent = false
+      hasReached ||= isDone
+      return isDone
+    } catch (error) {
+      if (!(error instanceof ChainUnreachable)) throw error
+      if (!isSilent) log.warn({ err: error }, 'the index of accounts waits for the chain')
+      isSilent = true
+      return true
+    }
+  }
+  let running = Promise.resolve()
+  const schedule = (ms: number): void => {
+    if (isStopping) return
+    timer = setTimeout(() => {
+      running = advance().then((isDone) => schedule(isDone ? pollMs : 0), onFatal)
+    }, ms)
+  }
+  schedule(0)
+  const answers = await bus.answer(askOwnerAccounts, PROCESS_NAME, (data, replyTo) => {
+    const question = readQuestion(decodeOwnerAccountsQuestion, data, warnOfUnreadable(log))
+    if (question === undefined) return
+    const found = hasReached ? index.find(question.owner) : undefined
+    bus.reply(replyTo, encodeOwnerAccountsAnswer({ ...(found !== undefined && { found }) }))
+  })
+  return {
+    async stop() {
+      isStopping = true
+      clearTimeout(timer)
+      await answers.stop()
+      await running
+      index.close()
+    },
+  }
+}

@@ -1,0 +1,226 @@
+import type { Database } from 'better-sqlite3'
+import type { Address, Hex } from '../core/action.js'
+import type {
+  AccountEvent,
+  IndexedBlock,
+  IndexedEvents,
+  KeyEvent,
+  OwnedAccount,
+  OwnedKey,
+  OwnerAccounts,
+} from '../core/owner-accounts.js'
+import { openDatabase, takeLock } from './open.js'
+
+/**
+ * Events kept of one owner, of accounts and of keys each: others may deposit accounts for an owner, for the price of the gas.
+ * Further ones are left out, and answers say so.
+ */
+export const OWNER_EVENTS_MAX = 1_000
+/** Name of the file in the data directory. */
+export const ACCOUNTS_FILE = 'accounts.db'
+/** Blocks kept to find where a reorganisation began. */
+export const READ_BLOCKS_MAX = 1_024
+
+/**
+ * Which accounts the matching contract holds for an owner, and which session keys the owner has registered, by the events of the
+ * chain: a fold that can be made again from the deployment's block, so that the file may be deleted. Every method throws what
+ * SQLite throws.
+ */
+export interface AccountIndex {
+  /** The newest block up to which everything was read; undefined before the first. */
+  readTo(): IndexedBlock | undefined
+  /** Blocks up to which everything was read, the newest first. */
+  blocks(): Iterable<IndexedBlock>
+  /** Adds the events up to a block, which continue what is there, in one transaction. */
+  append(events: IndexedEvents, to: IndexedBlock): void
+  /** Takes back everything above a block, or everything. */
+  rollBack(to: Pick<IndexedBlock, 'number'> | undefined): void
+  /** What is there of an owner; undefined before the first block. */
+  find(owner: Address): OwnerAccounts | undefined
+  close(): void
+}
+
+/**
+ * Opens `accounts.db` at a path, creating it when absent; rows of another deployment are dropped. It is locked until it is closed:
+ * throws AlreadyLocked where another process holds it.
+ */
+export function openAccountIndex(path: string, deployment: string): AccountIndex {
+  const lock = takeLock(`${path}.lock`)
+  const migrations = new URL('../../data/migrations/accounts/', import.meta.url)
+  const db = openDatabase({ path, migrations, synchronous: 'NORMAL' })
+  const blocks = prepareBlocks(db)
+  const rollBack = prepareRollBack(db)
+  if (!isOf(db, deployment)) {
+    db.transaction(() => {
+      rollBack(undefined)
+      db.prepare('INSERT OR REPLACE INTO deployment VALUES (1, ?)').run(deployment)
+    }).immediate()
+  }
+  const write = prepareWrite(db)
+  const find = prepareFind(db)
+  return {
+    readTo: () => blocks.newest(),
+    blocks: () => blocks.all(),
+    append: db.transaction((events: IndexedEvents, to: IndexedBlock) => {
+      for (const event of events.accounts) write.account(event)
+      for (const event of events.keys) write.key(event)
+      blocks.add(to)
+    }),
+    rollBack: db.transaction(rollBack),
+    find(owner) {
+      const asOf = blocks.newest()
+      return asOf === undefined ? undefined : { asOf, ...find(owner, asOf) }
+    },
+    close() {
+      db.close()
+      lock.release()
+    },
+  }
+}
+
+const isOf = (db: Database, deployment: string): boolean =>
+  db.prepare<[], string>('SELECT name FROM deployment').pluck().get() === deployment
+
+interface BlockRow {
+  readonly number: bigint
+  readonly hash: Hex
+  readonly timeSec: bigint
+}
+
+const NEWEST_BLOCKS = `SELECT block_number AS number, block_hash AS hash, block_time AS timeSec
+  FROM read_block ORDER BY block_number DESC`
+
+function prepareBlocks(db: Database) {
+  const newest = db.prepare<[], BlockRow>(`${NEWEST_BLOCKS} LIMIT 1`)
+  const all = db.prepare<[], BlockRow>(NEWEST_BLOCKS)
+  const insert = db.prepare('INSERT OR REPLACE INTO read_block VALUES (?, ?, ?)')
+  const trim = db.prepare(`DELETE FROM read_block WHERE block_number <=
+    (SELECT block_number FROM read_block ORDER BY block_number DESC LIMIT 1 OFFSET ?)`)
+  const blockOf = ({ number, hash, timeSec }: BlockRow): IndexedBlock => ({
+    ...{ number, hash, timeSec: Number(timeSec) },
+  })
+  return {
+    newest(): IndexedBlock | undefined {
+      const row = newest.get()
+      return row && blockOf(row)
+    },
+    all: (): IndexedBlock[] => all.all().map(blockOf),
+    add({ number, hash, timeSec }: IndexedBlock): void {
+      insert.run(number, hash, timeSec)
+      trim.run(READ_BLOCKS_MAX)
+    },
+  }
+}
+
+function prepareRollBack(db: Database) {
+  const above = (table: string) => db.prepare(`DELETE FROM ${table} WHERE block_number > ?`)
+  const tables = ['account_event', 'key_event', 'read_block'].map(above)
+  const overfull = db.prepare('DELETE FROM overfull_owner')
+  return (to: Pick<IndexedBlock, 'number'> | undefined): void => {
+    for (const table of tables) table.run(to?.number ?? -1n)
+    if (to === undefined) overfull.run()
+  }
+}
+
+function prepareWrite(db: Database) {
+  const insertAccount = db.prepare(
+    'INSERT OR REPLACE INTO account_event VALUES (@blockNumber, @logIndex, @subaccountId, @kind, @owner, @manager)',
+  )
+  const insertKey = db.prepare(
+    'INSERT OR REPLACE INTO key_event VALUES (@blockNumber, @logIndex, @owner, @key, @expirySec)',
+  )
+  const ownerOf = db
+    .prepare<[string], Address>(
+      `SELECT owner FROM account_event WHERE subaccount_id = ? AND owner IS NOT NULL
+       ORDER BY block_number DESC, log_index DESC LIMIT 1`,
+    )
+    .pluck()
+  const countOf = (sql: string) => db.prepare<[string], bigint>(sql).pluck()
+  const accountEvents = countOf(
+    `SELECT count(*) FROM account_event WHERE subaccount_id IN
+       (SELECT subaccount_id FROM account_event WHERE owner = ?)`,
+  )
+  const keyEvents = countOf('SELECT count(*) FROM key_event WHERE owner = ?')
+  const noteOverfull = db.prepare('INSERT OR IGNORE INTO overfull_owner VALUES (?)')
+  const hasRoom = (count: ReturnType<typeof countOf>, owner: Address): boolean => {
+    if ((count.get(owner) ?? 0n) < OWNER_EVENTS_MAX) return true
+    noteOverfull.run(owner)
+    return false
+  }
+  return {
+    account(event: AccountEvent): void {
+      const { blockNumber, logIndex, subaccountId, kind } = event
+      const id = subaccountId.toString()
+      const owner = kind === 'deposited' ? event.owner : undefined
+      const whose = owner ?? ownerOf.get(id)
+      // An account that was never in custody is left out; what leaves always has room.
+      if (whose === undefined) return
+      if (kind !== 'withdrawn' && !hasRoom(accountEvents, whose)) return
+      const manager = 'manager' in event ? event.manager : null
+      insertAccount.run({
+        ...{ blockNumber, logIndex, subaccountId: id, kind, owner: owner ?? null, manager },
+      })
+    },
+    key({ blockNumber, logIndex, owner, key, expirySec }: KeyEvent): void {
+      // The end of a key always has room.
+      if (expirySec > 0n && !hasRoom(keyEvents, owner)) return
+      insertKey.run({ blockNumber, logIndex, owner, key, expirySec: expirySec.toString() })
+    },
+  }
+}
+
+interface AccountRow {
+  readonly subaccountId: string
+  readonly kind: AccountEvent['kind']
+  readonly owner: Address | null
+  readonly manager: Address | null
+}
+
+function prepareFind(db: Database) {
+  const events = db.prepare<[string], AccountRow>(
+    `SELECT subaccount_id AS subaccountId, kind, owner, manager FROM account_event
+     WHERE subaccount_id IN (SELECT subaccount_id FROM account_event WHERE owner = ?)
+     ORDER BY block_number, log_index`,
+  )
+  const keys = db.prepare<[string], { readonly key: Address; readonly expirySec: string }>(
+    `SELECT session_key AS key, expiry AS expirySec FROM key_event
+     WHERE owner = ? ORDER BY block_number, log_index`,
+  )
+  const isOverfull = db.prepare<[string]>('SELECT 1 FROM overfull_owner WHERE owner = ?')
+  return (
+    owner: Address,
+    { timeSec }: IndexedBlock,
+  ): Pick<OwnerAccounts, 'accounts' | 'keys' | 'isComplete'> => ({
+    accounts: accountsOf(owner, events.all(owner)),
+    keys: keysOf(keys.all(owner), timeSec),
+    isComplete: isOverfull.get(owner) === undefined,
+  })
+}
+
+function accountsOf(owner: Address, rows: readonly AccountRow[]): OwnedAccount[] {
+  const held = new Map<string, OwnedAccount & { readonly owner: Address }>()
+  for (const { subaccountId: id, kind, owner: of, manager } of rows) {
+    const known = held.get(id)
+    if (kind === 'deposited' && of !== null && manager !== null) {
+      held.set(id, { subaccountId: BigInt(id), owner: of, manager, leaving: false })
+    } else if (kind === 'withdrawn') held.delete(id)
+    else if (known === undefined) continue
+    else if (kind === 'leaving') held.set(id, { ...known, leaving: true })
+    else if (manager !== null) held.set(id, { ...known, manager })
+  }
+  return [...held.values()]
+    .filter((account) => account.owner === owner)
+    .map(({ subaccountId, manager, leaving }) => ({ subaccountId, manager, leaving }))
+    .sort((a, b) => (a.subaccountId < b.subaccountId ? -1 : 1))
+}
+
+function keysOf(
+  rows: readonly { readonly key: Address; readonly expirySec: string }[],
+  atSec: number,
+): OwnedKey[] {
+  const newest = new Map(rows.map(({ key, expirySec }) => [key, BigInt(expirySec)]))
+  return [...newest]
+    .filter(([, expirySec]) => expirySec > BigInt(atSec))
+    .map(([key, expirySec]) => ({ key, expirySec }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+}

@@ -1,0 +1,188 @@
+import { expect } from 'chai'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccountIndexer } from '../../../actors/chain-reader/index-accounts.js'
+import { serveAccounts } from '../../../actors/chain-reader/serve-accounts.js'
+import {
+  decodeOwnerAccountsAnswer,
+  encodeOwnerAccountsQuestion,
+} from '../../../bus-schemas/owner-accounts.js'
+import { askOwnerAccounts } from '../../../bus-schemas/subjects.js'
+import type { ChainHead } from '../../../chain/reads/blocks.js'
+import { ChainUnreachable } from '../../../chain/reads/client.js'
+import { MAX_LOG_BLOCKS } from '../../../chain/reads/touches.js'
+import type { Address, Hex } from '../../../core/action.js'
+import type { AccountEvent } from '../../../core/owner-accounts.js'
+import { openAccountIndex, type AccountIndex } from '../../../data/account-index.js'
+import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
+import { eventually } from '../../support/eventually.js'
+import { silentLog } from '../../support/intake-stage.js'
+
+const ANN: Address = `0x${'a1'.repeat(20)}`
+const MANAGER: Address = `0x${'b2'.repeat(20)}`
+
+/** A chain whose blocks each bring one account of Ann's into custody, with the block's number; another branch has other hashes. */
+class FakeChain {
+  length = 1n
+  /** From here on the blocks are of another branch, whose accounts have greater numbers. */
+  forkedAt = 2n ** 60n
+  reads: [bigint, bigint][] = []
+  silent = false
+  onRead: () => void = () => undefined
+
+  hashAt = (n: bigint): Hex => {
+    const branch = n >= this.forkedAt ? this.forkedAt : 0n
+    return `0x${branch.toString(16).padStart(16, '0')}${n.toString(16).padStart(48, '0')}`
+  }
+
+  head(): ChainHead {
+    const number = this.length
+    const parentHash = this.hashAt(number - 1n)
+    return { number, hash: this.hashAt(number), parentHash, timestamp: number }
+  }
+
+  readHead = (): Promise<ChainHead> =>
+    this.silent ? Promise.reject(new ChainUnreachable('silent')) : Promise.resolve(this.head())
+
+  readBlock = (n: bigint) =>
+    n > this.length
+      ? Promise.reject(new ChainUnreachable('no such block'))
+      : Promise.resolve({ hash: this.hashAt(n), timestamp: n })
+
+  readAccountEvents = (first: bigint, last: bigint) => {
+    this.reads.push([first, last])
+    const accounts: AccountEvent[] = []
+    for (let n = first; n <= last; n += 1n) {
+      const subaccountId = n >= this.forkedAt ? n + 10_000n : n
+      accounts.push({
+        ...{ kind: 'deposited', blockNumber: n, logIndex: 0, subaccountId },
+        ...{ owner: ANN, manager: MANAGER },
+      })
+    }
+    this.onRead()
+    return Promise.resolve({ accounts, keys: [] })
+  }
+}
+
+describe('the index of accounts follows the chain', () => {
+  let directory: string
+  let chain: FakeChain
+  let index: AccountIndex
+  const open = (): AccountIndex => openAccountIndex(join(directory, 'accounts.db'), 'one')
+  const idsOf = (): number[] =>
+    (index.find(ANN)?.accounts ?? []).map(({ subaccountId }) => Number(subaccountId))
+  const range = (from: number, to: number): number[] =>
+    Array.from({ length: to - from + 1 }, (_, i) => from + i)
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'accounts-'))
+    chain = new FakeChain()
+    index = open()
+  })
+  afterEach(() => {
+    index.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  const indexer = (firstBlock = 1n) => createAccountIndexer({ index, chain, firstBlock })
+
+  it('from the block of the deployment on, and each block once', async () => {
+    chain.length = 9n
+    expect(await indexer(4n).advance(chain.head())).to.equal(true)
+    chain.length = 11n
+    expect(await indexer(4n).advance(chain.head())).to.equal(true)
+    expect(await indexer(4n).advance(chain.head())).to.equal(true)
+    expect(chain.reads).to.deep.equal([
+      [4n, 9n],
+      [10n, 11n],
+    ])
+    expect(idsOf()).to.deep.equal(range(4, 11))
+  })
+
+  it('in bounded runs, some in a round', async () => {
+    chain.length = 5n * MAX_LOG_BLOCKS
+    expect(await indexer().advance(chain.head())).to.equal(false)
+    expect(await indexer().advance(chain.head())).to.equal(true)
+    for (const [first, last] of chain.reads) {
+      expect(last - first < MAX_LOG_BLOCKS).to.equal(true)
+    }
+    expect(index.readTo()?.number).to.equal(chain.length)
+  })
+
+  it('onto another branch, also one that is shorter for a while (REA-051)', async () => {
+    chain.length = 5n
+    await indexer().advance(chain.head())
+    chain.length = 8n
+    await indexer().advance(chain.head())
+    // From block 6 on another branch: the block that both have is the fifth.
+    chain.forkedAt = 6n
+    chain.length = 9n
+    await indexer().advance(chain.head())
+    expect(idsOf()).to.deep.equal([...range(1, 5), 10_006, 10_007, 10_008, 10_009])
+    // Nothing that was read is on the new chain, which is shorter.
+    chain.forkedAt = 1n
+    chain.length = 7n
+    await indexer().advance(chain.head())
+    expect(idsOf()).to.deep.equal(range(10_001, 10_007))
+    chain.length = 10n
+    await indexer().advance(chain.head())
+    expect(idsOf()).to.deep.equal(range(10_001, 10_010))
+  })
+
+  it('waits where a node of a pool shows fewer blocks of the same chain', async () => {
+    chain.length = 8n
+    await indexer().advance(chain.head())
+    chain.length = 6n
+    expect(await indexer().advance(chain.head())).to.equal(true)
+    expect(index.readTo()?.number).to.equal(8n)
+    chain.length = 9n
+    await indexer().advance(chain.head())
+    expect(idsOf()).to.deep.equal(range(1, 9))
+  })
+
+  it('reads a run again when its last block was replaced meanwhile', async () => {
+    chain.length = 5n
+    chain.onRead = () => {
+      chain.forkedAt = 5n
+      chain.onRead = () => undefined
+    }
+    const head = chain.head()
+    expect(await indexer().advance(head)).to.equal(false)
+    expect(await indexer().advance(chain.head())).to.equal(true)
+    expect(idsOf()).to.deep.equal([...range(1, 4), 10_005])
+  })
+
+  it('is made again when its file was deleted', async () => {
+    chain.length = 7n
+    await indexer().advance(chain.head())
+    const before = index.find(ANN)
+    index.close()
+    rmSync(directory, { recursive: true })
+    directory = mkdtempSync(join(tmpdir(), 'accounts-'))
+    index = open()
+    await indexer().advance(chain.head())
+    expect(index.find(ANN)).to.deep.equal(before)
+  })
+
+  it('answers nothing before the newest block was reached, then also while the chain is silent', async () => {
+    const bus = createMemoryBus()
+    chain.silent = true
+    chain.length = 3n
+    const running = await serveAccounts({
+      ...{ bus, index, chain, firstBlock: 1n, log: silentLog, pollMs: 5 },
+      onFatal: (error) => expect.fail(String(error)),
+    })
+    const ask = async () => {
+      const question = encodeOwnerAccountsQuestion({ owner: ANN })
+      return decodeOwnerAccountsAnswer(await bus.ask(askOwnerAccounts, question, 1_000))
+    }
+    expect(await ask()).to.deep.equal({})
+    chain.silent = false
+    await eventually(async () => expect((await ask()).found?.asOf.number).to.equal(3n))
+    chain.silent = true
+    expect((await ask()).found?.accounts).to.have.length(3)
+    await running.stop()
+    index = open()
+  })
+})
