@@ -29,7 +29,7 @@ describe('GET /v1/accounts', () => {
 
   const get = (query: string) => stage.send('GET', `/v1/accounts${query}`)
 
-  it('is 503 while the chain reader does not answer, or has not reached the newest block (REA-053)', async () => {
+  it('is 503 while the chain reader does not answer, or has not reached the newest block (REA-055)', async () => {
     const silent = await get(`?owner_address=${OWNER}`)
     expect([silent.status, silent.json.code]).to.deep.equal([503, 'accounts_unavailable'])
     expect(silent.headers['retry-after']).to.equal('1')
@@ -42,7 +42,7 @@ describe('GET /v1/accounts', () => {
     expect([behind.status, behind.json.code]).to.deep.equal([503, 'accounts_behind'])
   })
 
-  it('shows accounts with the markets of their managers, and session keys, without a signature (REA-049)', async () => {
+  it('shows accounts with the markets of their managers, and session keys, without a signature (REA-051)', async () => {
     const key: Address = `0x${'4e'.repeat(20)}`
     answer = {
       found: {

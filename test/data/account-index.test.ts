@@ -63,7 +63,7 @@ describe('the index of accounts', () => {
     })
   })
 
-  it('follows accounts in and out of custody, their managers and their owners (REA-049)', () => {
+  it('follows accounts in and out of custody, their managers and their owners (REA-051)', () => {
     append(block(3n), [deposit(1n, 10n, ANN), deposit(2n, 9n, ANN), deposit(3n, 8n, BOB)])
     expect(index.find(ANN)?.accounts).to.deep.equal([
       { subaccountId: 9n, manager: OLD, leaving: false },
@@ -83,7 +83,7 @@ describe('the index of accounts', () => {
     ])
   })
 
-  it('has the session keys that are registered, not expired and not being deregistered (REA-050)', () => {
+  it('has the session keys that are registered, not expired and not being deregistered (REA-052)', () => {
     const [first, second, third] = [21, 22, 23].map(addressOf) as [Address, Address, Address]
     append(
       block(3n),
@@ -105,7 +105,7 @@ describe('the index of accounts', () => {
     expect(keysOf(BOB)).to.deep.equal([{ key: first, expirySec: 5_000n }])
   })
 
-  it('takes back what a reorganisation has dropped, and continues after a restart (REA-051)', () => {
+  it('takes back what a reorganisation has dropped, and continues after a restart (REA-053)', () => {
     append(block(3n), [deposit(3n, 1n, ANN)])
     append(block(6n), [event(5n, 1n, 'withdrawn'), deposit(6n, 2n, ANN)])
     index.rollBack(block(3n))
@@ -132,7 +132,7 @@ describe('the index of accounts', () => {
     expect(existsSync(path())).to.equal(true)
   })
 
-  it('keeps a bounded number of events of one owner, also of those that others make, and says so (REA-052)', () => {
+  it('keeps a bounded number of events of one owner, also of those that others make, and says so (REA-054)', () => {
     const many = Array.from({ length: OWNER_EVENTS_MAX + 5 }, (_, i) =>
       deposit(2n, BigInt(i + 1), ANN),
     )

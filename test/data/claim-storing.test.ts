@@ -96,8 +96,7 @@ describe('the registry of order intake with a thread that stores', () => {
   it('has a claim while it gathers, while the thread stores it, and once it is stored', async () => {
     const registry = open()
     const expectTaken = (number: number): void => {
-      const { fingerprint } = numberedClaim(number)
-      const holder = { orderId: `order-${number}`, market, fingerprint }
+      const holder = { ...numberedClaim(number), market }
       expect(registry.findOrder(`order-${number}`)).to.deep.equal(holder)
       const taken = registry.take(other, numberedClaim(number, 'another'))
       expect(taken).to.deep.equal({ kind: 'taken', by: 'nonce', holder })

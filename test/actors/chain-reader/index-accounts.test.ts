@@ -110,7 +110,7 @@ describe('the index of accounts follows the chain', () => {
     expect(index.readTo()?.number).to.equal(chain.length)
   })
 
-  it('onto another branch, also one that is shorter for a while (REA-051)', async () => {
+  it('onto another branch, also one that is shorter for a while (REA-053)', async () => {
     chain.length = 5n
     await indexer().advance(chain.head())
     chain.length = 8n
