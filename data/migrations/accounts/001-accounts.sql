@@ -30,7 +30,9 @@ CREATE TABLE key_event (
 CREATE INDEX key_event_by_owner ON key_event (owner, session_key, block_number, log_index);
 
 -- Owners of whom the bound has left events out.
-CREATE TABLE overfull_owner (owner TEXT NOT NULL PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE overfull_owner (
+  owner TEXT NOT NULL PRIMARY KEY
+) STRICT, WITHOUT ROWID;
 
 -- Blocks up to which all events are here, the newest last; the older ones are kept to find where a reorganisation began.
 CREATE TABLE read_block (
