@@ -134,7 +134,7 @@ const streamsOf = (markets: readonly string[]) => [
 export async function recordSample(folder: string): Promise<void> {
   const venue = await startVenue({
     ...{ blockTime: 1, markets: 'all' },
-    env: { CHECKPOINT_COMMANDS: '40' },
+    env: { CHECKPOINT_COMMANDS: '40', CHECKPOINT_SECONDS: '20' },
   })
   try {
     await fill(venue, folder)
