@@ -1,0 +1,149 @@
+import { expect } from 'chai'
+import { openChainSource } from '../../../actors/chain-reader/chain-source.js'
+import { startChainReader } from '../../../actors/chain-reader/start.js'
+import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
+import { observeMatcher } from '../../../actors/matcher/observe.js'
+import { projectPrices } from '../../../actors/projector/project-prices.js'
+import { commandMessages } from '../../../bus-schemas/commands.js'
+import { commandsStream } from '../../../bus-schemas/subjects.js'
+import type { Market } from '../../../core/contracts/market.js'
+import { createWriteCloseOuts } from '../../../data/history/close-outs.js'
+import { openReadModel, type ReadModel } from '../../../data/history/read-model.js'
+import { createPriceWriter } from '../../../data/history/write-prices.js'
+import type { Subscription } from '../../../runtime/bus/bus.js'
+import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
+import type { Running } from '../../../runtime/process/process.js'
+import { aFuture } from '../../support/builders.js'
+import { ONE } from '../../support/devnet-actions.js'
+import type { Trader } from '../../support/devnet-world.js'
+import { eventually } from '../../support/eventually.js'
+import {
+  act,
+  DAY,
+  INDEX,
+  KEEPER,
+  leaveMatching,
+  openFuturesWorld,
+  openTraders,
+  setIndex,
+  settleFill,
+  warpTo,
+  type FuturesWorld,
+} from '../../support/futures-world.js'
+import { openHistory, type TestHistory } from '../../support/history.js'
+import { silentLog } from '../../support/intake-stage.js'
+
+const FUNDS = { usdc: 1_000n * ONE, cngn: 1_000_000n * ONE }
+const SETTLED_AT = 1_510n * ONE
+
+describe('the close-outs of a series, from the chain to the read model', () => {
+  let world: FuturesWorld
+  let market: Market
+  let bus: MemoryBus
+  let matcher: Matcher
+  let reader: Running
+  let history: TestHistory
+  let reads: ReadModel
+  let projected: Subscription
+  let traders: Trader[]
+  const fatal: unknown[] = []
+  const onFatal = (error: unknown) => void fatal.push(error)
+
+  before(async () => {
+    world = await openFuturesWorld()
+    const { at } = world
+    market = aFuture({
+      ...{ subId: world.subId, assetAddress: at.future_asset },
+      ...{ quoteAssetAddress: at.wrapped_usdc, tradeModuleAddress: at.future_trade_module },
+      marginManagerAddress: at.futures_manager,
+    })
+    traders = await openTraders(world, [31, 32, 33], FUNDS)
+    bus = createMemoryBus()
+    matcher = await startMatcher({
+      ...{ bus, market, facts: observeMatcher(silentLog), nowMs: Date.now, tickMs: 1_000 },
+      ask: () => Promise.reject(new Error('nothing is to be settled here')),
+      onFatal,
+    })
+    history = openHistory([market])
+    reads = openReadModel(history.path)
+    projected = await projectPrices({
+      ...{ bus, market, onFatal, writer: createPriceWriter(history.db) },
+      writeCloseOuts: createWriteCloseOuts(history.db),
+    })
+    reader = await startReader()
+  })
+  after(async () => {
+    await reader.stop()
+    await projected.stop()
+    await matcher.stop()
+    await bus.close()
+    reads.close()
+    history.remove()
+    await world.anvil.stop()
+    expect(fatal).to.deep.equal([])
+  })
+
+  const startReader = () => {
+    const markets = [market]
+    const deployment = { matching: world.at.matching, subAccounts: world.at.sub_accounts }
+    return startChainReader({
+      ...{ bus, markets, nowMs: Date.now, log: silentLog, pollMs: 20, onFatal },
+      ...openChainSource({ rpcUrl: world.anvil.rpcUrl, deployment, markets }),
+    })
+  }
+  const trader = (i: number): Trader => {
+    const found = traders[i]
+    if (found === undefined) throw new Error('no trader')
+    return found
+  }
+  const shown = (of: Trader) => reads.closeOuts(of.address, { limit: 10 })
+  const told = async () => {
+    const messages = await bus.read(commandsStream(market.market), 1, 100_000)
+    const { take } = commandMessages(market)
+    return messages
+      .flatMap((message) => take(message))
+      .flatMap(({ command }) => (command.kind === 'PositionsClosed' ? command.closed : []))
+  }
+
+  it('name owner, size, settlement price and final variation margin of each account that Matching holds (FUT-052)', async () => {
+    const [long, short, gone] = [trader(0), trader(1), trader(2)]
+    const fill = { maker: short, amount: 2n * ONE, price: INDEX }
+    await settleFill(world, { taker: long, ...fill })
+    await settleFill(world, { taker: gone, ...fill })
+    await leaveMatching(world, gone)
+    await eventually(() => reads.marks(market.market, { limit: 1 }).length === 1)
+    await warpTo(world, Number(world.subId) + DAY + 1)
+    await setIndex(world, INDEX)
+    const subId = world.subId
+    await act(world, world.at.deployer, 'asset', 'setFallbackPrice', subId, SETTLED_AT)
+    expect(shown(long)).to.deep.equal([])
+    const ids = traders.map(({ subaccountId }) => subaccountId)
+    const { blockNumber, transactionHash } = await act(
+      ...([world, KEEPER, 'manager', 'closeOut', subId, ids] as const),
+    )
+    const { timestamp } = await world.client.getBlock({ blockNumber })
+    await eventually(() => shown(short).length === 1)
+    const expected = (of: Trader, contracts: bigint) => ({
+      ...{ market: market.market, subaccountId: of.subaccountId, size: contracts * 1_000n },
+      ...{ price: SETTLED_AT, variation: contracts * 1_000n * 10n, txHash: transactionHash },
+      ...{ blockNumber: Number(blockNumber), atMs: Number(timestamp) * 1_000 },
+    })
+    expect(shown(long)).to.have.length(1)
+    expect(shown(long)[0]).to.deep.include(expected(long, 2n * ONE))
+    expect(shown(short)[0]).to.deep.include(expected(short, -4n * ONE))
+    expect(shown(gone)).to.deep.equal([])
+    expect(await told()).to.have.length(2)
+  })
+
+  it('are found again by a reader that starts later, and listed once', async () => {
+    await reader.stop()
+    reader = await startReader()
+    await eventually(async () => expect(await told()).to.have.length(4))
+    await projected.stop()
+    projected = await projectPrices({
+      ...{ bus, market, onFatal, writer: createPriceWriter(history.db) },
+      writeCloseOuts: createWriteCloseOuts(history.db),
+    })
+    for (const of of traders.slice(0, 2)) expect(shown(of)).to.have.length(1)
+  })
+})
