@@ -64,8 +64,10 @@ export const ownFilled = (
 ): AmountE18 => (initialFilled === 0n ? filled : amountE18(filled - initialFilled))
 
 /** The average price of fills of an amount above 0, rounded half up: of equal prices the price itself. */
-export const averagePrice = ({ product, amount }: OrderSums): PriceE18 =>
-  priceE18(divHalfUp(product, amount))
+export const averagePrice = ({
+  product,
+  amount,
+}: Pick<OrderSums, 'product' | 'amount'>): PriceE18 => priceE18(divHalfUp(product, amount))
 
 /**
  * Whether no command changes the order any more: it has ended and nothing of it awaits settlement. Only a chain that changes its

@@ -50,7 +50,7 @@ function fillsOf(
   const quote = quoteE18(total((trade) => trading.quoteOf(market, trade.price, trade.amount)))
   const fee = quoteE18(total((trade) => trade.fee))
   const product = total((trade) => trade.price * trade.amount)
-  const average = averagePrice({ amount, quote, product, fee })
+  const average = averagePrice({ product, amount })
   const moves = present.movesOf(trades)
   const contract = spotContract(market, { side: last.side, price: average, amount })
   return {
