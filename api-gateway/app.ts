@@ -40,7 +40,7 @@ const EXPOSED = [
 
 /**
  * Lets pages of the allowed origins read answers (CORS, without credentials), and refuses requests that change something
- * from pages of all others. Clients that are no browsers send no `Origin` and pass.
+ * from pages of all others. Clients that are not browsers send no `Origin` and pass.
  */
 function judgeOrigins({
   isAllowedOrigin,

@@ -26,7 +26,7 @@ What the venue promises stands at [docs/rules](docs/rules), one sentence a rule;
 Of an order wait for \`final\`, not for a status: an order that is \`cancelled\` with a \`pending_amount\` may still fill. Its \`filled_amount\`, \`filled_quote\`,
 \`average_price\` and \`fee_paid\` are those of its own fills.
 
-Any path may answer 405 to another method, 404 when it does not exist, and 400, 408 or 431 when the request is no proper
+Any path may answer 405 to another method, 404 when it does not exist, and 400, 408 or 431 when the request is not a proper
 HTTP, too slow or has headers that are too large; all with the same error body. The feed is a WebSocket at \`/v1/ws\`.
 `.trim()
 

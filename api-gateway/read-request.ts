@@ -153,7 +153,7 @@ export function readHistoryPage(ctx: GatewayContext, kind: HistoryKind): Checked
     : { limit, before, ...range }
 }
 
-/** Refusals of `start` and `end` that are no text. */
+/** Refusals of `start` and `end` that are not text. */
 export const RANGE_REFUSALS = { start: readRefusals.candlesStart, end: readRefusals.candlesEnd }
 
 /** [fromMs, endMs), unix milliseconds; either may be absent. */

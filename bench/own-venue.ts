@@ -64,7 +64,7 @@ export interface OwnVenueOptions {
   readonly markets?: readonly string[]
 }
 
-/** Settings with which programs that are no part of the venue share its bus. */
+/** Settings with which programs that are not part of the venue share its bus. */
 export const OPEN_BUS = { DEVNET_BUS_USERS: '0' } as const
 
 /**

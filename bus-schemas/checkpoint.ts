@@ -47,7 +47,7 @@ interface PartHead {
 
 const partLine = struct<PartHead>({ no: whole, list: text })
 
-/** The bytes are no whole checkpoint of this market and version, or nothing that can be decoded. */
+/** The bytes are not a whole checkpoint of this market and version, or nothing that can be decoded. */
 export class CheckpointUnusable extends Error {
   override readonly name = 'CheckpointUnusable'
 }

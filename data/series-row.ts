@@ -27,7 +27,7 @@ export function rowOfNextSeries(
   expirySec: number,
 ): Readonly<Record<string, unknown>> {
   const code = dateCodeOf(BigInt(expirySec))
-  if (code === undefined) throw new MarketFileError(`${expirySec} is no expiry of a series`)
+  if (code === undefined) throw new MarketFileError(`${expirySec} is not an expiry of a series`)
   const last = rows.findLast((row) => seriesOf(row) !== undefined)
   const text = last === undefined ? readFileSync(template, 'utf8') : JSON.stringify(last)
   const date = dateCodeOf(seriesOf(last)?.sub_id ?? 0n) ?? DATE

@@ -15,7 +15,7 @@ export interface DoorRules {
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '::1']
 
 /**
- * Lets in who calls the executor by a name of its own, is no web page, and has the secret (SET-048, SET-049): 403 for an `Origin`,
+ * Lets in who calls the executor by a name of its own, is not a web page, and has the secret (SET-048, SET-049): 403 for an `Origin`,
  * which only browsers send, or for another `Host`, by which a page reaches an address that its own name was moved to; 401
  * without the secret. The connection of any other caller is closed, and its body is not read.
  */

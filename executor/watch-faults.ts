@@ -18,7 +18,7 @@ import type { MatchPacker, SettlementTerms } from './settlement.js'
 /** Why the chain refuses every match of a market, by the name of the market and of the revert. */
 export type StandingFaults = ReadonlyMap<string, string>
 
-/** What the executor knows of faults that are no order's. */
+/** What the executor knows of faults that are not an order's. */
 export interface FaultWatch {
   /** The markets whose matches the chain refuses now; undefined while the chain does not answer. */
   readonly standing: () => StandingFaults | undefined

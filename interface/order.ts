@@ -148,7 +148,7 @@ export const HeldReasonName = z
 export const FINAL =
   'Whether no change can follow: it has ended, and nothing of it awaits settlement. A `cancelled` order with a `pending_amount` is not final and may still fill. Only a chain that changes its answer about a match takes a fill back later, or fills it late, as `fills` says.'
 export const INHERITED =
-  'What counts as filled and is no fill of this order: filled and pending of the order that it replaced at that moment, or the `filled_amount` that its client declared. It is in no sum of fills.'
+  'What counts as filled and is not a fill of this order: filled and pending of the order that it replaced at that moment, or the `filled_amount` that its client declared. It is in no sum of fills.'
 
 /** What the own fills of an order that stand add up to. */
 export const figures = {

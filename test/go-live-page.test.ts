@@ -131,7 +131,7 @@ describe('docs/GO-LIVE.md, tried against a recorded node', function () {
     const { depositSubmitter, withdrawalSubmitter } = recorded.senders
     const faults = notOk(found)
     const expected = [
-      `FAILED   the executor may settle: ${batch} is no trade executor`,
+      `FAILED   the executor may settle: ${batch} is not a trade executor`,
       `setTradeExecutor(${depositSubmitter}, true) on ${matching}`,
       `setAllowedModule(${module}, true) on ${matching}`,
       `${withdrawalSubmitter} has 1 wei, its reserve is 10000000000000000: send gas money`,

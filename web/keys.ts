@@ -47,7 +47,9 @@ export function accountsOf(
   try {
     devnet = JSON.parse(text) as typeof devnet
   } catch {
-    throw new NotThisDevnet('the file is no JSON: choose devnet.json of the venue’s data directory')
+    throw new NotThisDevnet(
+      'the file is not JSON: choose devnet.json of the venue’s data directory',
+    )
   }
   if (devnet.chain_id !== venue.chain_id || devnet.matching?.toLowerCase() !== venue.matching) {
     throw new NotThisDevnet('the file describes another venue than this one')

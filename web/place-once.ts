@@ -25,7 +25,7 @@ export function pressOnce(
   }
 }
 
-/** A wallet's rejection is an object that is no Error. */
+/** A wallet's rejection is an object that is not an Error. */
 export const wordsOf = (error: unknown): string => {
   if (error instanceof Error) return error.message
   const { message } = (error ?? {}) as { readonly message?: unknown }

@@ -220,8 +220,8 @@ function planned({ market, levels }: TicketParts, typed: Typed) {
     return 'Enter a price and a size to see what will be signed.'
   const priceE18 = parseInput(typed.price, isDecimalComma)
   const sizeE18 = parseInput(typed.size, isDecimalComma)
-  if (priceE18 === undefined || priceE18 === 0n) return 'The price is no number above 0.'
-  if (sizeE18 === undefined || sizeE18 === 0n) return 'The size is no number above 0.'
+  if (priceE18 === undefined || priceE18 === 0n) return 'The price is not a number above 0.'
+  if (sizeE18 === undefined || sizeE18 === 0n) return 'The size is not a number above 0.'
   const terms = marketTerms(market)
   const shown = levels()
   const book = shown === undefined ? { bids: [], asks: [] } : bookOf(shown)

@@ -78,7 +78,7 @@ interface Explaining {
   readonly counts: Map<string, number>
 }
 
-/** Names each move of these accounts that is no fill; one that has no name is a difference. */
+/** Names each move of these accounts that is not a fill; one that has no name is a difference. */
 async function explainMoves(explaining: Explaining): Promise<void> {
   const { checks, asset, odd } = explaining
   const all = [...odd.keys()]
@@ -103,7 +103,7 @@ async function explainMove(
     const name = nameMover(await readLoggers(checks.client, txHash)) ?? openingName(entry, filled)
     if (name === undefined) {
       const what = `account ${account}: its position moved by ${extra} in ${txHash}`
-      checks.verdicts.find(market.market, 'positions', `${what}, which is no fill of ours`)
+      checks.verdicts.find(market.market, 'positions', `${what}, which is not a fill of ours`)
     } else counts.set(name, (counts.get(name) ?? 0) + 1)
     entry.explained += extra
   }

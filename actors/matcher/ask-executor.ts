@@ -53,7 +53,10 @@ export function executeRequest(
 /** An amount as the chain has it. It must be exact: a rounded one would settle another amount than the match has. */
 function amountWord(market: Market, amount: AmountE18): bigint {
   const word = signedAmount(market, amount)
-  assert(word * E18 === amount * market.amountScale, `${amount} is no amount of ${market.market}`)
+  assert(
+    word * E18 === amount * market.amountScale,
+    `${amount} is not an amount of ${market.market}`,
+  )
   return word
 }
 

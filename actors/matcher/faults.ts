@@ -46,7 +46,7 @@ export interface FaultFollower {
 }
 
 /**
- * Puts into the market's log what the executor reads of a fault that is no order's, when that has changed, and that it takes
+ * Puts into the market's log what the executor reads of a fault that is not an order's, when that has changed, and that it takes
  * nothing, or does not answer, for a while. What the log says follows from the state, so that a new leader goes on where the
  * one before stopped.
  */

@@ -65,7 +65,10 @@ function judgePending(
   const orders = [match.takerOrderId, match.makerOrderId].map((id) => knownOrder(state, id).order)
   const other = orders.findIndex((order, i) => !isSame(actionOf(market, order), actions[i]))
   if (other !== -1 || actions.length !== orders.length) {
-    return refused(`actions.${Math.max(other, 0)}`, 'is no order of the match that the key names')
+    return refused(
+      `actions.${Math.max(other, 0)}`,
+      'is not an order of the match that the key names',
+    )
   }
   const [fill] = fills
   if (fills.length !== 1 || fill?.amount !== signedAmount(market, match.amount)) {

@@ -50,7 +50,7 @@ export interface Settler {
 }
 
 /**
- * A match is asked about with the same key until the answer is success or reverted: a time-out is no answer, and the
+ * A match is asked about with the same key until the answer is success or reverted: a time-out is not an answer, and the
  * executor answers a repeated key from its journal. A new match never waits for an older one's receipt.
  */
 export function createSettler(options: SettlerOptions): Settler {

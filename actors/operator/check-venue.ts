@@ -70,7 +70,7 @@ function addressOf(
 ): Address | undefined {
   if (given !== undefined) {
     if (!address.safeParse(given).success)
-      throw new BadConfiguration(`${given} is no address of the ${role}`)
+      throw new BadConfiguration(`${given} is not an address of the ${role}`)
     return given.toLowerCase() as Address
   }
   if (keyFile !== undefined) return openKeyFile(keyFile, chainId, OWNER_OF_FILE).address

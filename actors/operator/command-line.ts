@@ -162,7 +162,7 @@ function expiryIn(text: string | undefined, market: Command): number | undefined
   if (text === undefined) return undefined
   const read = readCalendar(text)
   const [expirySec] = Array.isArray(read) ? (read as readonly number[]) : []
-  return expirySec ?? market.error(`error: ${text} is no time such as 2026-12-31T14:00Z`)
+  return expirySec ?? market.error(`error: ${text} is not a time such as 2026-12-31T14:00Z`)
 }
 
 function addStatus(program: Command, given: (json: boolean) => void): void {
@@ -300,7 +300,7 @@ function addAcceptForeign(program: Command, given: (txHash: string) => void): vo
       ),
     )
     .action((_: string, hash: string, __: unknown, command: Command) => {
-      if (!/^0x[0-9a-fA-F]{64}$/.test(hash)) command.error(`${hash} is no hash of a transaction`)
+      if (!/^0x[0-9a-fA-F]{64}$/.test(hash)) command.error(`${hash} is not a hash of a transaction`)
       given(hash)
     })
 }

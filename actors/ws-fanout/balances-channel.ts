@@ -41,7 +41,7 @@ interface Followed {
   readonly unwatch: readonly (() => void)[]
   /** As last read. */
   seen: readonly AccountFunds[]
-  /** What was sent last, and the same without the block: a new block alone is no change. */
+  /** What was sent last, and the same without the block: a new block alone is not a change. */
   shown: string
   amounts: string
   /** Number of the newest update. */

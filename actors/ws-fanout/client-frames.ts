@@ -125,7 +125,7 @@ interface Options {
 type OptionProblem = Pick<FrameProblem, 'code' | 'message'> & { readonly field: string }
 
 /**
- * The options of the channel, or why one is refused. Candles without an interval are no channel, as for a client that knows the
+ * The options of the channel, or why one is refused. Candles without an interval are not a channel, as for a client that knows the
  * interface alone.
  */
 function readOptions(channel: Channel, body: unknown): Options | OptionProblem {

@@ -21,7 +21,8 @@ export const getPositions: Route = asOf({
     query: PositionsQuery,
     responses: {
       200: {
-        description: 'Empty lists for an account that does not exist or is no perpetual account.',
+        description:
+          'Empty lists for an account that does not exist or is not a perpetual account.',
         body: PositionsBody,
       },
       400: refused('`subaccount_id` is missing or no whole number, or a bad `min_seq`.'),

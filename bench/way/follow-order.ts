@@ -23,7 +23,7 @@ const TERMS = { price: '0.00065', amount: '1000' }
 const RESTING_TERMS = { price: '0.0009', amount: '1000' }
 /** How long the sell order rests. */
 const RESTS_MS = 500
-/** Longer than the measurement: a ping of the client is no part of an order's way. */
+/** Longer than the measurement: a ping of the client is not part of an order's way. */
 const PING_EVERY_MS = 600_000
 const WITHIN_MS = 30_000
 const LOOK_EVERY_MS = 50

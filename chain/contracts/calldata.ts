@@ -206,7 +206,7 @@ export function encodeTransfer(action: Action, signature: Hex): Hex {
 /** The inverse of encodeTransfer; throws for any other calldata. */
 export function decodeTransfer(data: Hex): { readonly action: Action; readonly signature: Hex } {
   const { functionName, args } = decodeFunctionData({ abi: matchingAbi, data })
-  if (functionName !== 'verifyAndMatch') throw new Error(`${functionName} is no transfer`)
+  if (functionName !== 'verifyAndMatch') throw new Error(`${functionName} is not a transfer`)
   const [[action], [signature]] = args
   if (action === undefined || signature === undefined) throw new Error('a transfer without action')
   return { action: lowered(action), signature }

@@ -161,7 +161,7 @@ async function isNoTradeExecutor(deps: ChainReads, address: Address): Finding {
   const call = { abi: matchingAbi, functionName: 'tradeExecutors', args: [address] } as const
   if (await orUnreachable('trade executors', isTrue(deps, matching, encodeFunctionData(call))))
     return undefined
-  return `${address} is no trade executor: setTradeExecutor(${address}, true) on ${matching}`
+  return `${address} is not a trade executor: setTradeExecutor(${address}, true) on ${matching}`
 }
 
 async function isNoModule(deps: CheckedDeployment, name: string, module: Address): Finding {

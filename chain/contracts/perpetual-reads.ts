@@ -44,7 +44,7 @@ const of = {
 
 const signed = (word: bigint): bigint => BigInt.asIntN(256, word)
 
-/** Undefined for the zero address, and for a word that is no address. */
+/** Undefined for the zero address, and for a word that is not an address. */
 function contractOfWord(word: bigint): Address | undefined {
   return word === 0n ? undefined : addressOfWord(word)
 }

@@ -16,7 +16,7 @@ export const isQuantity = (value: unknown): value is Hex =>
 
 /** The integer; throws OddAnswer for anything else. */
 export function quantityOf(value: unknown, what: string): bigint {
-  if (!isQuantity(value)) throw new OddAnswer(`${what} is no quantity`)
+  if (!isQuantity(value)) throw new OddAnswer(`${what} is not a quantity`)
   return BigInt(value)
 }
 

@@ -72,7 +72,7 @@ export async function orUnreachable<Answer>(
   }
 }
 
-/** The error for a question without an answer. A defect is no missing answer: it is thrown instead. */
+/** The error for a question without an answer. A defect is not a missing answer: it is thrown instead. */
 export function unreachable(question: string, error: unknown): ChainUnreachable {
   throwDefect(error)
   const cause = new Error(brief(error))

@@ -154,7 +154,7 @@ async function checkTrades(client: ChainClient, matching: Address, trader: Addre
     args: [trader],
   })
   if (await orUnreachable('trade executors', allowed)) return
-  throw new DeploymentMismatch(`${trader} is no trade executor of ${matching}: allow it there`)
+  throw new DeploymentMismatch(`${trader} is not a trade executor of ${matching}: allow it there`)
 }
 
 async function checkBatches(

@@ -45,7 +45,7 @@ export function plainCalls(client: ChainClient, at: BlockId): PlainCalls {
 /** By client; as many as there are contracts in market data. */
 const constants = new WeakMap<ChainClient, Map<string, bigint | undefined>>()
 
-/** A contract without the function reverts, or answers what is no word. An address without code may have one later. */
+/** A contract without the function reverts, or answers what is not a word. An address without code may have one later. */
 async function readConstant(
   client: ChainClient,
   to: Address,

@@ -8,7 +8,7 @@ export class ReadFailure extends Error {}
 const OF_THE_NODE = [HttpRequestError, RpcRequestError, TimeoutError, UnknownRpcError]
 
 /**
- * The defect of this program that an error shows: a broken invariant, or anything else that is no failure of a read, also where
+ * The defect of this program that an error shows: a broken invariant, or anything else that is not a failure of a read, also where
  * viem has wrapped it. Undefined when the chain has just given no usable answer.
  */
 export function defectIn(error: unknown): Error | undefined {

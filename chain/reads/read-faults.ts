@@ -52,11 +52,11 @@ async function deploymentFault(reads: FaultReads): Promise<VenueFault | undefine
     isTrue(reads, matching, encodeFunctionData(executors)),
   ])
   if (!mayBatch) {
-    const why = `${sender} is no operator of ${batchExecutor ?? ''}: allow it there`
+    const why = `${sender} is not an operator of ${batchExecutor ?? ''}: allow it there`
     return { revert: 'BE_OnlyOperator', why }
   }
   if (mayTrade) return undefined
-  const why = `${trader} is no trade executor of ${matching}: allow it there`
+  const why = `${trader} is not a trade executor of ${matching}: allow it there`
   return { revert: 'M_OnlyTradeExecutor', why }
 }
 

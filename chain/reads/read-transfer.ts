@@ -114,7 +114,7 @@ export async function readTransferReceipt(
   )
 }
 
-/** Throws OddAnswer for what is no receipt. */
+/** Throws OddAnswer for what is not a receipt. */
 function factsOf(
   receipt: RpcTransactionReceipt,
   { matching, asset }: ReceiptSources,

@@ -52,7 +52,7 @@ export function clientOfState(client: ChainClient, state: ChainState): ChainClie
       case 'eth_getBlockByNumber':
         return ask({ method: 'eth_getBlockByHash', params: [newest, false] })
       default:
-        return assert(false, `${method} is no read of a state`)
+        return assert(false, `${method} is not a read of a state`)
     }
   }
   // The client below tries again by itself.

@@ -213,7 +213,7 @@ export const isSeries = ({ contractType }: Pick<Market, 'contractType'>): boolea
 export function seriesProblem(row: { readonly market: string; readonly subId: bigint }) {
   const { market, subId } = row
   const code = dateCodeOf(subId)
-  if (code === undefined) return `${market} has the sub_id ${subId}, which is no expiry`
+  if (code === undefined) return `${market} has the sub_id ${subId}, which is not an expiry`
   if (market.endsWith(`-${code}`)) return undefined
   return `${market} has the sub_id ${subId}, so its identifier must end with -${code}`
 }

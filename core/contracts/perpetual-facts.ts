@@ -41,7 +41,7 @@ export interface PerpetualFacts {
   readonly auction?: Address
 }
 
-/** Surcharges on initial margin while confidence or the stable price is below a threshold; 0 is no threshold. */
+/** Surcharges on initial margin while confidence or the stable price is below a threshold; 0 is not a threshold. */
 export interface Contingency {
   readonly perpThreshold: bigint
   readonly baseThreshold: bigint

@@ -9,7 +9,7 @@ export function checkWindows({ windows, matches, orders, nowMs }: MatcherState):
   const places = new Map<string, number>()
   let trials = 0
   for (const [settlementId, row] of taken) {
-    assert(matches.has(settlementId), `${settlementId} has a place of a window and is no match`)
+    assert(matches.has(settlementId), `${settlementId} has a place of a window and is not a match`)
     for (const each of row.windows) places.set(keyOf(each), (places.get(keyOf(each)) ?? 0) + 1)
     const isTrial = row.windows.some((each) => each.isTrial)
     assert(trying.has(settlementId) === isTrial, `${settlementId} is counted wrongly as a trial`)

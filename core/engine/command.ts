@@ -172,7 +172,7 @@ const RULE_KINDS: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'GapAccepted',
 ])
 
-/** The closed union of outcomes (SET-008); `unknown` is no outcome and never enters the log. */
+/** The closed union of outcomes (SET-008); `unknown` is not an outcome and never enters the log. */
 export type SettlementOutcome =
   | {
       readonly kind: 'success'

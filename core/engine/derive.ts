@@ -41,7 +41,7 @@ function whyNotPlaced(order: Order): string | undefined {
     return 'the price times the amount cannot be stored'
   return Number.isSafeInteger(goodUntilSec) && goodUntilSec >= 0
     ? undefined
-    : 'the end is no exact time'
+    : 'the end is not an exact time'
 }
 
 function whyNotRules({ tickSize, minSize, amountStep }: Partial<MarketRules>): string | undefined {

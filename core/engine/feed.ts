@@ -11,7 +11,7 @@ import { sumsAfter, type OrderSums } from './order-sums.js'
 export const SNAPSHOT_TRADES = 50
 
 /**
- * Ended orders that stay known: the chain may lose a fill of one or fill it late, and what one inherited is no fill of its own, also
+ * Ended orders that stay known: the chain may lose a fill of one or fill it late, and what one inherited is not a fill of its own, also
  * when its changes are replayed. Older ones are forgotten.
  */
 const ENDED_KEPT = 16_384
@@ -19,7 +19,7 @@ const ENDED_KEPT = 16_384
 /** What an order's frames show of it that its changes do not carry. */
 export interface OrderStand {
   readonly subaccountId: bigint
-  /** What counts as filled of it and was no fill of its own. */
+  /** What counts as filled of it and was not a fill of its own. */
   readonly initialFilled: AmountE18
   readonly cancelReason: string | undefined
   /** Whether anything of it was ever matched: an order that was not can have no fill. */

@@ -242,7 +242,7 @@ const malformedInteger = (
   name: keyof ActionJson,
 ): { readonly refusal: Refusal } => ({ refusal: invalidInteger(`${path}.${name}`, fields[name]) })
 
-/** Text that is not JSON is refused like any other value that is no object. */
+/** Text that is not JSON is refused like any other value that is not an object. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

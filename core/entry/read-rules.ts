@@ -63,7 +63,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     return problem
   },
   amount_step(rules, text, { identity, rules: { amountStep } }) {
-    if (amountStep === undefined) return 'is no rule of this market'
+    if (amountStep === undefined) return 'is not a rule of this market'
     const step = positive(text)
     if (step === undefined) return NOT_POSITIVE
     const problem = stepProblem(step, identity)

@@ -4,7 +4,7 @@ import type { Refusal } from './refusals.js'
 export type DecidedBy = NonNullable<Refusal['decided']>
 
 /**
- * Why a 409 carries no `order`, in its `detail`. Any other 409 without one is no outcome: an older release answered it while
+ * Why a 409 carries no `order`, in its `detail`. Any other 409 without one is not an outcome: an older release answered it while
  * the market had not decided.
  */
 export type HeldBy = 'another_order' | 'an_order_no_longer_stored'

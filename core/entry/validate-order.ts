@@ -34,7 +34,7 @@ export interface ClaimedIdentity {
   readonly nonce: bigint
   /**
    * The signed content and the signature as one text, equal for a repeat of the same signed order; undefined when the
-   * body's action cannot be read, and then it is no repeat of any order.
+   * body's action cannot be read, and then it is not a repeat of any order.
    */
   readonly signedText: string | undefined
 }

@@ -113,7 +113,7 @@ const isDiskFull = (error: unknown): boolean =>
 
 /**
  * The console's form of a line of a process's output: warnings and errors in short form, and lines of standard error
- * that are no log records. Undefined for other lines, which only the log file keeps.
+ * that are not log records. Undefined for other lines, which only the log file keeps.
  */
 export function consoleLine(line: string, stream: Stream): string | undefined {
   const record = parseRecord(line)

@@ -31,7 +31,7 @@ async function openNextSeries(given: string | undefined): Promise<void> {
     throw new NoNextSeries(`${dataDir} has no devnet: run ./venue up first`)
   const devnet = devnetSchema.parse(JSON.parse(readFileSync(devnetFile(dataDir), 'utf8')))
   if (dateCodeOf(BigInt(expirySec)) === undefined)
-    throw new NoNextSeries(`${given} is no expiry of a series`)
+    throw new NoNextSeries(`${given} is not an expiry of a series`)
   const { privateKey } = (await roleAccounts(dataDir)).deployer
   const sender = { rpcUrl: devnet.rpc_url, privateKey }
   await createSeries(sender, devnet.future_asset as Address, expirySec)

@@ -152,7 +152,7 @@ function createTurnGroups<Item extends Addressed>(
   }
 }
 
-/** The questions of a received message, each with its own reply subject; none of bytes that are no group, which is warned of. */
+/** The questions of a received message, each with its own reply subject; none of bytes that are not a group, which is warned of. */
 export function questionsIn(
   data: Uint8Array,
   replyTo: string,

@@ -35,7 +35,7 @@ export function signingKeyOf(seed: Uint8Array): SigningKey {
   return { publicKey, sign: (data) => sign(null, data, key) }
 }
 
-/** Whether the signature, in base64, is that of the key; false for what is no key or no signature. */
+/** Whether the signature, in base64, is that of the key; false for what is not a key, or not a signature. */
 export function isSignedBy(key: string, text: Uint8Array, signature: string): boolean {
   let read: KeyObject
   try {

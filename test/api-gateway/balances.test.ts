@@ -66,7 +66,7 @@ describe('GET /v1/balances', () => {
     ])
   })
 
-  it('refuses without a frame, and accounts that are no numbers or too many (STR-042)', async () => {
+  it('refuses without a frame, and accounts that are not numbers or too many (STR-042)', async () => {
     await answering()
     const without = await get('', {})
     expect([without.status, without.json.code]).to.deep.equal([401, 'auth_required'])

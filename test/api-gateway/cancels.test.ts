@@ -81,7 +81,7 @@ describe('cancels of many orders at the gateway', () => {
     expect(canonical.headers).to.not.have.any.keys('deprecation', 'x-canonical-market')
   })
 
-  it('refuses what names no market or is no JSON, and asks no market', async () => {
+  it('refuses what names no market or is not JSON, and asks no market', async () => {
     const cases: [unknown, number, string][] = [
       [{ owner_address, market: 'nothing' }, 400, 'unknown_market'],
       [{ owner_address, market: 5 }, 400, 'market must be a string'],

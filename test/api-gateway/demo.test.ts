@@ -93,7 +93,7 @@ describe('POST /v1/devnet/demo', () => {
   })
 })
 
-describe('POST /v1/devnet/demo of a venue that is no devnet', () => {
+describe('POST /v1/devnet/demo of a venue that is not a devnet', () => {
   it('answers 404', async () => {
     const gateway = await aGatewayStage()
     const sent = { body: JSON.stringify({ address: OWNER }) }

@@ -24,7 +24,7 @@ describe('GET /v1/permit-nonce', () => {
     expect(asked).to.deep.equal([OWNER.toLowerCase()])
   })
 
-  it('refuses what is no address, and says when the chain does not answer', async () => {
+  it('refuses what is not an address, and says when the chain does not answer', async () => {
     expect((await ask('')).json).to.include({ code: 'owner_address_required' })
     expect((await ask('?owner_address=0x1')).json).to.include({ code: 'invalid_address' })
     const text = 'could not read the nonce of permits from chain'

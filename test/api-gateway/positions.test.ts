@@ -174,7 +174,7 @@ describe('GET /v1/positions', () => {
     expect(positions.map(({ ui_size }) => ui_size)).to.deep.equal(['7', '1000000'])
   })
 
-  it('refuses an account that is no whole number (REA-036)', async () => {
+  it('refuses an account that is not a whole number (REA-036)', async () => {
     await open()
     const wrong = async (query: string) => {
       const { status, json } = await ask(query)
@@ -255,7 +255,7 @@ describe('GET /v1/positions', () => {
       await unreadable()
     })
 
-    it('answers what is no word, no address or a revert of a balance', async () => {
+    it('answers what is not a word, not an address, or a revert of a balance', async () => {
       const said = chain.answer
       const lies: readonly [Hex, ScriptedAnswer][] = [
         [BALANCE, '0x'],

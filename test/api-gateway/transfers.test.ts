@@ -177,7 +177,7 @@ for (const kind of ['deposit', 'withdrawal'] as const) {
       expect(submitter.requests).to.deep.equal([])
     })
 
-    it('refuses what is no JSON object, unasked (TRA-001)', async () => {
+    it('refuses what is not a JSON object, unasked (TRA-001)', async () => {
       for (const wrong of ['', '[]', '{"action":']) {
         const { status, json } = await gateway.send('POST', path, { body: wrong })
         expect([status, json.error]).to.deep.equal([400, 'invalid JSON body'])

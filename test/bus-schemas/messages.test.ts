@@ -332,7 +332,7 @@ describe('declared messages', () => {
         )
       })
 
-      it('is refused when it is no message', () => {
+      it('is refused when it is not a message', () => {
         const whole = write(fc.sample(any, 1)[0] as never)
         for (const bad of [
           '',

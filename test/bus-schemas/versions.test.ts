@@ -175,7 +175,7 @@ describe('stored blocks', () => {
   })
 })
 
-describe('a version of a codec that is no list', () => {
+describe('a version of a codec that is not a list', () => {
   it('may be any JSON', () => {
     const counts = since(1, whole).next(
       struct<{ readonly count: number }>({ count: whole }),

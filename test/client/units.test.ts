@@ -40,7 +40,7 @@ describe('the units of a trader and of the engine', () => {
     )
   })
 
-  it('are refused where they are no positive decimals', () => {
+  it('are refused where they are not positive decimals', () => {
     for (const price of ['0', '-1', '1e3', '']) {
       expect(() => toTraderTerms(same, { side: 'buy', price, amount: '1' })).to.throw(BadOrderTerms)
     }

@@ -119,7 +119,7 @@ describe('docs/BOUNDS.md', () => {
     })
   }
 
-  it('is right about what is no order', () => {
+  it('is right about what is not an order', () => {
     expect([9, 10, 86_400, 86_401].map(isLeaseSec)).to.deep.equal([false, true, true, false])
     const frame = { address: `0x${'a'.repeat(40)}`, signature: '0x', nonce: 'n', issued_at: 0 }
     const times = [Number.MAX_SAFE_INTEGER, 2 ** 53, -1]

@@ -40,7 +40,7 @@ describe('what keeps a program from starting', () => {
   })
 
   it('is the whole value where a fault has no place', () => {
-    expect(faultsOf([fault([], 'is no object')], 'text')).to.equal('is no object')
-    expect(faultsOf([fault([], 'is no object')], undefined)).to.equal('is missing')
+    expect(faultsOf([fault([], 'is not an object')], 'text')).to.equal('is not an object')
+    expect(faultsOf([fault([], 'is not an object')], undefined)).to.equal('is missing')
   })
 })

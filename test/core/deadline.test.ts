@@ -16,7 +16,7 @@ describe('deadlineMs', () => {
     )
   })
 
-  it('takes what is no exact number for the last second', () => {
+  it('takes what is not an exact number for the last second', () => {
     expect(deadlineMs(Infinity)).to.equal(LAST_DATE_SEC * 1_000)
   })
 })

@@ -110,7 +110,7 @@ describe('the markets of a deployment', () => {
     })
   })
 
-  it('cannot be had from a file that cannot be read or is no list, which is named', () => {
+  it('cannot be had from a file that cannot be read or is not a list, which is named', () => {
     const file = join(dir.path, 'none.json')
     for (const of of [file, pathToFileURL(file)]) {
       expect(() => readRows(of))

@@ -97,7 +97,7 @@ describe('loadMarkets', () => {
   ] as const) {
     broken.push([`a series named by ${name}`, { ...future, market }, problem])
   }
-  broken.push(['a series without expiry', { ...future, sub_id: '86400' }, /no expiry/])
+  broken.push(['a series without expiry', { ...future, sub_id: '86400' }, /not an expiry/])
   const series = { ...future, market: 'S-01DEC26' }
   for (const [name, step] of [
     ['min_size', '0.5'],
@@ -133,7 +133,7 @@ describe('loadMarkets', () => {
     ])
   })
 
-  it('refuses a file that is no list of markets', () => {
+  it('refuses a file that is not a list of markets', () => {
     for (const content of ['[', '{}', '1']) {
       expect(() => loadMarkets(testAddresses, written(content)), content).to.throw(MarketFileError)
     }

@@ -68,7 +68,7 @@ describe('a row of the market file', () => {
     )
     const future = { contract_type: 'future', settlement_type: 'cash_settled_future' }
     expect(problemOf({ ...future, market: 'X', sub_id: '86400' })).to.match(
-      /^the market .*no expiry/,
+      /^the market .*not an expiry/,
     )
   })
 

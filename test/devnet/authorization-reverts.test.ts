@@ -118,7 +118,7 @@ const actions: readonly Row[] = [
 
 const calls: readonly Row[] = [
   [
-    'a caller that is no trade executor',
+    'a caller that is not a trade executor',
     'M_OnlyTradeExecutor',
     async (world) => ({ ...(await match(world, {})), from: world.alice.address }),
   ],

@@ -192,7 +192,7 @@ describe('prices of the feeds', () => {
     expect(await read('getPerpPrice')).to.deep.equal([e18('0.00081'), 5n])
   })
 
-  it('stay when older data arrives, which is no error', async () => {
+  it('stay when older data arrives, which is not an error', async () => {
     await setPrices(world, { index: '0.0007' })
     const older = await update(world, 'spot', { price: e18('0.0001'), at: -60n, deadlineIn: 999n })
     const { logs } = await perform(world, older)

@@ -65,6 +65,6 @@ describe('the row of the next series', () => {
       market: 'USDC-cNGN-31DEC26',
       enabled: true,
     })
-    expect(() => rowOfNextSeries(rows, 0)).to.throw(MarketFileError, '0 is no expiry')
+    expect(() => rowOfNextSeries(rows, 0)).to.throw(MarketFileError, '0 is not an expiry')
   })
 })

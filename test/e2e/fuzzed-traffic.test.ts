@@ -31,7 +31,7 @@ describe('made up requests', () => {
   })
 
   it('are made with any seed', () => {
-    // It draws an object whose `toString` is no function.
+    // It draws an object whose `toString` is not a function.
     expect(executorRequests('secret', 1_741_582_272, 250)).to.have.length(250)
   })
 

@@ -144,7 +144,7 @@ describe('the rotation of keys in a running venue', function () {
     const refused = await rotate(executor, executor.newFile)
     expect(refused.code, refused.output).to.equal(1)
     expect(refused.output)
-      .to.include('is no operator of')
+      .to.include('is not an operator of')
       .and.include('send gas money')
       .and.include('nothing was changed')
     expect(existsSync(executor.newFile)).to.equal(true)

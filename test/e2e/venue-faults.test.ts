@@ -41,7 +41,7 @@ const admin = parseAbi([
   'function setTradeExecutor(address executor, bool allowed)',
 ])
 
-describe('a fault of the chain that is no order’s', function () {
+describe('a fault of the chain that is not an order’s', function () {
   let venue: TestVenue
   before(async () => {
     venue = await startVenue()
@@ -146,7 +146,7 @@ describe('a fault of the chain that is no order’s', function () {
     await allow(false)
     await eventually(async () => {
       const found = await missing()
-      expect(found.executor).to.match(/is no trade executor of 0x/)
+      expect(found.executor).to.match(/is not a trade executor of 0x/)
       expect(found['matcher-cNGN-USDC']).to.match(/M_OnlyTradeExecutor/)
       await expectStatus(heldFor('M_OnlyTradeExecutor'))
     }, SHOWN_WITHIN_MS)

@@ -19,7 +19,7 @@ import {
 
 const MAX_UINT256 = 2n ** 256n - 1n
 
-/** Faults that are no order's, and orders that another executor has used up: what the executor blames. */
+/** Faults that are not an order's, and orders that another executor has used up: what the executor blames. */
 describe('executor blaming the venue or a foreign transaction', () => {
   let world: World
   let executor: RunningExecutor

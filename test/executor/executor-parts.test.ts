@@ -78,7 +78,7 @@ describe('the parts of an executor', () => {
         performance.now = real
       }
     }
-    expect(troubleAfter(0)).to.match(/is no operator of/)
+    expect(troubleAfter(0)).to.match(/is not an operator of/)
     expect(troubleAfter(5_001)).to.equal('the chain does not answer')
   })
 

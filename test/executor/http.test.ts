@@ -123,7 +123,7 @@ describe('POST /execute', () => {
       error: 'Invalid input: expected string, received undefined',
       field: 'market',
     },
-    'a price that is no integer': {
+    'a price that is not an integer': {
       spoil: (b) => (b.order_data.fill_details[0]!.price = '0.5'),
       error: 'must be a base-10 integer',
       field: 'order_data.fill_details.0.price',
@@ -205,7 +205,7 @@ describe('POST /execute', () => {
     expect((await post(aBody())).body).to.deep.include({ details, guilty: 'venue' })
   })
 
-  it('answers 400 to what is no JSON object and 413 to too much of it', async () => {
+  it('answers 400 to what is not a JSON object and 413 to too much of it', async () => {
     expect(await post('{')).to.deep.equal({ status: 400, body: { error: 'invalid JSON body' } })
     expect((await post('[]')).status).to.equal(400)
     const long = await post('"'.padEnd(300_000, 'x'))

@@ -129,7 +129,7 @@ describe('what the executor looks for beside the orders', () => {
     happen((state) => setExecutors(state, false))
     const revert = 'M_OnlyTradeExecutor'
     await standsAt({ [SPOT]: revert, [FUTURE]: revert })
-    const why = `${AT.batchExecutor} is no trade executor of ${AT.matching}: allow it there`
+    const why = `${AT.batchExecutor} is not a trade executor of ${AT.matching}: allow it there`
     expect(watch.trouble()).to.equal(why)
     expect(found.slice(1)).to.deep.equal([
       [SPOT, revert, why],

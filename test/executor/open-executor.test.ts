@@ -146,7 +146,7 @@ describe('an executor that is opened', () => {
     rig.chain.happen((state) => state.rights.clear())
     rig.chain.mine()
     const executor = await rig.open()
-    expect(executor.trouble()).to.match(/is no operator of 0x(ba)+: allow it there$/)
+    expect(executor.trouble()).to.match(/is not an operator of 0x(ba)+: allow it there$/)
   })
 
   it('answers what waits when it is stopped, and takes nothing more', async () => {

@@ -70,14 +70,14 @@ describe('executor watching what it needs beside the orders', () => {
     const { matching, batch_executor: batches } = world.at
     await administer(world, matching, matchingAbi, 'setTradeExecutor', batches, false)
     await faultIs('M_OnlyTradeExecutor')
-    const error = `${batches} is no trade executor of ${matching}: allow it there`
+    const error = `${batches} is not a trade executor of ${matching}: allow it there`
     expect(await get('/readyz')).to.deep.equal([503, { error }])
     await administer(world, matching, matchingAbi, 'setTradeExecutor', batches, true)
     await faultIs(undefined)
     expect(await get('/readyz')).to.deep.equal(READY)
   })
 
-  it('finds that it is no operator of the batch executor', async () => {
+  it('finds that it is not an operator of the batch executor', async () => {
     const { batch_executor: batches } = world.at
     const operator = (isAllowed: boolean) => ['setOperator', world.executor, isAllowed] as const
     await administer(world, batches, batchExecutorAbi, ...operator(false))
@@ -180,9 +180,9 @@ describe('executor watching what it needs beside the orders', () => {
     [
       'may not settle',
       { batches: false },
-      /is no trade executor of 0x[0-9a-f]{40}: allow it there/,
+      /is not a trade executor of 0x[0-9a-f]{40}: allow it there/,
     ],
-    ['may not send batches', {}, /is no operator of 0x[0-9a-f]{40}: allow it there/],
+    ['may not send batches', {}, /is not an operator of 0x[0-9a-f]{40}: allow it there/],
   ]
   for (const [name, setup, why] of otherKeys) {
     it(`starts with a key that ${name}, and says so`, async () => {

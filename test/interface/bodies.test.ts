@@ -133,7 +133,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       expect([accepted > 40, refused > 40]).to.deep.equal([true, true])
     })
 
-    it('is refused for anything that is no object', () => {
+    it('is refused for anything that is not an object', () => {
       fc.assert(
         fc.property(
           hostile.filter((value) => !isObject(value)),

@@ -74,7 +74,7 @@ function refusalOf(check: Check, sent: unknown): Refusal {
   return checked.refusal as Refusal
 }
 
-/** A text that is no JSON reaches no check; what the gateway answers then, each check says of what is no object. */
+/** A text that is not JSON reaches no check; what the gateway answers then, each check says of what is not an object. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown

@@ -101,7 +101,7 @@ export function callFuturesManager(state: ChainState, data: Hex): Hex {
   const { future } = state
   if (name === 'adjustmentsPaused') return result(state.paused.has(AT.manager))
   if (future === undefined) {
-    // It is no manager of futures: a function that it lacks reverts.
+    // It is not a manager of futures: a function that it lacks reverts.
     if (['futureAsset', 'wrappedUsdc', 'wrappedCngn'].includes(name)) {
       throw new Revert('SRM_UnsupportedAsset')
     }

@@ -33,7 +33,7 @@ export interface Life<Face> {
 export interface ProcessSpec<Face> {
   readonly name: string
   readonly start: (surroundings: Surroundings) => Promise<Life<Face>>
-  /** What may end it besides a crash: a name of an error that is no finding. */
+  /** What may end it besides a crash: a name of an error that is not a finding. */
   readonly mayFailWith: readonly string[]
 }
 

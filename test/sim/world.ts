@@ -24,7 +24,7 @@ export interface World {
   run(forMs: number): Promise<void>
   /** Writes into the trace, of which the hash tells whether two runs were the same. */
   note(what: string): void
-  /** Tells the observer something that is no part of the trace. */
+  /** Tells the observer something that is not part of the trace. */
   tell(what: string): void
   hash(): string
   /** Events run so far. */

@@ -17,9 +17,9 @@ export function inheritedEnvironment(env: NodeJS.ProcessEnv = process.env): Node
   return { PATH, HOME, NATS_SERVER_BIN }
 }
 
-/** The day of the calendar test: TEST_DAY in ISO 8601, else a leap day. Throws RangeError for what is no time. */
+/** The day of the calendar test: TEST_DAY in ISO 8601, else a leap day. Throws RangeError for what is not a time. */
 export function testDay({ TEST_DAY }: NodeJS.ProcessEnv = process.env): Date {
   const day = new Date(TEST_DAY ?? '2028-02-29T10:00:00Z')
-  if (Number.isNaN(day.getTime())) throw new RangeError(`TEST_DAY is no time: ${TEST_DAY}`)
+  if (Number.isNaN(day.getTime())) throw new RangeError(`TEST_DAY is not a time: ${TEST_DAY}`)
   return day
 }

@@ -3,6 +3,6 @@ import { readTask, type MarketOrder } from '../../actors/operator/command-line.j
 /** The order in the words behind `./venue market`. */
 export function marketOrderIn(line: string): MarketOrder {
   const task = readTask(['market', ...line.split(' ')])
-  if (task.kind !== 'market') throw new Error(`${line} is no order`)
+  if (task.kind !== 'market') throw new Error(`${line} is not an order`)
   return task.order
 }

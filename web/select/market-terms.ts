@@ -25,7 +25,7 @@ export interface MarketTerms {
   readonly perSignedUnit: bigint
 }
 
-/** Reads an entry. Throws BadEntry for one whose steps are no positive decimals: no order can be built for it. */
+/** Reads an entry. Throws BadEntry for one whose steps are not positive decimals: no order can be built for it. */
 export function marketTerms(entry: MarketEntry): MarketTerms {
   const perSignedUnit = entry.future === undefined ? 1n : E18 / BigInt(entry.future.amount_scale)
   return {
@@ -47,7 +47,7 @@ export class BadEntry extends Error {
 
 function positive(text: string): bigint {
   const value = parseDecimal(text, 18)
-  if (value === undefined || value === 0n) throw new BadEntry(`${text} is no positive decimal`)
+  if (value === undefined || value === 0n) throw new BadEntry(`${text} is not a positive decimal`)
   return value
 }
 

@@ -53,7 +53,7 @@ function encrypterTo(recipients: readonly string[]): Encrypter {
     try {
       encrypter.addRecipient(recipient)
     } catch (cause) {
-      throw new BadBackup(`${recipient} is no public key of age (age1…)`, { cause })
+      throw new BadBackup(`${recipient} is not a public key of age (age1…)`, { cause })
     }
   }
   return encrypter
@@ -77,7 +77,7 @@ export async function openOpener(
       decrypter.addIdentity(key)
     } catch {
       // Without the cause, which might show the key.
-      throw new BadBackup(`${identityFile} holds a line that is no secret key of age`)
+      throw new BadBackup(`${identityFile} holds a line that is not a secret key of age`)
     }
   }
   return decrypter

@@ -58,7 +58,7 @@ const OF_JOURNAL = /^JOURNAL_/
 const STREAM_ORDER = [/^MARKETS$/, /^CHECKPOINTS_/, /^FEED_/, /^COMMANDS_/] as const
 
 /**
- * Captures a running venue into encrypted files and writes the manifest last; a directory without one is no backup. A
+ * Captures a running venue into encrypted files and writes the manifest last; a directory without one is not a backup. A
  * database is copied in one read transaction of its own, which neither waits for its owner nor holds it up. Throws
  * BadBackup, BusUnavailable and ChainUnreachable.
  */

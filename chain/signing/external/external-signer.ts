@@ -95,7 +95,7 @@ const unavailable = (why: string): SignerUnavailable =>
 /** The name that the server has for the key: its public key. */
 function findKey(text: string, { url, address }: ExternalKey): string {
   const listed = publicKeys.safeParse(parsed(text))
-  if (!listed.success) throw unavailable('its list of keys is no list of public keys')
+  if (!listed.success) throw unavailable('its list of keys is not a list of public keys')
   const found = listed.data.find(
     (key) => addressOfPublicKey(hexToBytes(`0x04${key.slice(2)}`)) === address,
   )
@@ -115,7 +115,7 @@ function parsed(text: string): unknown {
 /** The signature, when the chain will see our address in it. The last byte is 27 or 28, from some servers 0 or 1. */
 function verified(text: string, payload: Uint8Array, address: Address) {
   const given = signatureText.safeParse(text)
-  if (!given.success) throw unavailable('its answer is no signature of 65 bytes')
+  if (!given.success) throw unavailable('its answer is not a signature of 65 bytes')
   const signature = hexToBytes(given.data as Hex).subarray(0, 64)
   const digest = keccak256(payload)
   const recid = [0, 1].find((id) => {

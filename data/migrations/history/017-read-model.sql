@@ -71,7 +71,7 @@ CREATE TABLE order_progress (
   held_reason TEXT
 ) STRICT;
 
--- The active and matching orders, so that an owner's are read whatever came after them. The key is no foreign key: deleting an
+-- The active and matching orders, so that an owner's are read whatever came after them. The key is not a foreign key: deleting an
 -- order would search all of them.
 CREATE TABLE live_orders (
   owner BLOB NOT NULL CHECK (length(owner) = 20),
@@ -95,7 +95,7 @@ CREATE INDEX order_progress_asks
 CREATE INDEX order_progress_leaving ON order_progress (market_id, ended_at_ms)
   WHERE ended_at_ms IS NOT NULL AND filled_quote IS NULL AND pending = '0';
 
--- One row for each settled match, written by the taker's leg, which comes second. The order keys in trades and fills are no foreign keys:
+-- One row for each settled match, written by the taker's leg, which comes second. The order keys in trades and fills are not foreign keys:
 -- deleting an order would search all of them.
 CREATE TABLE trades (
   trade_id INTEGER PRIMARY KEY,

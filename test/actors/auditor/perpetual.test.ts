@@ -193,7 +193,7 @@ describe('the auditor of a perpetual', () => {
     const verdicts = await audit()
     expect(failed(verdicts)).to.include.members(['positions', 'settlements'])
     expect(of(verdicts, 'positions').text).to.match(
-      /account \d+: its position moved by 10{23} in 0x[0-9a-f]{64}, which is no fill of ours/,
+      /account \d+: its position moved by 10{23} in 0x[0-9a-f]{64}, which is not a fill of ours/,
     )
   })
 

@@ -63,7 +63,9 @@ describe('the payload for the executor', () => {
   })
 
   it('is refused for an amount that the chain cannot have, rather than rounded', () => {
-    expect(() => filled(aFuture({ amountScale: 10n ** 15n }), E18 + 1n)).to.throw('is no amount of')
+    expect(() => filled(aFuture({ amountScale: 10n ** 15n }), E18 + 1n)).to.throw(
+      'is not an amount of',
+    )
   })
 })
 
@@ -229,7 +231,7 @@ describe('answers of the executor', () => {
     }
   })
 
-  it('a block number that is no number is never read', () => {
+  it('a block number that is not a number is never read', () => {
     const body = { accepted: true, tx_hash: hash, receipt_status: 'success', block_number: '-1' }
     expect(readAnswer(200, body)).to.include({ kind: 'undecided' })
   })
@@ -297,7 +299,7 @@ describe('asking the executor', () => {
     await other.stop()
   })
 
-  it('knows nothing when the answer does not come, breaks off or is no answer', async () => {
+  it('knows nothing when the answer does not come, breaks off or is not an answer', async () => {
     const silent = await asked(() => undefined, 50)
     expect((await silent.ask('a:1')).kind).to.equal('undecided')
     await silent.stop()

@@ -181,7 +181,7 @@ describe('recovery of a matcher', () => {
         (part) => part.replace(/("deadlines"\]\n\[\[\d+)/, '$1.5'),
         'atMs is not a whole number, zero or more',
       ],
-      'is no JSON': [(part) => part.replace('"accounts"]\n[', '"accounts"]\n'), 'JSON'],
+      'is not JSON': [(part) => part.replace('"accounts"]\n[', '"accounts"]\n'), 'JSON'],
       'has no rows': [(part) => part.replace(/("accounts"\]\n).*/, '$1null'), 'iterable'],
       'lacks an account': [(part) => part.replace(/("accounts"\]\n).*/, '$1[]'), 'is not known'],
     }

@@ -204,7 +204,7 @@ describe('settling matches', () => {
     ])
   })
 
-  it('ends with a stop: nothing more is asked, and what breaks off is no failure', async () => {
+  it('ends with a stop: nothing more is asked, and what breaks off is not a failure', async () => {
     const settler = settlerWith(
       (_, __, signal) =>
         new Promise((_resolve, reject) => {

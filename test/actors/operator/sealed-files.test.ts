@@ -81,14 +81,14 @@ describe('the files of a backup', () => {
   it('are never made without a key, and a bad key is named', async () => {
     expect(await errorOf(openSealer({}))).to.be.instanceOf(BadBackup)
     expect(((await errorOf(openSealer({ recipients: ['age1no'] }))) as Error).message).to.equal(
-      'age1no is no public key of age (age1…)',
+      'age1no is not a public key of age (age1…)',
     )
     expect(await errorOf(openOpener({ identityFile: at('absent') }, dir.path))).to.be.instanceOf(
       BadBackup,
     )
   })
 
-  it('hold of a deployment file what is no key', () => {
+  it('hold of a deployment file what is not a key', () => {
     const key = `0x${'ab'.repeat(32)}`
     const address = `0x${'ab'.repeat(20)}`
     expect(

@@ -95,7 +95,7 @@ describe('deposits that are refused', () => {
     expect(refusal).to.include({ status: 400, code: 'nonce_spent' })
   })
 
-  it("for another owner's account, and one that is no perp account (TRA-028)", async () => {
+  it("for another owner's account, and one that is not a perp account (TRA-028)", async () => {
     const { world } = stage
     const strange = await depositBody(world, owner, {}, { subaccountId: world.bob.subaccountId })
     expect(await refused(strange)).to.include({ status: 400, code: 'subaccount_not_owned' })

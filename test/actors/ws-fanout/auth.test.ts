@@ -79,7 +79,7 @@ describe('ws-fanout auth', () => {
     })
   }
 
-  it("refuses the chain's twins of a signature, another owner's address, and what is no frame", async () => {
+  it("refuses the chain's twins of a signature, another owner's address, and what is not a frame", async () => {
     const good = await signedAuth()
     const signature = `${String(good.signature)}`
     const s = BigInt(`0x${signature.slice(66, 130)}`)

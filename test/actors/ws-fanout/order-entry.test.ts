@@ -158,7 +158,7 @@ describe('order entry by the socket', () => {
     expect(await resultOf('later')).not.to.have.property('rate_limit')
   })
 
-  it('refuses what is no order as REST does, and a frame without req_id (STR-049)', async () => {
+  it('refuses what is not an order as REST does, and a frame without req_id (STR-049)', async () => {
     await start()
     client.send({ op: 'place', req_id: 'r0' })
     await eventually(() => asked.length === 1)

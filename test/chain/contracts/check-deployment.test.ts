@@ -102,7 +102,7 @@ describe('checkDeployment', function () {
       {
         what: 'the deposit submitter is a trade executor',
         result: 'failed',
-        detail: `${SUBMITTER} is no trade executor: setTradeExecutor(${SUBMITTER}, true) on ${world.at.matching}`,
+        detail: `${SUBMITTER} is not a trade executor: setTradeExecutor(${SUBMITTER}, true) on ${world.at.matching}`,
       },
       {
         what: 'gas of the deposit submitter',

@@ -238,7 +238,7 @@ describe('a dated future on a chain', function () {
     expect(new Set(ofSeller.map(({ txHash }) => txHash))).to.deep.equal(new Set([transactionHash]))
     const byModule = ofSeller.map(({ tradedBy }) => tradedBy)
     expect(new Set(byModule.flat())).to.deep.equal(new Set([market.tradeModuleAddress]))
-    // Variation margin that was paid out later is no trade.
+    // Variation margin that was paid out later is not a trade.
     const paid = touches.filter(({ txHash }) => txHash !== transactionHash)
     expect(paid.map(({ subaccountId }) => subaccountId)).to.include(buyer.subaccountId)
     expect(paid.flatMap(({ tradedBy }) => tradedBy)).to.deep.equal([])

@@ -100,7 +100,7 @@ describe('the gas of a mined match', () => {
     expect(await useOf('0xaa')).to.equal(undefined)
   })
 
-  it('is nothing of what is no receipt, which is told once', async () => {
+  it('is nothing of what is not a receipt, which is told once', async () => {
     const good = batchOf([1])
     const [other, log] = good.logs
     const odd: object[] = [

@@ -71,7 +71,7 @@ describe('receipts made of events', () => {
     expect([...receipts]).to.deep.equal([])
   })
 
-  it('has none when the node answers what is no list of events', async () => {
+  it('has none when the node answers what is not a list of events', async () => {
     for (const answer of [null, {}, 'none', [null], [{ address: BATCH }]]) {
       const { receipts } = await read([transaction(1, 1, [1])], () => answer)
       expect([...receipts], JSON.stringify(answer)).to.deep.equal([])

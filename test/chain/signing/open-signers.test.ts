@@ -134,7 +134,7 @@ describe('keys of executor and submitters', () => {
       ['other key', 'is not one of'],
       ['high s', 'is not one of'],
       ['refuses', 'status 500'],
-      ['babbles', 'no signature of 65 bytes'],
+      ['babbles', 'not a signature of 65 bytes'],
       ['silent', 'no answer in time'],
     ]
     for (const [mood, why] of faults) {

@@ -95,7 +95,7 @@ describe('a fill that the futures manager accepts', () => {
     expect(accepts({ position: E18, usdc: 1n }, -half, INDEX, 1n)).to.equal(false)
     expect(accepts({ position: E18 }, half)).to.equal(false)
     expect(accepts({ position: -E18 }, -half)).to.equal(false)
-    // Through zero is no reduction.
+    // Through zero is not a reduction.
     expect(accepts({ position: E18 }, -2n * E18)).to.equal(false)
     expect(accepts({ position: -E18 }, 2n * E18)).to.equal(false)
     // Nothing is left of this series, and the other positions stay.

@@ -27,7 +27,7 @@ describe('the name of a series', () => {
     )
     expect(seriesProblem({ market: 'X30NOV26', subId })).to.match(/must end with -30NOV26$/)
     expect(seriesProblem({ market: 'USDC-cNGN-30NOV26', subId: 0n })).to.equal(
-      'USDC-cNGN-30NOV26 has the sub_id 0, which is no expiry',
+      'USDC-cNGN-30NOV26 has the sub_id 0, which is not an expiry',
     )
   })
 })

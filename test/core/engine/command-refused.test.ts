@@ -27,7 +27,7 @@ const lease = (owner: `0x${string}`, seconds: number): Command => ({
 const UNDERIVABLE: Readonly<Record<string, Command>> = {
   'the amounts do not add up': placing({ initialFilled: amountE18(11n * E18) }),
   'the price times the amount cannot be stored': placing({ limitPrice: priceE18(2n ** 254n) }),
-  'the end is no exact time': placing({ goodUntilSec: 2 ** 53 }),
+  'the end is not an exact time': placing({ goodUntilSec: 2 ** 53 }),
   'the lease lasts too long': lease(OWNER, Number.MAX_SAFE_INTEGER),
   'the lease is of another owner': lease(OTHER, 60),
   'a step is not more than 0': {

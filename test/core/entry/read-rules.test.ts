@@ -46,7 +46,7 @@ describe('rules as an operator states them', () => {
     [{ min_notional: '-1' }, 'min_notional must be a decimal of at most 18 decimals'],
     [{ open_order_limit: '1.5' }, 'open_order_limit must be a whole number from 0 to 100000'],
     [{ open_order_limit: '100001' }, 'open_order_limit must be a whole number from 0 to 100000'],
-    [{ amount_step: '1' }, 'amount_step is no rule of this market'],
+    [{ amount_step: '1' }, 'amount_step is not a rule of this market'],
   ] as [Record<string, string>, string][]) {
     it(`are refused: ${JSON.stringify(fields)} (MON-015)`, () => {
       expect(problemOf(fields)).to.include(problem)

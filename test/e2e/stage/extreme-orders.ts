@@ -21,7 +21,7 @@ export interface ExtremeDesk {
 const UINT256_MAX = 2n ** 256n - 1n
 
 /**
- * Unix seconds. From 8,640,000,000,001 on there is no such date; from 9,007,199,254,741 on its milliseconds are no exact
+ * Unix seconds. From 8,640,000,000,001 on there is no such date; from 9,007,199,254,741 on its milliseconds are not exact
  * number, which once stopped a market for good.
  */
 export const EXTREME_EXPIRIES: readonly number[] = [

@@ -166,7 +166,7 @@ export function executorRequests(secret: string, seed: number, count: number): F
   return fc.sample(fc.oneof(post, get), { numRuns: count, seed })
 }
 
-/** Text as it is; an object may have a `toString` that is no function. */
+/** Text as it is; an object may have a `toString` that is not a function. */
 const inQuery = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value)
 

@@ -59,7 +59,7 @@ describe('questions over NATS', () => {
     asker.close()
   })
 
-  it('in bytes that are no group are none, and are warned of', () => {
+  it('in bytes that are not a group are none, and are warned of', () => {
     const warnings: string[] = []
     expect(
       questionsIn(bytes('abc'), 'inbox.-1', (warning) => warnings.push(warning)),

@@ -209,6 +209,6 @@ describe('web/select: terms of a market', () => {
     expect(spot).to.include({ isInverted: true, isMargined: false })
     expect(terms).to.include({ isInverted: false, isMargined: true })
     const broken = { ...marketEntry(aMarket()), tick_size: '0' }
-    expect(() => marketTerms(broken)).to.throw(BadEntry, '0 is no positive decimal')
+    expect(() => marketTerms(broken)).to.throw(BadEntry, '0 is not a positive decimal')
   })
 })
