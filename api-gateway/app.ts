@@ -62,7 +62,7 @@ function judgeOrigins({
   }
 }
 
-/** Measures the gateway's requests, and how long orders take behind it. */
+/** Measures the gateway's requests, and how long orders take after it. */
 export function measureGateway(metrics: Metrics): Pick<GatewayDeps, 'onAnswer' | 'onOrder'> {
   const durable = metrics.histogram('venue_order_durable_seconds')
   return { onAnswer: measureHttp(metrics), onOrder: (seconds) => durable({}, seconds) }

@@ -93,7 +93,7 @@ const mayBeAbsent = (schema: z.ZodType): boolean => schema.safeParse(undefined).
 /** `/v1/orders/:order_id` as the document writes it. */
 const documentPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
 
-/** The chapter of rules behind a tag, by its heading. */
+/** The chapter of rules of a tag, by its heading. */
 const rulesOf = (chapter: string) => ({
   externalDocs: { description: 'Rules', url: `docs/rules#${chapter}` },
 })

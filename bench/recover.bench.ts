@@ -165,7 +165,7 @@ function decodeStepEncode(messages: readonly Uint8Array[]): Promise<Took> {
 const countCommands = (messages: readonly Uint8Array[]): number =>
   messages.reduce((sum, data) => sum + decodeCommands(data).length, 0)
 
-/** Reads the newest checkpoint and the commands behind it. */
+/** Reads the newest checkpoint and the commands after it. */
 function readAndParse(bus: Bus): Promise<Took> {
   return took(async () => {
     const [newest] = await listCheckpoints(bus, market)

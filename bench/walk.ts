@@ -25,7 +25,7 @@ export interface Walk {
   readonly steps: readonly WalkStep[]
   /** One for each step. */
   readonly commands: readonly LoggedCommand[]
-  /** The same with a report behind each match, which is how they stand in a log. */
+  /** The same with a report after each match, which is how they stand in a log. */
   readonly settled: readonly LoggedCommand[]
   /** The state after them. */
   readonly state: MatcherState

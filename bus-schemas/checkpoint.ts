@@ -150,7 +150,7 @@ function readFirstLine<T>(line: Codec<T>, data: Uint8Array): T | undefined {
 
 /**
  * The inverse of encodeCheckpoint, for every known version. Throws CheckpointUnusable unless the messages are a whole
- * checkpoint of this market, to the bit. One of a newer version breaks an invariant, as the log behind it may.
+ * checkpoint of this market, to the bit. One of a newer version breaks an invariant, as the log after it may.
  */
 export function decodeCheckpoint(
   messages: readonly Uint8Array[],

@@ -166,7 +166,7 @@ const requestHead = storedText(
   ),
 )
 
-/** The body stands behind the first line as it is: nothing escapes it, and one that came as bytes is not read on the way. */
+/** The body follows the first line as it is: nothing escapes it, and one that came as bytes is not read on the way. */
 export function encodeOrderRequest({ body, ...head }: OrderQuestion): Uint8Array {
   const line = Buffer.from(`${requestHead.write(head)}\n`)
   return Buffer.concat([line, typeof body === 'string' ? Buffer.from(body) : body])

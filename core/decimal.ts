@@ -70,7 +70,7 @@ function readDigits(text: string): bigint | undefined {
   return length <= EXACT_DIGITS ? BigInt(number) : BigInt(text)
 }
 
-/** Whether the text is a well-formed decimal behind a minus sign: a negative number rather than no number. */
+/** Whether the text is a well-formed decimal after a minus sign: a negative number rather than no number. */
 export function isNegativeDecimal(text: unknown): boolean {
   if (typeof text !== 'string' || !text.startsWith('-')) return false
   return text.length <= MAX_TEXT_LENGTH && /^-[0-9]+(\.[0-9]+)?$/.test(text)

@@ -105,7 +105,7 @@ export interface TransactionJournal {
   recordFinal(from: Address, evmNonces: readonly number[]): void
   /** A foreign transaction is final at the nonce. Returns the outcomes that this reversed. */
   recordDisplaced(from: Address, evmNonce: number, by: Inclusion): Reversal[]
-  /** The chain has used a nonce of the sender that this journal lacks, and lacks for good: later ones go on behind it. */
+  /** The chain has used a nonce of the sender that this journal lacks, and lacks for good: later ones go on after it. */
   recordForeign(from: Address, evmNonce: number, by: Inclusion): void
   /** The highest nonce that the sender ever claimed, plus one; 0 before the first. */
   nextNonce(from: Address): number

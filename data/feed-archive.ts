@@ -198,7 +198,7 @@ export interface NewSegment extends Pick<
 }
 
 /**
- * Writes a segment behind the others, or in the place of the one with the same messages. Once it resolves the file and the
+ * Writes a segment after the others, or in the place of the one with the same messages. Once it resolves the file and the
  * manifest that names it are on disk; after a crash before that the archive is as it was.
  */
 export async function writeSegment(
@@ -220,7 +220,7 @@ export async function writeSegment(
   return written
 }
 
-/** Puts a segment into the manifest, in the place of the one with the same messages or behind the last. */
+/** Puts a segment into the manifest, in the place of the one with the same messages or after the last. */
 export async function listSegment(dir: string, stream: string, written: Segment): Promise<void> {
   const before = await readManifest(dir, stream)
   const at = before.findIndex(({ first_seq }) => first_seq === written.first_seq)

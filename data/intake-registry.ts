@@ -29,7 +29,7 @@ export interface LogPosition {
 }
 
 /**
- * Which order ids and nonces are taken: a fold of the command logs, stored behind them. A crash loses the newest part, which
+ * Which order ids and nonces are taken: a fold of the command logs, stored after them. A crash loses the newest part, which
  * the logs hold. order-intake is the sole writer of the file. Every method throws what SQLite throws.
  */
 export interface IntakeRegistry {
@@ -58,7 +58,7 @@ export interface IntakeRegistry {
   isFull(): boolean
   /** Up to where the market's log was folded; zeros before the first time. */
   folded(market: string): LogPosition
-  /** The same, as far as it is stored: the log is needed from the message behind it. */
+  /** The same, as far as it is stored: the log is needed from the message after it. */
   stored(market: string): LogPosition
   /** The greatest number of a command in any log, 0 before the first. */
   lastNo(): number

@@ -113,7 +113,7 @@ interface Executing extends ExecuteDeps {
   readonly refusals: Map<string, RefusedAnswer>
 }
 
-/** Most refusals that are remembered: a caller that asks again asks soon, and a node forgets the state behind them too. */
+/** Most refusals that are remembered: a caller that asks again asks soon, and a node forgets their state too. */
 const MAX_REFUSALS = 10_000
 
 const NOT_TAKEN = 'the bus does not take the journal'

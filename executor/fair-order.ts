@@ -27,7 +27,7 @@ export interface FairOrder<Match> {
    * The next matches of those that wait, which stand in the order of their arrival. Each owner has as many as any other, as
    * far as it waits; a new owner joins at the turn of the one that is furthest, so that a stream of new owners never
    * starves one that waits. Matches that share an account keep their order, but one that pays for its gas may
-   * pass dust. Dust stands between the others, the first behind at most four.
+   * pass dust. Dust stands between the others, the first after at most four.
    */
   next(waiting: readonly Match[], room: Room): Served<Match>
   /** They were settled: their owners have had a turn for each. */

@@ -5,7 +5,7 @@ import { createFairOrder, type Room } from './fair-order.js'
 import type { SumOfGas } from './in-flight.js'
 import type { QueuedSettlement } from './settlement.js'
 
-/** While so many blocks' gas is in flight nothing is added: what arrives later would be mined behind it. */
+/** While so many blocks' gas is in flight nothing is added: what arrives later would be mined after it. */
 const MAX_BLOCKS_IN_FLIGHT = 2n
 /** The part of a block's gas that dust in flight may have, beside others and while none waits. */
 const PART_OF_DUST = { besideOthers: 10n, alone: 2n }

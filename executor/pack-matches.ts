@@ -22,7 +22,7 @@ export interface BatchDeps {
 
 /** Three full transactions' worth of spot matches, which one simulation can hold; it tries fewer that take more gas. */
 const MAX_GROUP = 112
-/** With a full group of spot matches behind them still within the gas of one call, and half of it with others. */
+/** With a full group of spot matches after them still within the gas of one call, and half of it with others. */
 const MAX_AHEAD = 24
 /** Nodes accept no transaction above 128 kilobytes. */
 const MAX_DATA_BYTES = 110_000

@@ -20,13 +20,13 @@ export interface RunLimits {
 
 export interface Placed<Match> {
   readonly runs: readonly Run<Match>[]
-  /** What would need more runs of code than there may be, and what comes behind that. */
+  /** What would need more runs of code than there may be, and what comes after that. */
   readonly held: readonly Match[]
 }
 
 /**
  * Splits matches into runs, to be sent in this order. Those of plain keys stand in front, and those that code has signed
- * follow in runs of their own, one for each `codeKey`, so that code that burns its gas does so behind all that does not
+ * follow in runs of their own, one for each `codeKey`, so that code that burns its gas does so after all that does not
  * depend on it. Matches that share an account keep their order, so a run of plain keys may follow one of code, and a match
  * of code that would have to follow another run is in a second one of its key, or held. Pure.
  */
@@ -67,7 +67,7 @@ export function placeApart<Match>(
   }
 }
 
-/** The first of them with all that comes behind on their accounts, and the others. Pure. */
+/** The first of them with all that comes later on their accounts, and the others. Pure. */
 export function partBehind<Match>(
   matches: readonly Match[],
   count: number,
@@ -88,7 +88,7 @@ export function partBehind<Match>(
   return { behind, others }
 }
 
-/** Those of this key behind which none of the others shares an account. */
+/** Those of this key after which no other shares an account. */
 function takeRun<Match>(
   matches: readonly Match[],
   of: (match: Match) => Placement,

@@ -40,7 +40,7 @@ interface Sent {
 interface SendRequest {
   readonly passing: readonly Passing[]
   readonly gas: GasFacts
-  /** Whether more settlements wait behind the group. */
+  /** Whether more settlements wait after the group. */
   readonly moreWait: boolean
   /** The gas of transactions in flight that code has signed. */
   readonly codeGas: bigint
@@ -48,17 +48,17 @@ interface SendRequest {
 
 /**
  * Signs and sends transactions until all settlements are sent or the lane accepts no more, and answers each settlement.
- * When more wait behind the group, the last settlements are kept unless they fill a transaction. Of what the same code has
- * signed one transaction is sent, unless each match is simulated by itself: the rest was simulated behind it, where storage
+ * When more wait after the group, the last settlements are kept unless they fill a transaction. Of what the same code has
+ * signed one transaction is sent, unless each match is simulated by itself: the rest was simulated after it, where storage
  * is warm, and would be first in its own. That rest is kept, and so is what code has signed beyond half a block of gas in
- * flight, each with all that comes behind it on its accounts. Does not yield. Throws LaneFrozen, JournalUnwritable and
+ * flight, each with all that comes after it on its accounts. Does not yield. Throws LaneFrozen, JournalUnwritable and
  * SignerUnavailable.
  */
 export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
   const { passing, gas } = request
   const sent: InFlightMatch[] = []
   const kept: Passing[] = []
-  // Keeping matches back would delay those queued behind code by another transaction, so with code in the group none are kept.
+  // Keeping matches back would delay those queued after code by another transaction, so with code in the group none are kept.
   const moreWait = request.moreWait && passing.every(({ code }) => code === undefined)
   const mostCodeGas = gas.blockGasLimit / 2n
   let { codeGas } = request

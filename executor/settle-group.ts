@@ -29,7 +29,7 @@ interface Round {
   readonly deps: GroupDeps
   readonly head: SenderHead
   readonly inFlight: InFlight
-  /** Whether more settlements wait behind the group. */
+  /** Whether more settlements wait after the group. */
   readonly moreWait: boolean
   /** By settlement that code has signed: names those signers with their owners. */
   readonly codeKeys: ReadonlyMap<QueuedSettlement, string>
@@ -118,7 +118,7 @@ function place(
 /**
  * The settlements that pass. Those that code has signed are simulated a second time as they will be sent, because in their
  * own transaction no other match has paid for the first access to storage: what a match uses there is up to twice as much.
- * Of several in one simulation only the first transaction is sent: what its matches use does not depend on those behind.
+ * Of several in one simulation only the first transaction is sent: what its matches use does not depend on later ones.
  */
 async function passingOf(
   { deps, head, codeKeys }: Round,

@@ -107,7 +107,7 @@ export interface SimulatedMatch {
 
 /** How much gas a match that code has signed may use. */
 export interface CodeGas {
-  /** What it used behind nothing but the matches of its own transaction; undefined where it passes only behind others. */
+  /** What it used after the matches of its own transaction alone; undefined where it passes only after others. */
   readonly alone: bigint | undefined
 }
 

@@ -14,7 +14,7 @@ import {
   time,
 } from './values.js'
 
-/** `data` of a `fills` update: where a match stands for one of the owner’s orders. Prices and sizes are the engine’s. */
+/** `data` of a `fills` update: the state of a match for one of the owner’s orders. Prices and sizes are the engine’s. */
 export const FillEvent = z
   .object({
     settlement_id: z
@@ -49,5 +49,5 @@ export const FillEvent = z
       .optional()
       .describe('Futures: variation margin of the fill in cNGN; positive when received.'),
   })
-  .meta({ id: 'FillEvent', description: 'Where a match stands for one of your orders.' })
+  .meta({ id: 'FillEvent', description: 'The state of a match for one of your orders.' })
 export type FillEvent = Shape<typeof FillEvent>

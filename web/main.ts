@@ -6,7 +6,7 @@ import { byId, el } from './dom.js'
 import { showMarket } from './market-view.js'
 import { createSession } from './session.js'
 
-/** The market page: public endpoints and the client only. One market is open at a time, named by the part behind `#`. */
+/** The market page: public endpoints and the client only. One market is open at a time, named by the part after `#`. */
 
 const base = new URL('.', location.href).href
 const facts = (await (await fetch(new URL('v1/venue', base))).json()) as VenueFacts

@@ -38,7 +38,7 @@ export function createQuoteCheck(
   let waiting: ClaimedMatch[] = []
   let unread = 0
 
-  /** The price may have changed in the block of the fill, before it or behind it. */
+  /** The price may have changed in the block of the fill, before it or after it. */
   async function quotesOf({ match, fill }: ClaimedMatch) {
     const of = { price: match.price, amountFilled: match.amount }
     const at = (number: bigint) =>

@@ -28,7 +28,7 @@ export interface PublishFacts {
 }
 
 /**
- * Begins the term in the market's log: behind this marker the market skips what an earlier reader still appends. An append
+ * Begins the term in the market's log: after this marker the market skips what an earlier reader still appends. An append
  * with unknown outcome is repeated with the same numbers, which the matcher accepts once.
  */
 export async function openFacts(options: FactsOptions): Promise<PublishFacts> {

@@ -98,7 +98,7 @@ export interface LoggedMessage {
   advance(): void
 }
 
-/** A place in a command log: behind the first `commandIndex` commands of a message, or behind all of it if that is 0. */
+/** A place in a command log: after the first `commandIndex` commands of a message, or after all of it if that is 0. */
 export type LogPlace = Pick<Block, 'commandSeq' | 'commandIndex'>
 
 /** A market's state, moved forward by its command log. */

@@ -200,7 +200,7 @@ export interface FeedTrail extends Pick<SettlementTrail, 'reversalOf'> {
 
 /**
  * Opens the trail of settlements, of which the earliest was proposed by the change `fromSeq`, with everything that
- * follows it. Throws MessagesGone when the feed was trimmed behind that, and BusUnavailable.
+ * follows it. Throws MessagesGone when the feed was trimmed beyond that, and BusUnavailable.
  */
 export async function openFeedTrail(
   bus: Pick<Bus, 'read' | 'streamState'>,

@@ -67,7 +67,7 @@ const NO_REASON = 'unspecified'
 const REASON = ['--reason <text>', 'why, for the log', NO_REASON] as const
 const AS_JSON = ['--json', 'as JSON, for a program', false] as const
 
-/** Reads the words behind `./venue`. Throws CommandLineEnded after help or an error was printed. */
+/** Reads the words after `./venue`. Throws CommandLineEnded after help or an error was printed. */
 export function readTask(words: readonly string[]): OperatorTask {
   let task: OperatorTask | undefined
   const program = new Command('./venue').exitOverride().helpCommand(false).showHelpAfterError()

@@ -34,7 +34,7 @@ async function askToTrim(bus: Bus, market: string, belowSeq: number): Promise<vo
 }
 
 /**
- * Trims a market's feed behind what is archived, as far as the oldest kept checkpoint, the claims that the intake has stored
+ * Trims a market's feed up to what is archived, as far as the oldest kept checkpoint, the claims that the intake has stored
  * and the matches without an outcome allow. Every archived segment is read from disk first. Resolves with the stream's first
  * message from then on, undefined when nothing is trimmed. Throws TrimRefused, and NoAnswer without a matcher.
  */

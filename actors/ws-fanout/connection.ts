@@ -115,7 +115,7 @@ function writeParts(socket: Duplex, parts: readonly Buffer[], onSent: () => void
 
 interface KeepAlive {
   readonly limits: SessionLimits
-  /** No pings behind bulk data: the ping would wait in the send buffer, and writeBulk has a timeout of its own. */
+  /** No pings after bulk data: the ping would wait in the send buffer, and writeBulk has a timeout of its own. */
   readonly isBusy: () => boolean
   readonly onDead: () => void
 }

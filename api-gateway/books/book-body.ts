@@ -1,7 +1,7 @@
 import { bodyPart, type BodyPart } from '../../runtime/http/gzip-parts.js'
 import type { Piece, RenderedBook } from './render-book.js'
 
-/** The members of a book's body behind `market_presentation`, closed; `depth` keeps that many orders of each side. */
+/** The members of a book's body after `market_presentation`, closed; `depth` keeps that many orders of each side. */
 export function bookMembers({ bids, asks }: RenderedBook, depth = Infinity): BodyPart[] {
   return [BIDS, ...upTo(bids, depth), ASKS, ...upTo(asks, depth), END]
 }

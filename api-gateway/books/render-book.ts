@@ -5,7 +5,7 @@ import type { BookRow } from '../../data/history/read-book.js'
 import type { ReadModel } from '../../data/history/read-model.js'
 import { bodyPart, type BodyPart } from '../../runtime/http/gzip-parts.js'
 
-/** Orders that follow each other in a side of a book: their records as JSON, each behind a comma but the side's first. */
+/** Orders that follow each other in a side of a book: their records as JSON, each after a comma but the side's first. */
 export interface Piece extends BodyPart {
   /** Unique among the pieces of a renderer. */
   readonly id: number

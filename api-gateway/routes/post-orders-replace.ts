@@ -15,7 +15,7 @@ export const postOrdersReplace: Route = {
     summary: 'Replace an active order by a signed one',
     description:
       'The market cancels the one order and places the other in one step: never are both live, and where the new one is refused the other stays. ' +
-      'The new order is behind those of its price. What the replaced order has filled and pending counts as filled of the new one: the rest of `desired_amount` opens. ' +
+      'The new order comes after those of its price. What the replaced order has filled and pending counts as filled of the new one: the rest of `desired_amount` opens. ' +
       'Safe to send again: a repeat is a 409, or the refusal of the first.',
     body: ReplaceOrder,
     responses: {

@@ -39,7 +39,7 @@ export interface MatchCall {
  */
 const WORD_DIGITS = 64
 
-/** A dynamic field of a tuple, which is written behind the tuple's words. */
+/** A dynamic field of a tuple, which is written after the tuple's words. */
 interface Dynamic {
   readonly tail: string
 }

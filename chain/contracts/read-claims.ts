@@ -10,7 +10,7 @@ import { accountCalls, blockCalls, type ObservingDeps } from './observe-account.
 import { chainContractOf, type MarketMatch } from './registry.js'
 
 /**
- * What is available behind each claim, in 1e-18 units, by position: at the block, by default the newest. Negative where
+ * What is available for each claim, in 1e-18 units, by position: at the block, by default the newest. Negative where
  * the account owes. Rejects with ChainUnreachable.
  */
 export type ReadCapacities = (keys: readonly ClaimKey[], blockHash?: Hex) => Promise<bigint[]>
@@ -36,7 +36,7 @@ export function createCapacityReader(client: ChainClient, subAccounts: Address):
   }
 }
 
-/** What matches claim and what there is behind their claims, all of it at one block. */
+/** What matches claim and what there is for their claims, all of it at one block. */
 export interface ClaimReads {
   /** By position; undefined where the facts of the market do not tell. Rejects with ChainUnreachable. */
   readonly claims: (matches: readonly MarketMatch[]) => Promise<(readonly Claim[] | undefined)[]>

@@ -29,7 +29,7 @@ export async function rebroadcastDue(tracking: Tracking): Promise<void> {
 
 /**
  * Checks once a block that the node still holds the transaction with the next nonce. One that the node accepted and
- * dropped holds up all behind it, and those were probably dropped with it.
+ * dropped holds up all after it, and those were probably dropped with it.
  */
 export async function resendDropped(tracking: Tracking): Promise<void> {
   const { chain, count, highest } = tracking

@@ -39,7 +39,7 @@ export interface NonceLane {
    * be broadcast; when it throws, the nonce is still free.
    */
   readonly take: (call: IntendedCall) => OpenTransaction
-  /** The chain has used the nonce, which the journal has as foreign: later calls go on behind it. */
+  /** The chain has used the nonce, which the journal has as foreign: later calls go on after it. */
   readonly skip: (evmNonce: number) => void
   /** Fills a gap: journals an empty transaction for a nonce below the next that the journal lacks. */
   readonly fill: (evmNonce: number, caps: FeeCaps) => OpenTransaction

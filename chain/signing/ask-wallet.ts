@@ -25,7 +25,7 @@ export const ASKED_WORD = ASKED.padStart(64, '0')
 const push3 = (value: number): string => `62${value.toString(16).padStart(6, '0')}`
 
 /**
- * Runtime code that calls the address in its first word with the data behind it, statically and with WALLET_GAS, and returns
+ * Runtime code that calls the address in its first word with the data after it, statically and with WALLET_GAS, and returns
  * two words: ASKED_WORD, and the first word of the answer, or 0 when the call failed or answered less than a word. However the
  * wallet ends, the stub goes on. With too little gas to ask as it should, it returns nothing.
  */

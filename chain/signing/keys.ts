@@ -118,7 +118,7 @@ export function createTransactionSigner(privateKey: Hex, chainId: number): Trans
   )
 }
 
-/** A signer of transactions whose key is behind `signPayload`. */
+/** A signer of transactions whose key `signPayload` alone uses. */
 export const transactionSignerOf = (
   address: Address,
   chainId: number,

@@ -5,7 +5,7 @@ const CURVE_ORDER = 2n ** 256n - 0x14551231950b75fc4402da1732fc9bebfn
 /** The last word of a signature that is wrapped for a wallet without code. */
 const ERC_6492 = '6492'.repeat(16)
 const WORD = 32
-/** More bytes behind r and s hold no `v`: an EIP-155 one of the largest chain id has eight. */
+/** More bytes after r and s hold no `v`: an EIP-155 one of the largest chain id has eight. */
 const MAX_V_BYTES = 9
 
 /**

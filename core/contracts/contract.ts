@@ -44,7 +44,7 @@ export interface Trading<Own extends OwnTypes = OpaqueTypes> {
   readonly takerFee: (terms: ContractTerms, price: PriceE18, amount: AmountE18) => QuoteE18
   /** Fee per 1.0 of size, rounded as the chain compares it with the signed `worstFee` (MON-018). */
   readonly feePerUnit: (fee: QuoteE18, amount: AmountE18) => FeePerUnitE18
-  /** Checks of an order behind its signed words, in the order of ORD-027; the first refusal answers. */
+  /** Checks of an order after its signed words, in the order of ORD-027; the first refusal answers. */
   readonly restChecks: readonly RestCheck[]
   readonly means: Means<Own>
   /**
@@ -71,7 +71,7 @@ export interface Trading<Own extends OwnTypes = OpaqueTypes> {
   /** Unix seconds at which trading of the market ends: every order ends with it. Absent where it does not end. */
   readonly lastTradeSec?: (market: Market) => number
   /**
-   * Checks of an order against what the chain shows, behind custody and signature, in the order of ORD-027; the
+   * Checks of an order against what the chain shows, after custody and signature, in the order of ORD-027; the
    * first refusal answers. An order that needs them must name an account of the market's manager, and what cannot be read
    * is answered 500. Absent where funds decide before each match alone.
    */

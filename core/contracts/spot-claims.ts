@@ -75,7 +75,7 @@ function lossOf(
 ): bigint {
   if (index === 0n) return 1n
   const worth = cngnValue(amount, index, factor)
-  // Each of the two divisions behind `worth` loses less than a unit.
+  // Each of the two divisions in `worth` loses less than a unit.
   const loss = buys ? notional + fee - worth : worth + 2n + fee - notional
   return loss > 0n ? loss : 0n
 }

@@ -74,7 +74,7 @@ export function applyCommand(state: MatcherState, logged: LoggedCommand): Applie
   state.lastSourceNo.set(logged.source, logged.sourceNo)
   const beforeMs = state.nowMs
   const isTimeTrusted = followClock(state, logged)
-  // Before anything that may emit a change: all of them stand behind the gap.
+  // Before anything that may emit a change: all of them come after the gap.
   if (logged.command.kind === 'MarketRestored') leaveGap(state)
   const step = beginStep(state)
   forgetOldPairs(state)

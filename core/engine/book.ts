@@ -80,7 +80,7 @@ function linkAfter(level: Level, before: LiveOrder | undefined, live: LiveOrder)
   }
 }
 
-/** Inserts without allocating, unlike splice. Usually few levels are behind the place. */
+/** Inserts without allocating, unlike splice. Usually few levels are after the place. */
 function insertAt(levels: Level[], at: number, level: Level): void {
   levels.push(level)
   for (let to = levels.length - 1; to > at; to--) levels[to] = levels[to - 1] as Level

@@ -158,7 +158,7 @@ export interface Block {
   readonly market: string
   /**
    * Stream sequence of the command message and the index of the last command in it that this block covers. A leader's block
-   * covers none: it stands behind the first `commandIndex` commands of the message, or behind all of it if that is 0.
+   * covers none: it stands after the first `commandIndex` commands of the message, or after all of it if that is 0.
    */
   readonly commandSeq: number
   readonly commandIndex: number

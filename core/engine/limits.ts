@@ -30,7 +30,7 @@ export const PAIR_FORGOTTEN_MS = 2 * PAIR_WAIT_MAX_MS
 /** After so long an order that is hidden for such a pair looks whether it still crosses the other. */
 export const PAIR_HIDDEN_MS = 10_000
 /**
- * How many orders of such pairs an incoming order passes over at most; it meets none behind them. After so many in all, a step
+ * How many orders of such pairs an incoming order passes over at most; it meets none after them. After so many in all, a step
  * carries out no further deadline.
  */
 export const PASSED_OVER_MAX = 100
@@ -44,7 +44,7 @@ export const CODE_WINDOWS_MAX = 65_536
 /** Matches that a window may have in flight at most. */
 export const WINDOW_SIZE_MAX = 1_000
 /**
- * Credit that stands for one more match in flight, in gas costs of the match that settled last: one that code has signed travels
+ * Credit that allows one more match in flight, in gas costs of the match that settled last: one that code has signed travels
  * alone and may cost about three times as much, and gas may get dearer meanwhile.
  */
 export const WINDOW_GAS_RESERVE = 4n

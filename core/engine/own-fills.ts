@@ -4,7 +4,7 @@ import { quoteE18, type AmountE18, type PriceE18, type QuoteE18 } from '../money
 import type { Change, Match } from './change.js'
 import type { Order, Side } from './order.js'
 
-/** Where a match stands for one of its orders. A failed one may still settle, and a settled one be reversed. */
+/** The state of a match for one of its orders. A failed one may still settle, and a settled one be reversed. */
 export type FillStatus = 'pending' | 'settled' | 'failed' | 'reversed'
 
 /** One order's leg of a match, from the proposal on. */

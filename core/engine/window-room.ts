@@ -115,7 +115,7 @@ export function takeRoom(
   })
 }
 
-/** Whether a further order of the owner is one too many, since it is signed by code whose window has not grown. */
+/** Whether a further order exceeds what the owner may have while code whose window has not grown signs it. */
 export function isBeyondTrust(
   { windows }: MatcherState,
   order: Order,

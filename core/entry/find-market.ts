@@ -104,7 +104,7 @@ function findPair(markets: readonly Market[], pair: string): FoundMarket | undef
 export const marketRequired = (markets: readonly Market[], field: string): Refusal =>
   unknown(markets, `${field} is required`)
 
-/** The answer to a name that stands for no market, or for none of the kind that is wanted. */
+/** The answer to a name of no market, or of none of the kind that is wanted. */
 export function noSuchMarket(markets: readonly Market[], named: string): Refusal {
   const shown = named.length > MAX_ECHO_LENGTH ? `${named.slice(0, MAX_ECHO_LENGTH)}…` : named
   return unknown(markets, `no such market: ${shown}`)

@@ -53,7 +53,7 @@ export interface OrderBody {
   readonly ignored: readonly string[]
 }
 
-/** Required always, in the order in which their absence is answered; the second group stands behind the first. */
+/** Required always, in the order in which their absence is answered; the second group comes after the first. */
 const requiredBeforePrice = ['order_id', 'asset_address', 'nonce'] as const
 const derivable = ['limit_price', 'desired_amount'] as const
 const requiredAfterPrice = [

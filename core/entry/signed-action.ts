@@ -49,7 +49,7 @@ export function ownTextsOf({ json, action }: ReadAction): Partial<ActionJson> | 
     : Object.fromEntries(own.map((name) => [name, json[name]] as const))
 }
 
-/** The text stands for the action's value already; only its spelling is asked. */
+/** The text already has the action's value; only its spelling is asked. */
 function isCanonical(text: string, action: Action, name: keyof ActionJson): boolean {
   switch (name) {
     case 'subaccount_id':

@@ -35,7 +35,7 @@ export interface ActionRules {
   readonly module: Address
   /** Unix milliseconds: the later of our clock and the chain's, so that an action is not sent only to expire. */
   readonly nowMs: number
-  /** Rules of the kind that stand behind the module's. */
+  /** Rules of the kind that come after the module's. */
   readonly afterModule?: readonly Rule[]
 }
 

@@ -108,7 +108,7 @@ export function tradeUpdate(market: Market, trade: Trade, previousTradeSeq: numb
   }
 }
 
-/** Presents where a match stands for one order: engine values, and the order's side of it in trader terms. */
+/** Presents the state of a match for one order: engine values, and the order's side of it in trader terms. */
 export function fillEventRecord(market: Market, event: FillEvent): FillEventRecord {
   const contract = spotContract(market, event)
   return {

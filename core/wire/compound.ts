@@ -201,7 +201,7 @@ function compile<T extends object>(fields: Fields<T>, kind?: string): Codec<T> {
   return make(...values.values())
 }
 
-/** A field that may follow is written while it, or one behind it, is there. */
+/** A field that may follow is written while it, or one after it, is there. */
 function tailPiece({ isThere, written }: Code['tail'][number], i: number, tail: Code['tail']) {
   const needed = tail.slice(i).map((field) => field.isThere)
   return `\${${needed.join(' || ')} ? ',' + (${isThere} ? ${written} : 'null') : ''}`

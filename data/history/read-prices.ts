@@ -4,7 +4,7 @@ import type { ObservedPrices } from '../../core/records/market-data.js'
 
 /** Prices of a market as the chain showed them in one block. */
 export interface PriceRow extends ObservedPrices {
-  /** Start of the minute, or of the hour, that the row stands for, in unix seconds. */
+  /** Start of the minute, or of the hour, of the row, in unix seconds. */
   readonly startSec: number
 }
 

@@ -68,7 +68,7 @@ function usdcInCngn(all: readonly MarketEntry[]): bigint {
   return ofFuture ?? (E18 * E18) / (ofPerp ?? START_PRICES.index)
 }
 
-/** At 1e18; undefined for no price and for zero, which stands for an unreadable one. */
+/** At 1e18; undefined for no price and for zero, which means an unreadable one. */
 function priceOf(text: string | undefined): bigint | undefined {
   const price = text === undefined ? undefined : parseDecimal(text, 18)
   return price === 0n ? undefined : price

@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
-/** The words that a person has typed behind the command. */
+/** The words that a person has typed after the command. */
 export const typedWords = (): readonly string[] => process.argv.slice(2)
 
 /** Prints the usage and ends the process with exit code 0 if the command line asks for help. */

@@ -7,7 +7,7 @@ export class QueueFull extends Error {
 export interface GroupCommitOptions<T> {
   /** Most items of one group. */
   readonly maxItems: number
-  /** Most items queued behind the group in flight; beyond it submit rejects with QueueFull. */
+  /** Most items queued after the group in flight; beyond it submit rejects with QueueFull. */
   readonly maxQueue: number
   /** Most weight of one group, except for a single heavier item; needs `weigh`. */
   readonly maxWeight?: number
@@ -19,7 +19,7 @@ export interface GroupCommitOptions<T> {
 export interface GroupCommit<T> {
   /** Resolves when the item's group is flushed; rejects with what its flush threw, or with QueueFull. */
   submit(item: T): Promise<void>
-  /** Items queued behind the group in flight. */
+  /** Items queued after the group in flight. */
   waiting(): number
   /** Accepts nothing new; resolves when every submitted item is settled. */
   stop(): Promise<void>

@@ -38,7 +38,7 @@ export interface ProcessOptions {
   readonly instance?: string
   /** Log level. */
   readonly level: string
-  /** No request waits for it once it has started: from then on it runs behind other processes. */
+  /** No request waits for it once it has started: from then on it runs at a lower priority than other processes. */
   readonly background?: boolean
   /** Opens what the process needs and starts its work; a rejection ends the process, as `fail` does. */
   readonly start: (context: ProcessContext) => Promise<Running>

@@ -53,7 +53,7 @@ export async function recordGap(options: GapOptions, evidence: Evidence): Promis
 
 /**
  * The chain has used nonces of the key that its journal lacks. The last of them is recorded as a transaction that is not
- * the journal's, so that the process goes on behind it.
+ * the journal's, so that the process goes on after it.
  */
 async function claimNonces(
   { client, journals }: GapOptions,

@@ -1,4 +1,4 @@
--- Which order ids and nonces are taken: a fold of the command logs, stored behind them.
+-- Which order ids and nonces are taken: a fold of the command logs, stored after them.
 
 -- Every order that a log holds, kept as a tombstone after the order itself is deleted.
 CREATE TABLE taken_order (
