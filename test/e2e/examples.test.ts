@@ -102,6 +102,9 @@ const examples: Readonly<Record<string, Expected>> = {
       return () => rm(prices)
     },
   },
+  '18-find-accounts': {
+    prints: /^(account \d+ trades .*cNGN.*\n){2,}0 session keys, as of block \d+\n$/,
+  },
   '17-move-quotes': {
     prints:
       /^placed 2 bids at once\nthe first asks for 7000 of 14000\nthe second is replaced, its successor is active\none by the socket is active\nall are cancelled\n$/,
