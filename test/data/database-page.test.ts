@@ -34,8 +34,9 @@ All tables are \`STRICT\`. Amounts, prices and fees are integers at 1e18 in deci
 | - | - | - |
 | \`history.db\` | orders with a fill, trades, fills, candles, the events of these orders | filled orders and their trades are kept for ever (REA-030, REA-031) |
 | \`intake.db\` | one row \`taken_order\` for each order that was ever placed | ids and nonces are taken for ever (ORD-017, ORD-018) |
-| \`executor.db\`, \`*-transactions.db\` | intents, transactions, signed attempts and receipts | a repeated request is answered from the journal, and the audit compares every settlement with the chain |
+| \`executor.db\`, \`*-transactions.db\` | intents, transactions and outcomes; signed bytes for 30 days after they are final | a repeated request is answered from the journal, and the audit compares every settlement with the chain |
 | \`deposits.db\`, \`withdrawals.db\` | one record for each action | a repeated action is answered with its record |
+| \`accounts.db\` | events of accounts in custody and of session keys, at most 1,000 of each of an owner | an owner is found by them |
 | streams of the bus, \`FEED_ARCHIVE_DIR\` | [the table of streams](../bus-schemas/README.md#streams) | feeds are what a read model is rebuilt from |
 
 A deleted row leaves its pages to later rows: a file does not shrink, and it stops growing.
