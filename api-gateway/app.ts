@@ -25,9 +25,25 @@ export function createApp(deps: GatewayDeps): Koa<HttpState> {
   }
   const { log, onAnswer } = deps
   return createHttpApp({
-    ...{ router, refuse, log, before: judgeOrigins(deps) },
+    ...{ router, refuse, log, before: boundCaches(judgeOrigins(deps)) },
     ...(onAnswer !== undefined && { onAnswer }),
   })
+}
+
+/**
+ * Says to caches what every answer has in common: it differs by `Origin`, and one that does not say how long it may be kept, or that
+ * is a refusal, is not kept.
+ */
+function boundCaches(answer: Koa.Middleware<HttpState>): Koa.Middleware<HttpState> {
+  return async (ctx, next) => {
+    try {
+      await answer(ctx, next)
+    } finally {
+      const isKept = ctx.res.hasHeader('Cache-Control') && ctx.status < 400
+      if (!isKept) ctx.set('Cache-Control', 'no-store')
+      ctx.vary('Origin')
+    }
+  }
 }
 
 /** How long a browser keeps the answer to a preflight. */

@@ -112,14 +112,17 @@ const TAGS = [
 
 const text = (description: string): Json => ({ description, schema: { type: 'string' } })
 
-const HEADERS: Readonly<Record<ResponseHeader | 'X-Request-Id', Json>> = {
+/** Of every answer. */
+const COMMON = ['X-Request-Id', 'Cache-Control', 'Vary'] as const
+
+const HEADERS: Readonly<Record<ResponseHeader | (typeof COMMON)[number], Json>> = {
   'X-Request-Id': text(
     'Names the request in our logs; the caller’s own when it sent a harmless one.',
   ),
   Deprecation: text('`true` when the request used a deprecated identifier.'),
   Sunset: text('When that identifier stops resolving.'),
   'X-Canonical-Market': text('The identifier to use instead.'),
-  'Cache-Control': text('How long the answer may be kept.'),
+  'Cache-Control': text('How long the answer may be kept; `no-store`: not at all.'),
   'RateLimit-Limit': text('Orders that an owner may send at once, where the operator limits them.'),
   'RateLimit-Remaining': text('How many of them are left to the owner.'),
   'RateLimit-Reset': text('Seconds until all of them are left again.'),
@@ -171,7 +174,7 @@ function answerJson(
   schemaOf: ToSchema,
 ) {
   const schema = body === undefined ? { type: 'string' } : schemaOf(body)
-  const named = ['X-Request-Id', ...headers].map((name) => [
+  const named = [...COMMON, ...headers].map((name) => [
     name,
     { $ref: `#/components/headers/${name}` },
   ])

@@ -47,7 +47,7 @@ export const builtFile = (name: string): string =>
 export const pageAnswer = (description: string) => ({
   description,
   contentType: 'text/html',
-  headers: ['Content-Security-Policy', 'Cache-Control'] as const,
+  headers: ['Content-Security-Policy'] as const,
 })
 
 /** Answers a page, which a browser asks for again each time. */
@@ -59,12 +59,7 @@ export function answerPage(ctx: GatewayContext, html: Buffer): void {
   ctx.body = html
 }
 
-const ASSET_HEADERS = [
-  'Cache-Control',
-  'Vary',
-  'Content-Encoding',
-  'Content-Security-Policy',
-] as const
+const ASSET_HEADERS = ['Content-Encoding', 'Content-Security-Policy'] as const
 
 /** What an endpoint that serves the files of a page takes and answers. */
 export const assetOperation = (id: string, summary: string): Operation => ({

@@ -119,12 +119,11 @@ export function markDeprecated(
   ctx.set('X-Canonical-Market', market.market)
 }
 
-/** The owner whose private data is read, from the signed frame in the header, or the refusal. No cache may keep the answer. */
+/** The owner whose private data is read, from the signed frame in the header, or the refusal. */
 export function serviceAuth(
   ctx: GatewayContext,
   { auth, nowMs }: Pick<GatewayDeps, 'auth' | 'nowMs'>,
 ): { readonly owner: Address } | { readonly refusal: Refusal } {
-  ctx.set('Cache-Control', 'no-store')
   const header = ctx.get(auth.header)
   if (header === '') return { refusal: authRequired(auth.header) }
   const read = readFrameHeader(header, { words: auth.words, nowMs })

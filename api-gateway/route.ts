@@ -36,7 +36,7 @@ export interface Answer {
   readonly body?: z.ZodType
   /** Defaults to `application/json`. */
   readonly contentType?: string
-  /** Names of the headers it may carry besides `X-Request-Id`. */
+  /** Names of the headers it may carry besides those of every answer. */
   readonly headers?: readonly ResponseHeader[]
 }
 
@@ -44,7 +44,6 @@ export type ResponseHeader =
   | 'Deprecation'
   | 'Sunset'
   | 'X-Canonical-Market'
-  | 'Cache-Control'
   | 'Content-Security-Policy'
   | 'RateLimit-Limit'
   | 'RateLimit-Remaining'
@@ -52,7 +51,6 @@ export type ResponseHeader =
   | 'Retry-After'
   | 'Upgrade'
   | 'ETag'
-  | 'Vary'
   | 'Content-Encoding'
   | 'X-Feed-Seq'
 
@@ -117,13 +115,10 @@ export const marketRefusals: Readonly<Record<number, Answer>> = {
   503: { ...tooManyReads, headers: [...aliasHeaders, 'Retry-After'] },
 }
 
-/** An answer to a private read: no cache may keep it. */
-export const uncached = (answer: Answer): Answer => ({ ...answer, headers: ['Cache-Control'] })
-
 /** What the histories of an owner may answer besides their pages. */
 export const historyRefusals: Readonly<Record<number, Answer>> = {
-  400: uncached(refused('A bad `limit`, `before`, `start` or `end`.')),
-  401: uncached(refused('The frame is missing, malformed, expired or not signed by its address.')),
-  500: uncached(readRefusals[500]),
-  503: { ...tooManyReads, headers: ['Cache-Control', 'Retry-After'] },
+  400: refused('A bad `limit`, `before`, `start` or `end`.'),
+  401: refused('The frame is missing, malformed, expired or not signed by its address.'),
+  500: readRefusals[500],
+  503: { ...tooManyReads, headers: ['Retry-After'] },
 }

@@ -15,7 +15,6 @@ export const getAsyncapi: Route = {
       200: {
         description: 'AsyncAPI 3.',
         body: z.looseObject({ asyncapi: z.string() }),
-        headers: ['Cache-Control'],
       },
       500: broken,
     },

@@ -18,7 +18,7 @@ import { answerJson } from '../../runtime/http/server.js'
 import { refuse, type GatewayContext } from '../context.js'
 import { afterOf, asOf, askedSeqs, saySeqs, shownAtLeast } from '../feed-seqs.js'
 import { serviceAuth } from '../read-request.js'
-import { broken, chainSilent, refused, tooManyReads, uncached, type Route } from '../route.js'
+import { broken, chainSilent, refused, tooManyReads, type Route } from '../route.js'
 
 /** Longer than the fan-out waits for its feeds and the chain. */
 const ASK_TIMEOUT_MS = 8_000
@@ -36,15 +36,13 @@ export const getBalances: Route = asOf({
     headers: z.object({ 'X-Service-Auth': serviceAuthHeader }),
     query: BalancesQuery,
     responses: {
-      200: uncached({ description: 'The accounts.', body: BalancesBody }),
-      400: uncached(refused('A bad `subaccount_id`.')),
-      401: uncached(
-        refused('The frame is missing, malformed, expired or not signed by its address.'),
-      ),
-      403: uncached(refused('An account in `subaccount_id` is not in custody for the address.')),
-      500: uncached(broken),
-      502: { ...chainSilent, headers: ['Cache-Control', 'Retry-After'] },
-      503: { ...tooManyReads, headers: ['Cache-Control', 'Retry-After'] },
+      200: { description: 'The accounts.', body: BalancesBody },
+      400: refused('A bad `subaccount_id`.'),
+      401: refused('The frame is missing, malformed, expired or not signed by its address.'),
+      403: refused('An account in `subaccount_id` is not in custody for the address.'),
+      500: broken,
+      502: { ...chainSilent, headers: ['Retry-After'] },
+      503: { ...tooManyReads, headers: ['Retry-After'] },
     },
   },
   isLarge: () => true,

@@ -17,7 +17,7 @@ import { asOf, sayProjected, saySeqs, untilShown } from '../feed-seqs.js'
 import { askedMarket, readQuery } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type ResponseHeader, type Route } from '../route.js'
 
-const CACHED: readonly ResponseHeader[] = ['ETag', 'Cache-Control', 'Vary', 'Content-Encoding']
+const CACHED: readonly ResponseHeader[] = ['ETag', 'Content-Encoding']
 
 /** So many orders of each side are read and rendered for each request; a longer book is shared by all who ask. */
 const SHORT_DEPTH = 100

@@ -14,13 +14,11 @@ export const getDocsExamples: Route = {
       200: {
         description: 'Parameters and bodies.',
         body: DocsExamples,
-        headers: ['Cache-Control'],
       },
       500: broken,
     },
   },
   handler: (deps) => async (ctx) => {
-    ctx.set('Cache-Control', 'no-store')
     ctx.body = await docsExamples(deps)
   },
 }

@@ -7,7 +7,7 @@ import { refuse } from '../context.js'
 import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { marketNamed } from '../orders.js'
 import { nextBefore, readHistoryPage, serviceAuth } from '../read-request.js'
-import { historyRefusals, uncached, type Route } from '../route.js'
+import { historyRefusals, type Route } from '../route.js'
 
 /** `GET /v1/fills`: what the orders of the frame's owner traded, one record for each order's leg, newest first. */
 export const getFills: Route = asOf({
@@ -20,10 +20,10 @@ export const getFills: Route = asOf({
     headers: z.object({ 'X-Service-Auth': serviceAuthHeader }),
     query: HistoryQuery,
     responses: {
-      200: uncached({
+      200: {
         description: 'One page; a trade between two of one’s own orders is listed once for each.',
         body: FillsPage,
-      }),
+      },
       ...historyRefusals,
     },
   },

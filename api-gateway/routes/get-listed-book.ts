@@ -30,7 +30,7 @@ export const getListedBook: Route = asOf({
       200: {
         description: 'Price levels; at most five seconds old.',
         body: ListedBook,
-        headers: [...aliasHeaders, 'Cache-Control'],
+        headers: [...aliasHeaders],
       },
       ...marketRefusals,
     },

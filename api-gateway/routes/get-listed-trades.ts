@@ -23,7 +23,7 @@ export const getListedTrades: Route = asOf({
       200: {
         description: 'Trades by the taker’s side, newest first.',
         body: ListedTrades,
-        headers: [...aliasHeaders, 'Cache-Control'],
+        headers: [...aliasHeaders],
       },
       ...marketRefusals,
     },

@@ -17,7 +17,6 @@ export const getOpenapi = (routes: () => readonly Route[]): Route => ({
       200: {
         description: 'OpenAPI 3.1.',
         body: z.looseObject({ openapi: z.string() }),
-        headers: ['Cache-Control'],
       },
       500: broken,
     },

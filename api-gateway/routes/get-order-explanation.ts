@@ -21,7 +21,7 @@ import { explainOrder } from '../explain-order.js'
 import { afterOf, asOf, sayProjected, shownAtLeast, untilShown, wantedSeqs } from '../feed-seqs.js'
 import { marketNamed } from '../orders.js'
 import { serviceAuth } from '../read-request.js'
-import { broken, refused, tooManyReads, uncached, type Route } from '../route.js'
+import { broken, refused, tooManyReads, type Route } from '../route.js'
 
 /** `GET /v1/orders/{order_id}/explain`: what became of an order and why; 404 when no such order was ever accepted. */
 export const getOrderExplanation: Route = asOf({
@@ -38,14 +38,12 @@ export const getOrderExplanation: Route = asOf({
     path: z.object({ order_id: orderId }),
     headers: z.object({ 'X-Service-Auth': serviceAuthHeader.optional() }),
     responses: {
-      200: uncached({ description: 'Its life, in codes and in sentences.', body: Explanation }),
-      400: uncached(refused('A bad `min_seq`.')),
-      401: uncached(
-        refused('A frame was sent that is malformed, expired or not signed by its address.'),
-      ),
-      404: uncached(refused('No such order was ever taken.')),
-      500: uncached(broken),
-      503: { ...tooManyReads, headers: ['Cache-Control', 'Retry-After'] },
+      200: { description: 'Its life, in codes and in sentences.', body: Explanation },
+      400: refused('A bad `min_seq`.'),
+      401: refused('A frame was sent that is malformed, expired or not signed by its address.'),
+      404: refused('No such order was ever taken.'),
+      500: broken,
+      503: { ...tooManyReads, headers: ['Retry-After'] },
     },
   },
   isLarge: () => true,

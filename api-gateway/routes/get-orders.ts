@@ -34,12 +34,12 @@ export const getOrders: Route = asOf({
       200: {
         description: 'One page.',
         body: OrderHistoryPage,
-        headers: ['Cache-Control', ...aliasHeaders],
+        headers: [...aliasHeaders],
       },
       400: {
         description: 'A bad parameter, or `unknown_market` with the identifiers that exist.',
         body: MarketError,
-        headers: ['Cache-Control', ...aliasHeaders],
+        headers: [...aliasHeaders],
       },
     },
   },

@@ -23,7 +23,7 @@ export const getTickers: Route = asOf({
       200: {
         description: 'By identifier; at most five seconds old.',
         body: z.array(TickerRecord),
-        headers: [...aliasHeaders, 'Cache-Control'],
+        headers: [...aliasHeaders],
       },
       ...marketRefusals,
     },

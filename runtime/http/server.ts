@@ -152,6 +152,12 @@ const tooManyHeaders = (maxHeaders: number): Refusal => ({
 
 const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: { ...MALFORMED, status: 431, message: 'request headers too large' },
+  // A client that speaks HTTP/2 without asking.
+  HPE_PAUSED_H2_UPGRADE: {
+    ...MALFORMED,
+    status: 505,
+    message: 'send HTTP/1.1: HTTP/2 is not served',
+  },
   ERR_HTTP_REQUEST_TIMEOUT: { ...MALFORMED, status: 408, message: 'request took too long' },
 }
 

@@ -1,95 +1,148 @@
 import { expect } from 'chai'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import { WebSocketServer } from 'ws'
 import { relayUpgrades, type UpgradeRelay } from '../../api-gateway/ws-upgrade.js'
+import { listen } from '../../runtime/http/server.js'
 import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
 import { silentLog } from '../support/intake-stage.js'
 
 const lines = (...head: string[]): string => `${head.join('\r\n')}\r\n\r\n`
 const LAST = lines('GET /healthz HTTP/1.1', 'Host: x', 'Connection: close')
 
-/** First requests as clients send them by themselves over plain HTTP, from their published sources. */
-const FIRST_REQUESTS: Readonly<Record<string, string>> = {
-  'Java’s own client': lines(
-    ...['GET /v1/time HTTP/1.1', 'Connection: Upgrade, HTTP2-Settings', 'Content-Length: 0'],
-    ...['Host: 127.0.0.1:8080', 'HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA'],
-    ...['Upgrade: h2c', 'User-Agent: Java-http-client/21.0.2'],
-  ),
-  'curl --http2': lines(
-    ...['GET /v1/time HTTP/1.1', 'Host: 127.0.0.1:8080', 'User-Agent: curl/7.88.1', 'Accept: */*'],
-    ...['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c'],
-    'HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA',
-  ),
-  'Apache 5 with TLS upgrades': lines(
-    ...['GET /v1/time HTTP/1.1', 'Accept-Encoding: gzip, x-gzip, deflate', 'Host: 127.0.0.1:8080'],
-    ...['Upgrade: TLS/1.2', 'Connection: keep-alive, Upgrade'],
-    'User-Agent: Apache-HttpClient/5.4 (Java/21)',
-  ),
-  'libwww-perl with TE': lines(
-    ...['GET /v1/time HTTP/1.1', 'TE: deflate,gzip;q=0.3', 'Connection: TE, keep-alive'],
-    ...['Host: 127.0.0.1:8080', 'User-Agent: libwww-perl/6.68'],
-  ),
-  'a client that expects something': lines(
-    ...['GET /v1/time HTTP/1.1', 'Host: 127.0.0.1:8080', 'Expect: 200-ok', 'Priority: u=1'],
-  ),
+/** What a library sends first by itself: recorded where the library was at hand, else written from what is published of it. */
+interface FirstRequest {
+  readonly client: string
+  readonly kind: 'rest' | 'post' | 'head of a post' | 'socket' | 'http2'
+  /** The call that was recorded. */
+  readonly recorded?: string
+  readonly writtenFrom?: string
+  /** Each character is a byte. */
+  readonly bytes: string
 }
+
+const requests = JSON.parse(
+  readFileSync(new URL('../../../test/api-gateway/first-requests.json', import.meta.url), 'utf8'),
+) as readonly FirstRequest[]
+const ofKind = (kind: FirstRequest['kind']) => requests.filter((each) => each.kind === kind)
 
 describe('what HTTP libraries offer by themselves', () => {
   let gateway: GatewayStage
   let relay: UpgradeRelay
+  const fanout = createServer()
+  const sockets = new WebSocketServer({ server: fanout, perMessageDeflate: true })
   before(async () => {
+    const port = await listen(fanout, 0, '127.0.0.1')
     gateway = await aGatewayStage()
     relay = relayUpgrades({
       server: gateway.server,
-      // No WebSocket is opened here.
-      fanoutUrls: [new URL('http://127.0.0.1:1')],
+      fanoutUrls: [new URL(`http://127.0.0.1:${port}`)],
       ...{ trustedProxies: 0, log: silentLog },
     })
   })
   after(async () => {
     await relay.stop()
+    sockets.close()
+    fanout.closeAllConnections()
+    await new Promise((resolve) => fanout.close(resolve))
     await gateway.close()
   })
 
   const statusesOf = (answers: string): string[] =>
     [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status ?? '')
 
-  for (const [client, request] of Object.entries(FIRST_REQUESTS)) {
+  /** Sends the bytes, and what `then` gives once these words came back; resolves with all that came when the connection ends. */
+  function converse(
+    bytes: string,
+    { words, then }: { readonly words: string; readonly then?: Buffer },
+  ): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(gateway.port, '127.0.0.1')
+      let got = ''
+      let isSaid = false
+      socket.on('error', reject)
+      socket.on('close', () => resolve(got))
+      socket.on('data', (chunk: Buffer) => {
+        got += chunk.toString('latin1')
+        if (isSaid || !got.includes(words)) return
+        isSaid = true
+        if (then === undefined) socket.end()
+        else socket.write(then)
+      })
+      socket.write(Buffer.from(bytes, 'latin1'))
+    })
+  }
+
+  it('is of at least ten clients, each with its source', () => {
+    const families = [
+      ...['curl', 'java.net.http', 'Apache', 'OkHttp', '.NET', 'Go', 'requests', 'httpx'],
+      ...['aiohttp', 'reqwest'],
+    ]
+    for (const family of families) {
+      expect(requests.filter(({ client }) => client.includes(family))).not.to.deep.equal([], family)
+    }
+    for (const { client, recorded, writtenFrom } of requests) {
+      expect([recorded, writtenFrom].filter(Boolean), client).to.have.length(1)
+    }
+  })
+
+  for (const { client, bytes } of ofKind('rest')) {
     it(`is ignored, and the connection serves on: ${client}`, async () => {
-      const answers = await gateway.raw(`${request}${LAST}`)
-      expect(statusesOf(answers)).to.deep.equal(['200', '200'])
+      const isOld = bytes.includes('HTTP/1.0')
+      const answers = await gateway.raw(isOld ? bytes : `${bytes}${LAST}`)
+      expect(statusesOf(answers)).to.deep.equal(isOld ? ['200'] : ['200', '200'])
       expect(answers).to.contain('"unix_ms"')
     })
   }
 
-  it('does not lose the body of a request that offers another protocol', async () => {
-    gateway.answerWith({ kind: 'refused', refusal: { code: 'x', status: 400, message: 'no' } })
-    const body = JSON.stringify({ order_id: 'order-1' })
-    const post = lines(
-      ...['POST /v1/orders HTTP/1.1', 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c'],
-      ...[`Content-Length: ${body.length}`, 'Host: x', 'Content-Type: application/json'],
-      'HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA',
-    )
-    const answers = await gateway.raw(`${post}${body}${LAST}`)
-    expect(statusesOf(answers)).to.deep.equal(['400', '200'])
-    expect(gateway.asked.map((asked) => asked.body)).to.deep.equal([body])
-  })
+  for (const { client, bytes } of ofKind('post')) {
+    it(`does not lose the body: ${client}`, async () => {
+      gateway.answerWith({ kind: 'refused', refusal: { code: 'x', status: 400, message: 'no' } })
+      const asked = gateway.asked.length
+      const answers = await gateway.raw(`${bytes}${LAST}`)
+      expect(statusesOf(answers)).to.deep.equal(['400', '200'])
+      const body = bytes.slice(bytes.indexOf('\r\n\r\n') + 4)
+      expect(gateway.asked.slice(asked).map((each) => each.body)).to.deep.equal([body])
+    })
+  }
+
+  for (const { client, bytes } of ofKind('head of a post')) {
+    it(`is told to send the body that it holds back: ${client}`, async () => {
+      gateway.answerWith({ kind: 'refused', refusal: { code: 'x', status: 400, message: 'no' } })
+      const asked = gateway.asked.length
+      const body = '{"order_id":"order-1"}'
+      const then = Buffer.from(`${body}${LAST}`)
+      const answers = await converse(bytes, { words: '100 Continue', then })
+      expect(statusesOf(answers)).to.deep.equal(['100', '400', '200'])
+      expect(gateway.asked.slice(asked).map((each) => each.body)).to.deep.equal([body])
+    })
+  }
+
+  for (const { client, bytes } of ofKind('socket')) {
+    it(`opens a socket: ${client}`, async () => {
+      const answer = await converse(bytes, { words: '\r\n\r\n' })
+      expect(answer).to.match(/^HTTP\/1\.1 101 Switching Protocols\r\n/)
+      const offers = bytes.includes('permessage-deflate')
+      expect(answer.includes('Sec-WebSocket-Extensions')).to.equal(offers)
+    })
+  }
+
+  for (const { client, bytes } of ofKind('http2')) {
+    it(`is told which version is served: ${client}`, async () => {
+      const answer = await gateway.raw(bytes)
+      expect(statusesOf(answer)).to.deep.equal(['505'])
+      expect(answer).to.contain('send HTTP/1.1: HTTP/2 is not served')
+    })
+  }
 
   it('takes a body that comes after its head, as Java sends it', async () => {
-    const body = JSON.stringify({ order_id: 'order-2' })
-    const socket = connect(gateway.port, '127.0.0.1')
-    const chunks: Buffer[] = []
-    const ended = new Promise((resolve) => socket.on('close', resolve))
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-    socket.write(
-      lines(
-        ...['POST /v1/orders HTTP/1.1', 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c'],
-        ...[`Content-Length: ${body.length}`, 'Host: x', 'HTTP2-Settings: AAEAAEAAAAI'],
-      ),
-    )
-    await new Promise((resolve) => setImmediate(resolve))
-    socket.write(`${body}${LAST}`)
-    await ended
-    expect(statusesOf(Buffer.concat(chunks).toString())).to.deep.equal(['400', '200'])
-    expect(gateway.asked.at(-1)?.body).to.equal(body)
+    const [post] = ofKind('post')
+    if (post === undefined) throw new Error('no recorded post')
+    const end = post.bytes.indexOf('\r\n\r\n') + 4
+    const pieces = [post.bytes.slice(0, end), `${post.bytes.slice(end)}${LAST}`]
+    const answers = await gateway.inPieces(pieces)
+    expect(statusesOf(answers)).to.deep.equal(['400', '200'])
+    expect(gateway.asked.at(-1)?.body).to.equal(post.bytes.slice(end))
   })
 })

@@ -46,7 +46,7 @@ interface DocumentedOperation {
 }
 
 const plainError: DocumentedAnswer = {
-  headers: { 'X-Request-Id': {}, Allow: {} },
+  headers: { 'X-Request-Id': {}, 'Cache-Control': {}, Vary: {}, Allow: {} },
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 }
 const NO_ROUTE: Readonly<Record<number, DocumentedAnswer>> = { 404: plainError, 405: plainError }
