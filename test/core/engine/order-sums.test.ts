@@ -9,52 +9,12 @@ import { ordersUpdate } from '../../../core/records/frames.js'
 import { formatDecimal, parseDecimal } from '../../../core/decimal.js'
 import { aFill, aFuture, aMarket, anOrder } from '../../support/builders.js'
 import { aChange } from '../../support/changes.js'
-import { anyReduction, marketActs, placed, type MarketAct } from '../../support/market-commands.js'
+import { daysOfFigures } from '../../support/days-of-figures.js'
 import { feedOf } from '../../support/market-feed.js'
 import { e18 } from '../../support/perpetual.js'
 import { runs } from '../../support/property-runs.js'
 
 const MARKET = aMarket()
-
-/** Days on which much is filled in part and then replaced, reduced, or taken back by the chain. */
-const busyDays: fc.Arbitrary<MarketAct[]> = fc.array(
-  fc.oneof(
-    {
-      weight: 3,
-      arbitrary: fc
-        .record({
-          ...placed,
-          price: fc.integer({ min: 99, max: 101 }),
-          size: fc.integer({ min: 1, max: 40 }),
-          livesSec: fc.constant(86_400),
-          unchecked: fc.constant(false),
-          controls: fc.constant({}),
-          replaces: fc.option(fc.nat(20), { nil: undefined, freq: 3 }),
-        })
-        // Each side is one account's, so that any order of a side may replace another.
-        .map((act) => ({ ...act, trader: act.buy ? 1 : 2 })),
-    },
-    {
-      weight: 3,
-      arbitrary: fc.record({
-        act: fc.constant('settle' as const),
-        pick: fc.nat(20),
-        outcome: fc.constantFrom('success' as const, 'success', 'success', 'taker', 'unclear'),
-      }),
-    },
-    { weight: 1, arbitrary: anyReduction },
-    {
-      weight: 1,
-      arbitrary: fc.record({ act: fc.constant('reverse' as const), pick: fc.nat(20) }),
-    },
-  ),
-  { minLength: 10, maxLength: 40, size: 'max' },
-)
-
-const anyDays = fc.oneof(
-  { weight: 3, arbitrary: busyDays },
-  { weight: 1, arbitrary: marketActs(40) },
-)
 
 interface Totals {
   amount: bigint
@@ -126,7 +86,7 @@ describe('the figures of orders over a random market day', () => {
   it('are those of their own fills, and add up to what the chain has carried out (MON-031)', () => {
     let seen = { replaced: 0, reversed: 0, resized: 0, fills: 0 }
     fc.assert(
-      fc.property(anyDays, (acts) => {
+      fc.property(daysOfFigures, (acts) => {
         const changes = feedOf(MARKET, acts).flatMap((block) => block.changes)
         const shown = shownTotals(changes)
         const { legs, settled } = standing(changes)
