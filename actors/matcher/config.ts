@@ -114,6 +114,7 @@ export interface MatcherOptions {
   readonly ask: AskExecutor
   readonly facts: MatcherFacts
   readonly nowMs: () => number
+  /** How often it is looked whether a tick is due. */
   readonly tickMs: number
   /** Called at most once, after an error that leaves the market's state in doubt; the process must end. */
   readonly onFatal: (error: unknown) => void

@@ -14,6 +14,7 @@ import { readOwnMarket } from './own-market.js'
 import { askReversalsAt, REVERSALS_EVERY_MS } from './reversals.js'
 
 const config = orExit(readMatcherConfig)
+/** The market looks at its clock once a second. */
 const TICK_MS = 1_000
 
 function runMarket(name: string): void {
