@@ -58,6 +58,7 @@ export type BusUser =
   | 'executor'
   | 'deposit-submitter'
   | 'withdrawal-submitter'
+  | 'keeper'
   | 'auditor'
   | 'operator'
 
@@ -174,6 +175,12 @@ function executing(): Speaker {
   }
 }
 
+/** It keeps the contracts of the registered markets. */
+function keeping(): Speaker {
+  const { reads, ...journal } = journaling('keeper')
+  return { ...journal, reads: [...reads, registerStream] }
+}
+
 const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
   gateway: {
     reads: [MARKETS, registerStream],
@@ -215,6 +222,7 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
   executor: executing(),
   'deposit-submitter': submitter('deposit'),
   'withdrawal-submitter': submitter('withdrawal'),
+  keeper: keeping(),
   auditor: {
     reads: [MARKETS, registerStream],
     asks: [askPing(ANY)],

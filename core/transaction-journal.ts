@@ -9,7 +9,7 @@ export interface Attempt {
   readonly maxFeePerGas: bigint
 }
 
-/** A call to be made exactly once: a settlement, a deposit or a withdrawal. */
+/** A call to be made exactly once: a settlement, a deposit, a withdrawal or a piece of upkeep. */
 export interface Intent {
   readonly intentId: string
   /** keccak-256 of the call; detects an id that is used for two calls. */
@@ -162,7 +162,12 @@ export class SignerUnavailable extends Error {
 }
 
 /** The processes that send transactions. Each has one journal, whichever key it sends with. */
-export const JOURNAL_OWNERS = ['executor', 'deposit-submitter', 'withdrawal-submitter'] as const
+export const JOURNAL_OWNERS = [
+  'executor',
+  'deposit-submitter',
+  'withdrawal-submitter',
+  'keeper',
+] as const
 export type JournalOwner = (typeof JOURNAL_OWNERS)[number]
 
 /** One transaction of one key: its sender and its nonce. */

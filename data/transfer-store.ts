@@ -224,7 +224,6 @@ function prepareUpdate(db: Database, enqueue: Enqueue): TransferStore['update'] 
 /** Bound of the stored requests of each kind; further requests are not counted until older ones are deleted. */
 export const MAX_COUNTED_REQUESTS = 50_000
 const MINUTE_MS = 60_000
-const HOUR_MS = 3_600_000
 
 /** Requests of the last minute by the party they count against; survives restarts. */
 export interface RequestCounts {
@@ -256,31 +255,5 @@ export function createRequestCounts(db: Database, whose: 'owner' | 'client'): Re
   return {
     within: (countedBy, nowMs) => within.all(whose, countedBy, nowMs - MINUTE_MS).map(exactNumber),
     count: (countedBy, nowMs) => void count.immediate(countedBy, nowMs),
-  }
-}
-
-/** Gas cost of the last hour, from receipts; survives restarts. Bounded by the hour's budget. */
-export interface GasSpent {
-  /** Records a transaction's cost; a repeated call for the same transaction has no effect. */
-  record(txHash: string, costWei: bigint, nowMs: number): void
-  /** In wei. */
-  withinHour(nowMs: number): bigint
-}
-
-/** Uses an open transfer database. */
-export function createGasSpent(db: Database): GasSpent {
-  const prune = db.prepare<[number]>('DELETE FROM gas_spent WHERE at_ms <= ?')
-  const add = db.prepare<[Buffer, number, string]>(
-    `INSERT INTO gas_spent (tx_hash, at_ms, wei) VALUES (?, ?, ?)
-     ON CONFLICT (tx_hash) DO UPDATE SET wei = excluded.wei`,
-  )
-  const within = db.prepare<[number], string>('SELECT wei FROM gas_spent WHERE at_ms > ?').pluck()
-  const record = db.transaction((txHash: string, costWei: bigint, nowMs: number) => {
-    prune.run(nowMs - HOUR_MS)
-    add.run(Buffer.from(txHash.slice(2), 'hex'), nowMs, costWei.toString())
-  })
-  return {
-    record: (txHash, costWei, nowMs) => void record.immediate(txHash, costWei, nowMs),
-    withinHour: (nowMs) => within.all(nowMs - HOUR_MS).reduce((sum, wei) => sum + BigInt(wei), 0n),
   }
 }

@@ -16,6 +16,7 @@ export const PROGRAMS: readonly string[] = [
   'actors/operator/main.js',
   'actors/order-intake/main.js',
   'actors/projector/main.js',
+  'actors/keeper/main.js',
   'actors/transfer-submitter/main.js',
   'actors/ws-fanout/main.js',
   'api-gateway/books/worker.js',

@@ -7,7 +7,6 @@ import type { Logger } from '../runtime/process/log.js'
 import { runProcess, type Running } from '../runtime/process/process.js'
 import { commandEnvironment, readFeederConfig, type FeederConfig } from './feeder/config.js'
 import { createFeeder } from './feeder/feeder.js'
-import { createFuturesKeeper } from './feeder/futures.js'
 import { pricesFile, readPrices } from './feeder/prices.js'
 import { createPublisher } from './feeder/publish.js'
 import { createCalendarKeeper, type CalendarKeeper } from './series/keep-calendar.js'
@@ -29,36 +28,29 @@ const deploymentSchema = z.object({
   impact_bid_feed: address,
   impact_ask_feed: address,
   stable_feed: address,
-  perp_asset: address,
-  perp_fee_subaccount_id: z.string(),
-  sub_accounts: address,
   futures_index_feed: address,
   future_asset: address,
-  futures_manager: address,
 })
 
 /**
- * Keeps the devnet's prices fresh, its funding accrued, its futures marked and settled, and the next series opened and listed.
+ * Keeps the devnet's prices fresh, and the next series of futures opened and listed. What the contracts need besides, the keeper does.
  * Its prices come from `DATA_DIR/prices.json`.
  */
 async function start(config: FeederConfig, log: Logger): Promise<Running> {
   const text = await readFile(config.DEPLOYMENT_FILE, 'utf8')
-  const { perp_asset, perp_fee_subaccount_id, ...feeds } = deploymentSchema.parse(JSON.parse(text))
+  const feeds = deploymentSchema.parse(JSON.parse(text))
   const { RPC_URL: rpcUrl, FEEDER_PRIVATE_KEY: privateKey } = config
-  const perp = createPublisher({
-    ...{ rpcUrl, feeds, perpAsset: perp_asset, privateKey },
-    fundingAccount: BigInt(perp_fee_subaccount_id),
-  })
+  const futuresIndexFeed = feeds.futures_index_feed
+  const publisher = createPublisher({ rpcUrl, feeds, futuresIndexFeed, privateKey })
   let hasIndex = false
-  const futures = createFuturesKeeper({ rpcUrl, at: feeds, privateKey })
   const file = pricesFile(config.DATA_DIR)
   const feeder = createFeeder({
     readPrices: () => readPrices(file),
     publisher: {
       async publish(prices) {
-        await perp.publish(prices)
-        // A series that fails comes after the index, without which no series is opened.
-        await futures.keep(prices.index).finally(() => (hasIndex = true))
+        await publisher.publish(prices)
+        // Without the index no series is opened.
+        hasIndex = true
       },
     },
     everyMs: config.FEEDER_EVERY_S * 1_000,

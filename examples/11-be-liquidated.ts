@@ -1,7 +1,14 @@
 /** Goes long with nearly all the leverage there is, moves the devnet's prices against it, and is liquidated by auction. */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { encodeFunctionData, parseAbi, parseEventLogs, type Log } from 'viem'
+import {
+  createPublicClient,
+  encodeFunctionData,
+  http,
+  parseAbi,
+  parseEventLogs,
+  type Log,
+} from 'viem'
 import { createRestClient } from '../client/index.js'
 import { defaultDevnetFile } from './config.js'
 import { accountOf, readDevnet, secondAccountOf } from './devnet.js'
@@ -26,13 +33,14 @@ const file = process.argv[2] ?? defaultDevnetFile()
 const devnet = await readDevnet(file)
 const [account, liquidator] = [accountOf(devnet), secondAccountOf(devnet)]
 const venue = createRestClient(devnet.gateway_url)
+const chain = createPublicClient({ transport: http(devnet.rpc_url) })
 
 const abi = parseAbi([
   'function approve(address spender, uint256 amount) returns (bool)',
   'function createAndDepositSubAccount(address baseAsset, uint256 initDeposit, address manager) returns (uint256)',
   'function createAccount(address owner, address manager) returns (uint256)',
   'function deposit(uint256 recipientAccount, uint256 assetAmount)',
-  'function startAuction(uint256 accountId, uint256 scenarioId)',
+  'function isAuctionLive(uint256 accountId) view returns (bool)',
   'function bid(uint256 accountId, uint256 bidderId, uint256 percentOfAccount, int256 priceLimit, uint256 expectedLastTradeId) returns (uint256, uint256, uint256)',
   'event AccountCreated(address indexed owner, uint256 indexed accountId, address indexed manager)',
   'event Bid(uint256 accountId, uint256 bidderId, uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',
@@ -93,8 +101,12 @@ try {
 
   const bidder = await openBidder()
   const to = devnet.dutch_auction
-  const start = { abi, functionName: 'startAuction', args: [id, 0n] } as const
-  await send(devnet, liquidator, { to, data: encodeFunctionData(start) })
+  const live = { address: to, abi, functionName: 'isAuctionLive', args: [id] } as const
+  await until(
+    () => chain.readContract(live),
+    (isLive) => isLive,
+  )
+  console.log("the venue's keeper has started the auction")
   const all = [id, bidder, 10n ** 18n, 0n, 0n] as const
   const bids = encodeFunctionData({ abi, functionName: 'bid', args: all })
   const sent = await send(devnet, liquidator, { to, data: bids })

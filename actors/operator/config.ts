@@ -41,6 +41,7 @@ export const operatorEnv = z.object({
   EXECUTOR_KEY_FILE: z.string().optional(),
   DEPOSIT_SUBMITTER_KEY_FILE: z.string().optional(),
   WITHDRAWAL_SUBMITTER_KEY_FILE: z.string().optional(),
+  KEEPER_KEY_FILE: z.string().optional(),
 })
 
 export interface OperatorConfig {
@@ -228,6 +229,7 @@ const SETTING_OF = {
   executor: 'EXECUTOR_KEY_FILE',
   'deposit-submitter': 'DEPOSIT_SUBMITTER_KEY_FILE',
   'withdrawal-submitter': 'WITHDRAWAL_SUBMITTER_KEY_FILE',
+  keeper: 'KEEPER_KEY_FILE',
 } as const
 
 /** Throws BadConfiguration, in one line. */

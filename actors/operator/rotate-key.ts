@@ -36,7 +36,7 @@ export async function rotateKey(config: RotationConfig, newKey: string): Promise
     )
   const client = createChainClient(config.rpcUrl, 'read')
   const sender = { role, address, reserveWei: RESERVE_WEI }
-  const as = role === 'executor' ? 'executor' : 'submitter'
+  const as = RIGHT_OF[role]
   const checks = await checkNewSender({ client, deployment }, sender, as)
   if (checks.some(isNotOk))
     return { text: `${printChecks(checks)}\nnothing was changed`, exitCode: 1 }
@@ -45,6 +45,14 @@ export async function rotateKey(config: RotationConfig, newKey: string): Promise
   const told = `${old} is retiring, ${address} signs from now on; later: ./venue rotate-key ${role}`
   return { text: `${printChecks(checks)}\n${told}`, exitCode: 0 }
 }
+
+/** Whose right to send is looked up on the chain: what a keeper does is open to any caller, but for the marks. */
+const RIGHT_OF = {
+  executor: 'executor',
+  'deposit-submitter': 'submitter',
+  'withdrawal-submitter': 'submitter',
+  keeper: 'keeper',
+} as const
 
 const isNotOk = ({ result }: DeploymentCheck): boolean => result !== 'ok'
 

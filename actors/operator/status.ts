@@ -93,6 +93,9 @@ export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
     ...markets
       .filter(({ status }) => /^held|^unknown/.test(status))
       .map(({ market, status }) => `${market}: ${status}`),
+    ...samplesOf(processes, 'venue_upkeep_late_seconds').map(
+      ({ labels, value }) => `upkeep is late: ${labels.job} has been due for ${value} s`,
+    ),
     ...wallets.filter(isShort).map(({ wallet }) => `the wallet of ${wallet} is short of gas`),
   ]
   const one = (name: Parameters<typeof samplesOf>[1]) => samplesOf(processes, name)[0]?.value

@@ -24,8 +24,8 @@ import {
 import { JOURNAL_FILES, openJournalFile } from '../../data/journal/journal-file.js'
 import { TRIMMING } from '../../data/journal/trim-journal.js'
 import { openDatabase, takeLock } from '../../data/open.js'
+import { createGasSpent } from '../../data/gas-spent.js'
 import {
-  createGasSpent,
   createRequestCounts,
   createTransferStore,
   TRANSFER_MIGRATIONS,

@@ -18,7 +18,7 @@ import {
 } from '../../core/transaction-journal.js'
 import type { GasPause, GasStanding, TransferKind } from '../../core/transfer.js'
 import type { PublishedJournal } from '../../data/journal/published-journal.js'
-import type { GasSpent } from '../../data/transfer-store.js'
+import type { GasSpent } from '../../data/gas-spent.js'
 import type { Logger } from '../../runtime/process/log.js'
 
 /** A contract call, sent at most once under its id. */

@@ -161,13 +161,21 @@ export const perpManagerAbi = parseAbi([
   'event BorrowingEnabled(bool borrowingEnabled)',
 ])
 
-/** Reads of a price feed; reverts with BLF_DataTooOld while its price is stale. */
+/** Reads of a price feed; `getSpot` reverts with BLF_DataTooOld while its price is stale. */
 export const spotFeedAbi = parseAbi([
   'function getSpot() view returns (uint256 price, uint256 confidence)',
+  'function spotDetail() view returns (uint96 price, uint64 confidence, uint64 timestamp)',
 ])
 
-/** Reads and events of the DutchAuction that tell which accounts are frozen. */
+/** Reads, calls of any caller and events of the DutchAuction, which freezes the accounts that it sells; cash at 1e18. */
 export const dutchAuctionAbi = parseAbi([
+  'struct Auction { uint256 accountId; uint256 scenarioId; bool insolvent; bool ongoing; uint256 cachedMM; uint256 startTime; uint256 reservedCash; }',
+  'function startAuction(uint256 accountId, uint256 scenarioId)',
+  'function convertToInsolventAuction(uint256 accountId)',
+  'function terminateAuction(uint256 accountId)',
+  'function getAuction(uint256 accountId) view returns (Auction)',
+  'function getAuctionStatus(uint256 accountId) view returns (bool canTerminate, int256 markToMarket, int256 maintenanceMargin, int256 bufferMargin)',
+  'function getCurrentBidPrice(uint256 accountId) view returns (int256)',
   'function isAuctionLive(uint256 accountId) view returns (bool)',
   'function getIsWithdrawBlocked() view returns (bool)',
   'event SolventAuctionStarted(uint256 accountId, uint256 scenarioId, int256 markToMarket, uint256 fee)',
@@ -222,6 +230,9 @@ export const futureAssetAbi = parseAbi([
   'function getIndexPrice() view returns (uint256 price)',
   'function indexDetail() view returns (uint256 price, uint256 confidence, bool isFresh)',
   'function seriesCreator() view returns (address)',
+  'function markKeeper() view returns (address)',
+  'function setMarkKeeper(address keeper)',
+  'function indexFeed() view returns (address)',
   'function band(uint256 subId) view returns (uint256 index, uint256 width, uint256 low, uint256 high, uint8 status)',
   'function fixing(uint256 subId) view returns (uint64 lastAt, uint256 priceSeconds, uint64 covered, uint64 largestGap, bool complete)',
   'function openSeries() view returns (uint256[] subIds)',

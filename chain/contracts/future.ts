@@ -27,6 +27,7 @@ import {
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
 import { readFuture, readFutureAccount, readMark, readVolatile } from './future-reads.js'
+import { readFutureDuties } from './future-upkeep.js'
 import type { BlockCalls, ChainContract, Closing, Solvency } from './registry.js'
 
 /** A side lacks margin, or USDC for its fee: judged as the manager does, on the account as it stands. */
@@ -126,6 +127,7 @@ export const future: ChainContract = {
     futureCapacity(futureOf(seen), futureAccountOf(account), part),
   solvency,
   closing,
+  readDuties: readFutureDuties,
   reportedMark: { topic: FUTURE_MATCHED, markOf },
 }
 

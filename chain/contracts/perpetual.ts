@@ -22,6 +22,7 @@ import {
   readPerpetualAccount,
   readPerpetualWiring,
 } from './perpetual-reads.js'
+import { readPerpetualDuties } from './perpetual-upkeep.js'
 import type { AccountCalls, ChainContract, Solvency } from './registry.js'
 
 /**
@@ -88,6 +89,7 @@ export const perpetual: ChainContract = {
   capacityOf: (part, account, seen) =>
     perpCapacity(perpetualOf(seen), perpetualAccountOf(account), part),
   solvency,
+  readDuties: readPerpetualDuties,
 }
 
 const GET_MARGIN = toFunctionSelector(getAbiItem({ abi: managerAbi, name: 'getMargin' }))

@@ -5,6 +5,7 @@ import type { CloseOut } from '../../core/contracts/close-out.js'
 import type { FundsFacts } from '../../core/contracts/funds.js'
 import type { Market } from '../../core/contracts/market.js'
 import type { AccountFacts, MarketFacts, PositionFacts } from '../../core/contracts/contract.js'
+import type { Duty } from '../../core/contracts/upkeep.js'
 import type { PriceE18 } from '../../core/money.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
 import { decodeTradeData } from '../../core/entry/read-action.js'
@@ -34,6 +35,28 @@ export interface Holding {
   readonly asset: Address
   readonly subId: bigint
   readonly balance: bigint
+}
+
+/** An account that holds one of the assets that are kept, at one block. */
+export interface Holder {
+  readonly id: bigint
+  readonly manager: Address
+  /** All that it holds. */
+  readonly holdings: readonly Holding[]
+}
+
+/** Reads at one block about upkeep. */
+export interface UpkeepCalls extends BlockCalls {
+  /** Time of the block, unix seconds. */
+  readonly atSec: number
+  /** All accounts that hold an asset of any market that is kept. */
+  readonly holders: readonly Holder[]
+}
+
+/** A call that does what is due; the caller pays its gas and nothing else. */
+export interface UpkeepCall {
+  readonly to: Address
+  readonly data: Hex
 }
 
 /** Events of one contract that begin their data, or their topics, with the account that they concern. */
@@ -129,6 +152,11 @@ export interface ChainContract {
   readonly solvency: Solvency
   /** How the chain closes positions by itself. Absent where it closes none at a settlement price. */
   readonly closing?: Closing
+  /**
+   * What the contracts that hold the market's positions need done at the block; those of markets with the same asset and
+   * manager, once for all of them. Absent where they need nothing.
+   */
+  readonly readDuties?: (market: Market, block: UpkeepCalls) => Promise<readonly Duty<UpkeepCall>[]>
   /** Absent where the trade module states no mark. */
   readonly reportedMark?: ReportedMark
 }

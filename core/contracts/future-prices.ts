@@ -12,7 +12,8 @@ const NARROWING_SEC = 14 * 86_400
 export const FIXING_SEC = 3_600
 /** The longest time that one sample of the fixing may stand for. */
 const FIXING_GAP_MAX_SEC = 300
-const MARK_INTERVAL_SEC = 3_600
+/** Between two moves of a mark. */
+export const MARK_INTERVAL_SEC = 3_600
 
 /** Prices at which fills are allowed, bounds included. */
 export interface FillBand {

@@ -24,6 +24,7 @@ export const JOURNAL_FILES: Readonly<Record<JournalOwner, string>> = {
   executor: 'executor.db',
   'deposit-submitter': 'deposit-transactions.db',
   'withdrawal-submitter': 'withdrawal-transactions.db',
+  keeper: 'keeper-transactions.db',
 }
 
 /** The file is of a release whose journals were files alone. */

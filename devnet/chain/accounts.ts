@@ -54,6 +54,10 @@ export type RoleAccounts = Readonly<Record<Role, KeyedAccount>>
 export const demoKeyOf = ({ deployer }: Pick<RoleAccounts, 'deployer'>): Hex =>
   keccak256(concat([deployer.privateKey, stringToHex('demo accounts')]))
 
+/** The key that keeps the contracts, derived for the same reason. */
+export const keeperKeyOf = ({ deployer }: Pick<RoleAccounts, 'deployer'>): Hex =>
+  keccak256(concat([deployer.privateKey, stringToHex('keeper')]))
+
 const keysSchema = z.record(z.enum(ROLES), z.string().regex(/^0x[0-9a-f]{64}$/))
 
 /**

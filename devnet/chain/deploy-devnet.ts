@@ -5,7 +5,7 @@ import { formatDecimal } from '../../core/decimal.js'
 import type { LauncherConfig } from '../launcher/config.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
 import type { Ports } from '../launcher/environment.js'
-import { demoKeyOf, type KeyedAccount, type RoleAccounts } from './accounts.js'
+import { demoKeyOf, keeperKeyOf, type KeyedAccount, type RoleAccounts } from './accounts.js'
 import { callChain } from './anvil.js'
 import { deploy } from './deploy.js'
 import { HEARTBEAT_SEC, PERP_PARAMETERS, START_PRICES } from './perp-parameters.js'
@@ -56,6 +56,7 @@ export async function deployDevnet(
     batchOperators: [roles.executor.address],
     feeOwnerKey: roles.fee_owner.privateKey,
     feederKey: roles.feeder.privateKey,
+    keeperKey: keeperKeyOf(roles),
     demoKey: demoKeyOf(roles),
     calendar,
   })

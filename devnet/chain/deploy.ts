@@ -48,6 +48,8 @@ export interface DeployOptions extends SenderOptions {
   readonly feeOwnerKey: Hex
   /** Signs and sends the feeds' prices. */
   readonly feederKey: Hex
+  /** Moves the marks of futures, and keeps the contracts; the feeder does without it. */
+  readonly keeperKey?: Hex
   /** Owns the contract that gives demo accounts; without it the deployment has none. */
   readonly demoKey?: Hex
   /** Names the series of futures that are opened. */
@@ -80,7 +82,7 @@ export interface DevnetDeployment extends Addresses {
 }
 
 /**
- * Deploys and wires all contracts: modules and executors allowed (executors, fee owner and feeder also receive gas
+ * Deploys and wires all contracts: modules and executors allowed (executors, fee owner, feeder and keeper also receive gas
  * money), the futures manager knows both wrapped assets and the futures and is the spot manager too, the perp manager
  * knows cash, the perpetual and wrapped cNGN; the feeds have prices, the security module is endowed, and the next series of
  * futures by the calendar are open. An earlier spot manager knows both wrapped assets alone: its
@@ -91,10 +93,11 @@ export async function deploy(options: DeployOptions): Promise<DevnetDeployment> 
   const contracts = contractBatch(batch, await compileContracts())
   const at = await createContracts(contracts)
   await wire(batch, contracts, at, options)
-  const feeOwner = privateKeyToAddress(options.feeOwnerKey).toLowerCase() as Address
-  const feeder = privateKeyToAddress(options.feederKey).toLowerCase() as Address
+  const feeOwner = addressOf(options.feeOwnerKey)
+  const feeder = addressOf(options.feederKey)
   const demo = await wireDemo(contracts, at, options.demoKey)
-  await fund(batch, [...options.tradeExecutors, feeOwner, feeder, ...demo.funded])
+  const keeper = options.keeperKey === undefined ? [] : [addressOf(options.keeperKey)]
+  await fund(batch, [...options.tradeExecutors, feeOwner, feeder, ...keeper, ...demo.funded])
   for (const manager of [at.spot_manager, at.perp_manager, at.futures_manager])
     await contracts.call('SubAccounts', at.sub_accounts, 'createAccount', feeOwner, manager)
   const accounts = createdAccounts(await batch.flush())
@@ -117,6 +120,8 @@ export async function deploy(options: DeployOptions): Promise<DevnetDeployment> 
     security_subaccount_id: security.toString(),
   }
 }
+
+const addressOf = (key: Hex): Address => privateKeyToAddress(key).toLowerCase() as Address
 
 async function createContracts(contracts: ContractBatch): Promise<Addresses> {
   const { create } = contracts
@@ -173,8 +178,9 @@ async function wire(
   await contracts.call('DevUsdc', at.usdc, 'mint', batch.sender, securityEndowment)
   await wirePerp(contracts, at, options.feederKey)
   const feeder = privateKeyToAddress(options.feederKey)
+  const keeper = addressOf(options.keeperKey ?? options.feederKey)
   const deployer = batch.sender
-  const roles = { signer: feeder, keeper: feeder, seriesCreator: deployer, guardian: deployer }
+  const roles = { signer: feeder, keeper, seriesCreator: deployer, guardian: deployer }
   await wireFutures(contracts, at, roles)
 }
 

@@ -79,8 +79,10 @@ export const launcherEnv = z.object({
   EXECUTOR_PRIVATE_KEY: privateKey.optional(),
   DEPOSIT_SUBMITTER_KEY_FILE: z.string().optional(),
   WITHDRAWAL_SUBMITTER_KEY_FILE: z.string().optional(),
+  KEEPER_KEY_FILE: z.string().optional(),
   DEPOSIT_SUBMITTER_PRIVATE_KEY: privateKey.optional(),
   WITHDRAWAL_SUBMITTER_PRIVATE_KEY: privateKey.optional(),
+  KEEPER_PRIVATE_KEY: privateKey.optional(),
   DEMO_MAKER_PRIVATE_KEY: privateKey.optional(),
   DEMO_MAKER_SUBACCOUNT_ID: subaccounts.optional(),
   DEMO_MAKER_PERP_SUBACCOUNT_ID: subaccounts.optional(),
@@ -98,6 +100,7 @@ export interface ExistingDeployment {
   readonly executorPrivateKey: string | undefined
   readonly depositSubmitterPrivateKey: string | undefined
   readonly withdrawalSubmitterPrivateKey: string | undefined
+  readonly keeperPrivateKey: string | undefined
   readonly demoMaker: DemoMakerKeys | undefined
 }
 
@@ -138,7 +141,7 @@ export interface LauncherConfig {
   readonly indexStatusSecret: string | undefined
   /** Files with the keys of these processes; they come before keys from elsewhere. */
   readonly keyFiles: Readonly<
-    Record<'executor' | 'depositSubmitter' | 'withdrawalSubmitter', string | undefined>
+    Record<'executor' | 'depositSubmitter' | 'withdrawalSubmitter' | 'keeper', string | undefined>
   >
   /** Undefined on the devnet. */
   readonly existing: ExistingDeployment | undefined
@@ -192,6 +195,7 @@ export function readLauncherConfig(env: Env = process.env): LauncherConfig {
       executor: values.EXECUTOR_KEY_FILE,
       depositSubmitter: values.DEPOSIT_SUBMITTER_KEY_FILE,
       withdrawalSubmitter: values.WITHDRAWAL_SUBMITTER_KEY_FILE,
+      keeper: values.KEEPER_KEY_FILE,
     }),
     existing: existingDeployment(values),
     inherited: Object.freeze(
@@ -228,6 +232,7 @@ function existingDeployment(values: z.infer<typeof launcherEnv>): ExistingDeploy
     executorPrivateKey,
     depositSubmitterPrivateKey: values.DEPOSIT_SUBMITTER_PRIVATE_KEY,
     withdrawalSubmitterPrivateKey: values.WITHDRAWAL_SUBMITTER_PRIVATE_KEY,
+    keeperPrivateKey: values.KEEPER_PRIVATE_KEY,
     demoMaker: hasMaker
       ? {
           privateKey: makerKey,

@@ -24,6 +24,7 @@ export interface Wiring {
     readonly executor: string | undefined
     readonly depositSubmitter: string | undefined
     readonly withdrawalSubmitter: string | undefined
+    readonly keeper: string | undefined
     readonly demoMaker: DemoMakerKeys | undefined
     readonly feeder: string | undefined
     readonly demoAccounts: string | undefined
@@ -99,6 +100,7 @@ export function workerEnvironments(
       return keyOf('DEPOSIT_SUBMITTER', keyFiles.depositSubmitter, keys.depositSubmitter)
     if (process === 'withdrawal-submitter')
       return keyOf('WITHDRAWAL_SUBMITTER', keyFiles.withdrawalSubmitter, keys.withdrawalSubmitter)
+    if (process === 'keeper') return keyOf('KEEPER', keyFiles.keeper, keys.keeper)
     if (process === 'demo-accounts')
       return {
         DEMO_ACCOUNTS_PRIVATE_KEY: keys.demoAccounts,

@@ -1,9 +1,18 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { privateKeyToAddress } from 'viem/accounts'
+import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { provideMarketFile } from '../../data/market-file.js'
-import { demoKeyOf, developmentAccounts, roleAccounts } from '../chain/accounts.js'
-import { deployDevnet, writeDevnetFile } from '../chain/deploy-devnet.js'
+import {
+  demoKeyOf,
+  developmentAccounts,
+  keeperKeyOf,
+  roleAccounts,
+  type RoleAccounts,
+} from '../chain/accounts.js'
+import { grantKeeper } from '../chain/grant-keeper.js'
+import { deployDevnet, writeDevnetFile, type DevnetFacts } from '../chain/deploy-devnet.js'
 import { readOpenSeries } from '../series/next-series.js'
 import {
   assertChainBelongs,
@@ -232,6 +241,7 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
   const { facts, keeper } = await settleDeployment({ keeping, port, roles, traders, deploy })
   if (keeper !== undefined) running.keeper = keeper
   const rpcUrl = `http://127.0.0.1:${port}`
+  if (config.feeder) await provideKeeper(rpcUrl, roles, facts)
   const { privateKey } = roles.demo_maker
   const demoMaker = {
     privateKey,
@@ -248,12 +258,26 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
       executor: roles.executor.privateKey,
       depositSubmitter: roles.deposit_submitter.privateKey,
       withdrawalSubmitter: roles.withdrawal_submitter.privateKey,
+      keeper: config.feeder ? keeperKeyOf(roles) : undefined,
       demoMaker: config.demoMaker ? demoMaker : undefined,
       feeder: config.feeder ? roles.feeder.privateKey : undefined,
       seriesOwner: config.feeder ? roles.deployer.privateKey : undefined,
       demoAccounts: config.demoAccounts && hasSeeder ? demoKeyOf(roles) : undefined,
     },
   }
+}
+
+/** A devnet of an earlier build has no keeper. */
+async function provideKeeper(
+  rpcUrl: string,
+  roles: RoleAccounts,
+  { deployment }: DevnetFacts,
+): Promise<void> {
+  const { future_asset: futureAsset } = deployment
+  if (typeof futureAsset !== 'string') return
+  const keeper = privateKeyToAddress(keeperKeyOf(roles)).toLowerCase() as Address
+  const ownerKey = roles.deployer.privateKey
+  await grantKeeper({ rpcUrl, futureAsset: futureAsset as Address, keeper, ownerKey })
 }
 
 function existingSide(
@@ -270,6 +294,7 @@ function existingSide(
       executor: existing.executorPrivateKey,
       depositSubmitter: existing.depositSubmitterPrivateKey,
       withdrawalSubmitter: existing.withdrawalSubmitterPrivateKey,
+      keeper: existing.keeperPrivateKey,
       demoMaker: demoMaker ? existing.demoMaker : undefined,
       feeder: undefined,
       seriesOwner: undefined,

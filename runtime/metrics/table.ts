@@ -175,7 +175,7 @@ export const METRICS = {
   venue_gas_balance_wei: gauge(
     'executor',
     WALLET,
-    'Funds of a wallet that pays gas, in wei; also of both submitters. Rounded to a double.',
+    'Funds of a wallet that pays gas, in wei; also of both submitters and the keeper. Rounded to a double.',
   ),
   venue_gas_reserve_wei: gauge(
     'executor',
@@ -200,7 +200,22 @@ export const METRICS = {
   venue_gas_paused: gauge(
     'deposit-submitter',
     WALLET,
-    '1 while the wallet submits nothing to save gas, else 0; also of the withdrawal submitter.',
+    '1 while the wallet submits nothing to save gas, else 0; also of the withdrawal submitter and the keeper.',
+  ),
+  venue_upkeep_late_seconds: gauge(
+    'keeper',
+    ['job'],
+    'How long the oldest piece of upkeep of a kind that is late has been due, by the time of the chain; absent while none is late.',
+  ),
+  venue_upkeep_total: counter(
+    'keeper',
+    ['job', 'outcome'],
+    'Upkeep by its kind: sent, confirmed or reverted transactions, and attempts that were refused without one.',
+  ),
+  venue_upkeep_lost_wei: gauge(
+    'keeper',
+    [],
+    'What upkeep that reverted on the chain has cost since the process started, in wei.',
   ),
 } as const satisfies Readonly<Record<string, MetricSpec>>
 

@@ -83,6 +83,7 @@ describe('the permissions of the bus', () => {
       [journalSubject('executor')]: ['executor', 'operator'],
       [journalSubject('deposit-submitter')]: ['deposit-submitter', 'operator'],
       [journalSubject('withdrawal-submitter')]: ['withdrawal-submitter', 'operator'],
+      [journalSubject('keeper')]: ['keeper', 'operator'],
       [claimSubject(socketNonces, 'n')]: ['ws-fanout'],
       [claimSubject(cancelProofs, 'n')]: ['order-intake'],
       [claimSubject(operatorNonces, 'n')]: ['order-intake', 'matcher'],

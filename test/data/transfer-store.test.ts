@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { Address, Hex } from '../../core/action.js'
 import { InvariantBroken } from '../../core/assert.js'
 import type { TransferRecord } from '../../core/transfer.js'
+import { createGasSpent } from '../../data/gas-spent.js'
 import { openDatabase } from '../../data/open.js'
 import {
-  createGasSpent,
   createRequestCounts,
   createTransferStore,
   TRANSFER_MIGRATIONS,

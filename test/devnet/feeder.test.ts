@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { perpAssetAbi } from '../../chain/abi/contracts.js'
+import { futureAssetAbi, perpAssetAbi } from '../../chain/abi/contracts.js'
 import { START_PRICES, type FeedPrices } from '../../devnet/chain/perp-parameters.js'
 import { BatchError } from '../../devnet/chain/transaction-batch.js'
 import { createFeeder } from '../../devnet/feeder/feeder.js'
@@ -95,26 +95,27 @@ describe('devnet/feeder', () => {
         await world.client.readContract({ ...read, address, functionName: 'getIndexPrice' })
       )[0]
     }
-    const fundedAt = () => {
-      const address = world.at.perp_asset
-      return world.client.readContract({ ...read, address, functionName: 'lastFundingPaidAt' })
+    const futuresIndex = () => {
+      const call = { abi: futureAssetAbi, functionName: 'getIndexPrice' } as const
+      return world.client.readContract({ ...call, address: world.at.future_asset })
     }
     const publisher = () =>
       createPublisher({
         rpcUrl: world.anvil.rpcUrl,
         feeds: world.at,
-        perpAsset: world.at.perp_asset,
-        fundingAccount: BigInt(world.at.perp_fee_subaccount_id),
+        futuresIndexFeed: world.at.futures_index_feed,
         privateKey: FEEDER_KEY,
       })
 
-    it('updates every feed, in every block if need be, and lets funding accrue', async () => {
-      const before = await fundedAt()
-      for (const price of ['0.0007', '0.00071']) {
+    it('updates every feed, in every block if need be, and that of the futures with the inverse', async () => {
+      for (const [price, inverse] of [
+        ['0.0008', '1250'],
+        ['0.000625', '1600'],
+      ] as const) {
         await publisher().publish(pricesSchema.parse({ index: price }))
         expect(await index()).to.equal(e18(price))
+        expect(await futuresIndex()).to.equal(e18(inverse))
       }
-      expect((await fundedAt()) > before).to.equal(true)
     })
 
     it('updates the feeds although the perpetual refuses their prices', async () => {

@@ -103,6 +103,7 @@ describe('devnet/launcher-env', () => {
       executor: 'executor-key',
       depositSubmitter: 'deposit-key',
       withdrawalSubmitter: 'withdrawal-key',
+      keeper: 'keeper-key',
       demoMaker: { privateKey: 'maker-key', subaccountId: '8', perpSubaccountId: '9,10' },
       feeder: 'feeder-key',
       seriesOwner: 'owner-key',

@@ -76,7 +76,7 @@ const examples: Readonly<Record<string, Expected>> = {
   },
   '11-be-liquidated': {
     prints:
-      /^long 270000 cNGN at 0\.00065, liquidated at 0\.0006\d+\nthe mark falls to 0\.0006: maintenance margin surplus -\S+ USDC\na liquidator has bought \S+ % of the account in 0x[0-9a-f]{64}\nleft: \S+ cNGN, maintenance margin surplus \S+ USDC\n$/,
+      /^long 270000 cNGN at 0\.00065, liquidated at 0\.0006\d+\nthe mark falls to 0\.0006: maintenance margin surplus -\S+ USDC\nthe venue's keeper has started the auction\na liquidator has bought \S+ % of the account in 0x[0-9a-f]{64}\nleft: \S+ cNGN, maintenance margin surplus \S+ USDC\n$/,
   },
   '16-market-data': {
     prints:

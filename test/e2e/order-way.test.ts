@@ -16,9 +16,9 @@ describe("the files of an order's way", function () {
     expect(disagreementOf(named, way), MEND).to.deep.equal({ didNotRun: [], notNamed: [] })
   })
 
-  it('lead through every process but the submitters of transfers', () => {
+  it('lead through every process but the submitters of transfers and the keeper', () => {
     const passed = new Set(way.files.flatMap(({ functions }) => Object.keys(functions)))
     const others = way.processes.filter((process) => !passed.has(process))
-    expect(others).to.have.members(['deposit-submitter', 'withdrawal-submitter'])
+    expect(others).to.have.members(['deposit-submitter', 'keeper', 'withdrawal-submitter'])
   })
 })

@@ -161,8 +161,7 @@ describe('a perpetual on the running venue', function () {
     })
     const auction = venue.devnet.dutch_auction
     const id = BigInt(poor.subaccountId())
-    const start = { abi: auctionAbi, functionName: 'startAuction', args: [id, 0n] } as const
-    await helper.call(auction, encodeFunctionData(start))
+    // The keeper starts the auction.
     const resting = await poor.place({ side: 'sell', size: 1_000, price: '0.0009' })
     await eventually(async () => {
       const { held_reason } = await poor.rest.order(resting.order_id)

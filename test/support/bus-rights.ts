@@ -110,7 +110,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   askKnownOrders: [subjects.askKnownOrders],
   askTrim: [subjects.askTrim(M)],
   askPing: ['order-intake', 'chain-reader', 'projector', 'ws-fanout', 'executor', 'auditor']
-    .concat('matcher-M', 'gateway', 'deposit-submitter', 'withdrawal-submitter')
+    .concat('matcher-M', 'gateway', 'deposit-submitter', 'withdrawal-submitter', 'keeper')
     .map(subjects.askPing),
 }
 

@@ -48,7 +48,6 @@ import { createProjection, HISTORY_FILE } from '../../data/history/project.js'
 import { openReadModel } from '../../data/history/read-model.js'
 import { readMarkets } from '../../data/markets.js'
 import { openDatabase } from '../../data/open.js'
-import { createFuturesKeeper } from '../../devnet/feeder/futures.js'
 import { executePayload } from '../../executor/payload.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
@@ -58,6 +57,7 @@ import { ANVIL_CHAIN_ID } from './anvil.js'
 import type { MarketEntry } from '../../interface/market.js'
 import { signedOrderBody, type OrderTerms } from './builders.js'
 import { FEEDER_KEY, receiptOf, revertOf, send, testKey } from './devnet-world.js'
+import { createFuturesUpkeep } from './futures-upkeep.js'
 import { warpTo, type FuturesWorld } from './futures-world.js'
 import { aBookShelf, aGatewayStage } from './gateway-stage.js'
 import { marketOrderIn } from './market-order.js'
@@ -122,7 +122,7 @@ export async function openSeriesVenue(
     asker: { matching: deployment.matching, sender: world.executor },
   })
   const { rpcUrl } = world.anvil
-  const keeper = createFuturesKeeper({ rpcUrl, at: world.at, privateKey: FEEDER_KEY })
+  const keeper = createFuturesUpkeep({ rpcUrl, at: world.at, feederKey: FEEDER_KEY })
   const domain = { chainId: ANVIL_CHAIN_ID, verifyingContract: world.at.matching }
   const entry: PlaceOrderDeps = {
     markets: list.markets,

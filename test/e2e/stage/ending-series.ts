@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { Address } from '../../../core/action.js'
 import { dateCodeOf } from '../../../core/contracts/future.js'
 import { writeJsonDurably } from '../../../data/durable-file.js'
-import { developmentAccounts, roleAccounts } from '../../../devnet/chain/accounts.js'
+import { developmentAccounts, keeperKeyOf, roleAccounts } from '../../../devnet/chain/accounts.js'
 import { saveChainState } from '../../../devnet/chain/chain-state.js'
 import { deployDevnet } from '../../../devnet/chain/deploy-devnet.js'
 import { chainStateFile } from '../../../devnet/chain/local-chain.js'
-import { createFuturesKeeper, type FuturesContracts } from '../../../devnet/feeder/futures.js'
 import { startAnvil } from '../../support/anvil.js'
+import { createFuturesUpkeep, type FuturesContracts } from '../../support/futures-upkeep.js'
 
 const HOUR_SEC = 3_600
 const DAY_SEC = 86_400
@@ -45,8 +45,8 @@ export async function prepareEndingVenue(leftSec: number): Promise<EndingVenue> 
     const facts = await deployDevnet(rpcUrl, roles, developmentAccounts(), expiries)
     const { deployment } = facts
     const at = deployment as Readonly<Record<string, unknown>> as Readonly<Record<string, Address>>
-    const keeper = createFuturesKeeper({
-      ...{ rpcUrl, privateKey: roles.feeder.privateKey },
+    const keeper = createFuturesUpkeep({
+      ...{ rpcUrl, feederKey: roles.feeder.privateKey, keeperKey: keeperKeyOf(roles) },
       at: at as unknown as FuturesContracts,
     })
     const untilSec = Math.min(nowSec, expirySec) - 5

@@ -1,0 +1,98 @@
+import { JOBS, type Duty, type Job } from '../../core/contracts/upkeep.js'
+
+/** A duty with the contracts that it belongs to. */
+export interface ScopedDuty<Task> extends Duty<Task> {
+  /** Names the contracts: their asset and manager. */
+  readonly scope: string
+}
+
+/** A job of which a duty has not been done in time. */
+export interface LateJob {
+  readonly job: Job
+  /** How long its oldest duty has been due. */
+  readonly sinceSec: number
+  /** Why the newest attempt came to nothing; absent where none has. */
+  readonly why?: string
+}
+
+/**
+ * What is due, since when, and why it was not done. Forgets what is not due any more: it is bounded by what one block
+ * shows. All times are unix seconds of the chain.
+ */
+export class Docket<Task> {
+  private entries = new Map<string, Entry<Task>>()
+  private atSec = 0
+
+  /** All duties of these contracts at the newest block, in place of those before; each is known by its subject and job. */
+  observe(scope: string, duties: readonly Duty<Task>[], atSec: number): void {
+    const before = this.entries
+    this.atSec = atSec
+    const others = [...before].filter(([, { duty }]) => duty.scope !== scope)
+    const seen = duties.map((duty) => {
+      const key = keyOf({ ...duty, scope })
+      const known = before.get(key)
+      const sinceSec = duty.sinceSec ?? known?.sinceSec ?? atSec
+      return [key, { ...known, duty: { ...duty, scope }, sinceSec }] as const
+    })
+    this.entries = new Map([...others, ...seen])
+  }
+
+  /** Those that may be tried, the ones that are nearest to being late, or late longest, first. */
+  ready(isBusy: (duty: ScopedDuty<Task>) => boolean): readonly ScopedDuty<Task>[] {
+    const slack = ({ duty, sinceSec }: Entry<Task>) => sinceSec + JOBS[duty.job]
+    return [...this.entries.values()]
+      .filter(({ notBeforeSec = 0 }) => notBeforeSec <= this.atSec)
+      .sort((a, b) => slack(a) - slack(b))
+      .map(({ duty }) => duty)
+      .filter((duty) => !isBusy(duty))
+  }
+
+  /** The attempt came to nothing, and costs nothing to repeat: it is tried again at the next block. */
+  refused(duty: ScopedDuty<Task>, why: string): void {
+    this.change(duty, () => ({ why }))
+  }
+
+  /** A transaction for it was mined and reverted: each further failure doubles the time until the next attempt. */
+  failed(duty: Pick<ScopedDuty<Task>, 'scope' | 'subject' | 'job'>, why: string): void {
+    this.change(duty, ({ failures = 0 }) => ({
+      why,
+      failures: failures + 1,
+      notBeforeSec: this.atSec + Math.min(FIRST_REST_SEC * 2 ** failures, LONGEST_REST_SEC),
+    }))
+  }
+
+  /** The jobs that are late, each once. */
+  late(): readonly LateJob[] {
+    const byJob = new Map<Job, LateJob>()
+    for (const { duty, sinceSec: dueSec, why } of this.entries.values()) {
+      const { job } = duty
+      const sinceSec = this.atSec - dueSec
+      if (sinceSec <= JOBS[job] || sinceSec <= (byJob.get(job)?.sinceSec ?? 0)) continue
+      byJob.set(job, { job, sinceSec, ...(why !== undefined && { why }) })
+    }
+    return [...byJob.values()]
+  }
+
+  private change(
+    duty: Pick<ScopedDuty<Task>, 'scope' | 'subject' | 'job'>,
+    next: (entry: Entry<Task>) => Partial<Entry<Task>>,
+  ): void {
+    const entry = this.entries.get(keyOf(duty))
+    if (entry !== undefined) this.entries.set(keyOf(duty), { ...entry, ...next(entry) })
+  }
+}
+
+/** After a transaction that reverted. */
+const FIRST_REST_SEC = 10
+const LONGEST_REST_SEC = 600
+
+interface Entry<Task> {
+  readonly duty: ScopedDuty<Task>
+  readonly sinceSec: number
+  readonly why?: string
+  readonly failures?: number
+  readonly notBeforeSec?: number
+}
+
+const keyOf = ({ scope, subject, job }: Pick<Duty, 'subject' | 'job'> & { scope: string }) =>
+  `${scope}/${subject}/${job}`

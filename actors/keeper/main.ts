@@ -1,0 +1,51 @@
+import { streamVersions } from '../../bus-schemas/stream-versions.js'
+import { loadDeployment } from '../../chain/reads/deployment.js'
+import { keyEvents, openSigners } from '../../chain/signing/open-signers.js'
+import { createMarketList } from '../../core/entry/find-market.js'
+import { openRegister } from '../../runtime/bus/market-register.js'
+import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
+import { alongside } from '../../runtime/metrics/metrics.js'
+import { orExit } from '../../runtime/process/cannot-start.js'
+import { runProcess } from '../../runtime/process/process.js'
+import { sampleWallet } from '../transfer-submitter/measure.js'
+import { readKeeperConfig } from './config.js'
+import { measureKeeper, observeKeeper, sampleLate } from './observe.js'
+import { openKeeper, serveOff } from './open-keeper.js'
+
+const config = orExit(readKeeperConfig)
+const name = 'keeper'
+
+runProcess({
+  ...{ name, level: config.LOG_LEVEL },
+  start: async ({ log, fail: onFatal, end, metrics }) => {
+    const bus = await connectVenueBus({
+      ...{ config, user: name, versions: streamVersions([]) },
+      onWarning: (message) => log.warn(message),
+    })
+    const { key } = config
+    if (key === undefined) {
+      const off = await serveOff(bus)
+      return { stop: () => off.stop().then(() => bus.close()) }
+    }
+    const register = await openRegister({ bus, log, onError: onFatal })
+    const list = createMarketList(register.markets)
+    register.watch(({ market }) => list.add(market))
+    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
+    const keeper = await openKeeper({
+      ...{ bus, deployment, log, onFatal, rpcUrl: config.RPC_URL, dataDir: config.DATA_DIR },
+      signers: openSigners(key, deployment.chainId, keyEvents(log, end)),
+      markets: () => list.markets,
+      reserveWei: config.KEEPER_GAS_RESERVE_WEI,
+      hourBudgetWei: config.KEEPER_GAS_BUDGET_WEI_PER_HOUR,
+      facts: alongside(observeKeeper(log), measureKeeper(metrics)),
+    })
+    sampleWallet(metrics, name, keeper.gasStanding)
+    sampleLate(metrics, keeper.late)
+    return {
+      stop: async () => {
+        await Promise.all([register.stop(), keeper.stop()])
+        await bus.close()
+      },
+    }
+  },
+})

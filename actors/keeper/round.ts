@@ -1,0 +1,188 @@
+import { createCensus, type Census } from '../../chain/contracts/holders.js'
+import { blockCalls, type ObservingDeps } from '../../chain/contracts/observe-account.js'
+import { chainContractOf, type UpkeepCall } from '../../chain/contracts/registry.js'
+import { roomyGasLimit, simulateCall } from '../../chain/contracts/simulate.js'
+import { readHead, type BlockPlace } from '../../chain/reads/blocks.js'
+import { ChainUnreachable, orUnreachable } from '../../chain/reads/client.js'
+import { readTransferReceipt } from '../../chain/reads/read-transfer.js'
+import type { Hex } from '../../core/action.js'
+import type { Duty, Job } from '../../core/contracts/upkeep.js'
+import type { Market } from '../../core/contracts/market.js'
+import { exactNumber } from '../../core/decimal.js'
+import type { GasWallet, Transactions } from '../transfer-submitter/transactions.js'
+import type { Docket, ScopedDuty } from './docket.js'
+import { intentFrom, intentOf } from './intent.js'
+
+/** What a keeper reports; called synchronously. */
+export interface KeeperFacts {
+  readonly sent: (job: Job, intentId: string) => void
+  /** Nothing was sent: the simulation reverted, or there is no money for it. */
+  readonly refused: (job: Job, subject: string, why: string) => void
+  readonly confirmed: (job: Job) => void
+  /** Mined and reverted; the cost is lost, in wei. */
+  readonly lost: (job: Job, costWei: bigint) => void
+  /** The contracts of a market could not be read, or the chain does not answer. */
+  readonly unreadable: (what: string, cause: Error) => void
+}
+
+export interface RoundDeps extends ObservingDeps {
+  /** Those of which the contracts are kept. */
+  readonly markets: () => readonly Market[]
+  readonly docket: Docket<UpkeepCall>
+  readonly transactions: Transactions
+  readonly gas: Pick<GasWallet, 'read' | 'pauseFor' | 'paid'>
+  readonly facts: KeeperFacts
+  readonly stopping: AbortSignal
+}
+
+/** Duties that are tried at one block, each with a simulation. */
+const TRIED_AT_ONCE = 64
+
+/**
+ * One look at the newest block: reads what is due there, and sends a transaction for what can be done. Does nothing where the
+ * block is that of the last look. Rejects with ChainUnreachable.
+ */
+export function createRound(deps: RoundDeps): () => Promise<void> {
+  const census = createCensus(deps)
+  const book = createBook(deps)
+  let last: Hex | undefined
+  return async () => {
+    const head = await readHead(deps.client)
+    if (head.hash === last) return
+    await readDuties(deps, census, head)
+    const busy = await book.busyAt(head)
+    await tryAll(deps, head, busy)
+    last = head.hash
+  }
+}
+
+async function readDuties(deps: RoundDeps, census: Census, head: BlockPlace): Promise<void> {
+  const kept = scopesOf(deps.markets())
+  const assets = new Set([...kept.values()].map(({ assetAddress }) => assetAddress))
+  if (assets.size === 0) return
+  const holders = await census.at(head, assets)
+  const atSec = exactNumber(head.timestamp)
+  const block = { ...blockCalls(deps, head), atSec, holders }
+  await Promise.all(
+    [...kept].map(async ([scope, market]) => {
+      const read = chainContractOf(market)?.readDuties
+      if (read === undefined) return
+      try {
+        const duties = await orUnreachable(`upkeep of ${market.market}`, read(market, block))
+        deps.docket.observe(scope, duties, atSec)
+      } catch (error) {
+        // The contracts of the other markets are kept meanwhile.
+        if (!(error instanceof ChainUnreachable)) throw error
+        deps.facts.unreadable(market.market, error)
+      }
+    }),
+  )
+}
+
+/** A market for each asset with its manager; others of the same, such as further series, are kept with it. */
+function scopesOf(markets: readonly Market[]): ReadonlyMap<string, Market> {
+  const scopes = new Map<string, Market>()
+  for (const market of markets) {
+    if (chainContractOf(market)?.readDuties === undefined) continue
+    const { assetAddress, marginManagerAddress } = market
+    const scope = `${assetAddress}-${marginManagerAddress}`
+    if (!scopes.has(scope)) scopes.set(scope, market)
+  }
+  return scopes
+}
+
+const subjectOf = ({ scope, subject }: { scope: string; subject: string }): string =>
+  `${scope}/${subject}`
+
+/** What the keeper's transactions have come to. */
+interface Book {
+  /** Books what was mined, and resolves with the subjects that have a transaction whose effect the block may lack. */
+  busyAt(head: BlockPlace): Promise<Set<string>>
+}
+
+function createBook({ client, deployment, transactions, gas, docket, facts }: RoundDeps): Book {
+  /** Of transactions that are not final; bounded by them. */
+  let booked = new Set<string>()
+
+  async function bookOne(
+    intentId: string,
+    job: Job,
+    subject: string,
+    scope: string,
+  ): Promise<void> {
+    const state = transactions.stateOf(intentId)
+    if (state?.kind !== 'mined' || booked.has(intentId)) return
+    const { hash, status, revert } = state.transaction
+    const receipt = await readTransferReceipt(client, deployment, hash)
+    if (receipt === undefined) return
+    booked.add(intentId)
+    gas.paid(hash, receipt.costWei)
+    if (status === 'success') {
+      facts.confirmed(job)
+      return
+    }
+    facts.lost(job, receipt.costWei)
+    docket.failed({ scope, subject, job }, revert ?? 'reverted')
+  }
+
+  return {
+    async busyAt(head) {
+      const busy = new Set<string>()
+      const open = transactions.unsettledIntents()
+      for (const intentId of open) {
+        const intent = intentFrom(intentId)
+        if (intent === undefined) continue
+        const state = transactions.stateOf(intentId)
+        const isSeen = state?.kind === 'mined' && state.transaction.blockNumber <= head.number
+        if (!isSeen) busy.add(subjectOf(intent))
+        await bookOne(intentId, intent.job, intent.subject, intent.scope)
+      }
+      booked = new Set([...booked].filter((intentId) => open.includes(intentId)))
+      return busy
+    },
+  }
+}
+
+async function tryAll(deps: RoundDeps, head: BlockPlace, busy: Set<string>): Promise<void> {
+  const ready = deps.docket.ready((duty) => busy.has(subjectOf(duty)))
+  for (const duty of ready.slice(0, TRIED_AT_ONCE)) {
+    if (deps.stopping.aborted) return
+    // Another job of the subject may have been sent at this block.
+    if (busy.has(subjectOf(duty))) continue
+    if (await isSent(deps, head, duty)) busy.add(subjectOf(duty))
+  }
+}
+
+/** Simulates what is due and sends it. Rejects with ChainUnreachable. */
+async function isSent(
+  deps: RoundDeps,
+  head: BlockPlace,
+  duty: ScopedDuty<UpkeepCall>,
+): Promise<boolean> {
+  const { client, transactions, gas } = deps
+  const intentId = intentOf({ ...duty, blockNumber: head.number })
+  // Decided at this block before a restart, or at another block with its number.
+  if (transactions.stateOf(intentId) !== undefined) return false
+  const { to, data } = duty.task
+  const [simulation, money] = await Promise.all([
+    simulateCall(client, { from: transactions.address, to, data }, `simulation of ${duty.job}`),
+    gas.read(),
+  ])
+  if (simulation.kind === 'reverts') return isRefused(deps, duty, simulation.revert)
+  const gasLimit = roomyGasLimit(simulation.gas)
+  const { maxFeePerGas, maxPriorityFeePerGas } = money
+  const costWei = gasLimit * maxFeePerGas
+  const why = transactions.shortage(money, costWei)?.why ?? gas.pauseFor(costWei, money)
+  if (why !== undefined) return isRefused(deps, duty, why)
+  const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas }
+  if (!transactions.send({ intentId, to, data }, fees))
+    return isRefused(deps, duty, 'nothing can be signed')
+  deps.facts.sent(duty.job, intentId)
+  return true
+}
+
+function isRefused({ docket, facts }: RoundDeps, duty: Duty & ScopedDuty<UpkeepCall>, why: string) {
+  docket.refused(duty, why)
+  facts.refused(duty.job, duty.subject, why)
+  return false
+}

@@ -1,0 +1,125 @@
+import { encodeFunctionData } from 'viem'
+import type { Address } from '../../core/action.js'
+import { exactNumber } from '../../core/decimal.js'
+import type { Market } from '../../core/contracts/market.js'
+import {
+  perpetualDuties,
+  type LiveAuction,
+  type MarginedAccount,
+  type PerpetualTask,
+  type PerpetualUpkeep,
+} from '../../core/contracts/perpetual-upkeep.js'
+import type { Duty } from '../../core/contracts/upkeep.js'
+import { dutchAuctionAbi, managerAbi, perpAssetAbi, tradeModuleAbi } from '../abi/contracts.js'
+import { undefinedOnRevert } from '../abi/errors.js'
+import { selectorsOf } from '../abi/selectors.js'
+import { readAuction } from './perpetual-reads.js'
+import type { UpkeepCall, UpkeepCalls } from './registry.js'
+
+const of = {
+  ...selectorsOf(perpAssetAbi, 'openInterest', 'lastFundingPaidAt'),
+  ...selectorsOf(managerAbi, 'getMargin'),
+  ...selectorsOf(tradeModuleAbi, 'feeRecipient'),
+  ...selectorsOf(dutchAuctionAbi, 'isAuctionLive', 'getAuction', 'getAuctionStatus'),
+  ...selectorsOf(dutchAuctionAbi, 'getCurrentBidPrice'),
+}
+
+const signed = (word: bigint): bigint => BigInt.asIntN(256, word)
+
+/** What a perpetual needs at the block, with the calls that do it. Rejects unless the node answers all reads. */
+export async function readPerpetualDuties(
+  market: Market,
+  block: UpkeepCalls,
+): Promise<readonly Duty<UpkeepCall>[]> {
+  const { assetAddress: perp, tradeModuleAddress: module } = market
+  const [auction, feeAccount] = await Promise.all([
+    readAuction(market, block),
+    block.word(module, of.feeRecipient, []),
+  ])
+  const seen = await readUpkeep(market, block, auction)
+  return perpetualDuties(seen).map((duty) => ({
+    ...duty,
+    task: callOf(duty.task, { perp, auction, feeAccount }),
+  }))
+}
+
+async function readUpkeep(
+  market: Market,
+  block: UpkeepCalls,
+  auction: Address | undefined,
+): Promise<PerpetualUpkeep> {
+  const { assetAddress: perp, marginManagerAddress: manager, subId } = market
+  const holders = block.holders.filter(
+    (holder) => holder.manager === manager && holder.holdings.some(({ asset }) => asset === perp),
+  )
+  const [openInterest, fundingAt, accounts] = await Promise.all([
+    block.word(perp, of.openInterest, [subId]),
+    block.word(perp, of.lastFundingPaidAt, []),
+    Promise.all(holders.map(({ id }) => readAccount(market, block, { id, auction }))),
+  ])
+  return {
+    ...{ atSec: block.atSec, openInterest, fundingAtSec: exactNumber(fundingAt) },
+    ...{ hasAuctions: auction !== undefined, accounts },
+  }
+}
+
+async function readAccount(
+  { marginManagerAddress: manager }: Market,
+  { word, words }: UpkeepCalls,
+  { id, auction }: { readonly id: bigint; readonly auction: Address | undefined },
+): Promise<MarginedAccount> {
+  const [margin, live] = await Promise.all([
+    word(manager, of.getMargin, [id, 0n]).then(signed).catch(undefinedOnRevert),
+    auction === undefined ? 0n : word(auction, of.isAuctionLive, [id]),
+  ])
+  if (auction === undefined || live === 0n) return { id, margin }
+  const [held, status, price] = await Promise.all([
+    words(auction, of.getAuction, [id]),
+    words(auction, of.getAuctionStatus, [id]).catch(undefinedOnRevert),
+    word(auction, of.getCurrentBidPrice, [id]).then(signed).catch(undefinedOnRevert),
+  ])
+  const [, , isInsolvent = 0n] = held
+  const found: LiveAuction = {
+    isInsolvent: isInsolvent !== 0n,
+    // What the chain cannot price now is neither over nor restored.
+    price: price ?? UNPRICED,
+    canEnd: (status?.[0] ?? 0n) !== 0n,
+  }
+  return { id, margin, auction: found }
+}
+
+const UNPRICED = 1n
+
+interface Called {
+  readonly perp: Address
+  readonly auction: Address | undefined
+  /** Holds no position: touching it changes nothing but the funding of all. */
+  readonly feeAccount: bigint
+}
+
+function callOf(task: PerpetualTask, { perp, auction, feeAccount }: Called): UpkeepCall {
+  if (task.call === 'accrue_funding' || auction === undefined) {
+    const call = { abi: perpAssetAbi, functionName: 'realizeAccountPNL' } as const
+    return { to: perp, data: encodeFunctionData({ ...call, args: [feeAccount] }) }
+  }
+  const { account } = task
+  const abi = dutchAuctionAbi
+  switch (task.call) {
+    case 'start': {
+      const args = [account, NO_SCENARIO] as const
+      const data = encodeFunctionData({ abi, functionName: 'startAuction', args })
+      return { to: auction, data }
+    }
+    case 'convert': {
+      const call = { abi, functionName: 'convertToInsolventAuction', args: [account] } as const
+      return { to: auction, data: encodeFunctionData(call) }
+    }
+    case 'end': {
+      const call = { abi, functionName: 'terminateAuction', args: [account] } as const
+      return { to: auction, data: encodeFunctionData(call) }
+    }
+  }
+}
+
+/** Scenarios are of other managers: this kind's ignores which is named. */
+const NO_SCENARIO = 0n

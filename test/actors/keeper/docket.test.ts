@@ -1,0 +1,76 @@
+import { expect } from 'chai'
+import { Docket } from '../../../actors/keeper/docket.js'
+import { intentFrom, intentOf } from '../../../actors/keeper/intent.js'
+import { JOBS, type Duty } from '../../../core/contracts/upkeep.js'
+
+const start: Duty<string> = { job: 'auction_start', subject: 'account-7', task: 'start' }
+const funding: Duty<string> = { job: 'funding', subject: 'funding', sinceSec: 90, task: 'touch' }
+const none = () => false
+
+describe("the keeper's docket", () => {
+  let docket: Docket<string>
+  beforeEach(() => {
+    docket = new Docket()
+  })
+  const ready = () => docket.ready(none).map(({ job }) => job)
+
+  it('gives what is due, the nearest to its bound first, without what is busy', () => {
+    docket.observe('perp', [start, { ...funding, sinceSec: 200 }], 200)
+    expect(ready()).to.deep.equal(['funding', 'auction_start'])
+    docket.observe('perp', [start, funding], 110)
+    expect(docket.ready(({ subject }) => subject === 'funding')).to.deep.equal([
+      { ...start, scope: 'perp' },
+    ])
+    docket.observe('perp', [], 111)
+    expect(ready()).to.deep.equal([])
+  })
+
+  it('keeps the duties of other contracts', () => {
+    docket.observe('one', [start], 100)
+    docket.observe('other', [start], 101)
+    docket.observe('one', [], 102)
+    expect(docket.ready(none)).to.deep.equal([{ ...start, scope: 'other' }])
+  })
+
+  it('says what is late, by when it became due or was first seen, and why', () => {
+    docket.observe('perp', [start, funding], 100)
+    const lateAt = (atSec: number) => {
+      docket.observe('perp', [start, funding], atSec)
+      return docket.late()
+    }
+    expect(lateAt(90 + JOBS.funding)).to.deep.equal([])
+    expect(lateAt(91 + JOBS.funding)).to.deep.equal([
+      { job: 'funding', sinceSec: JOBS.funding + 1 },
+    ])
+    docket.refused({ ...start, scope: 'perp' }, 'BLF_DataTooOld')
+    expect(lateAt(101 + JOBS.auction_start)).to.deep.include({
+      ...{ job: 'auction_start', sinceSec: JOBS.auction_start + 1, why: 'BLF_DataTooOld' },
+    })
+    docket.observe('perp', [], 1_000)
+    expect(lateAt(1_001)).to.deep.equal([{ job: 'funding', sinceSec: 1_001 - 90 }])
+  })
+
+  it('tries what was refused at once, and what reverted after a rest that doubles to ten minutes', () => {
+    const duty = { ...start, scope: 'perp' }
+    const observe = (atSec: number) => docket.observe('perp', [start], atSec)
+    observe(100)
+    docket.refused(duty, 'BLF_DataTooOld')
+    expect(ready()).to.deep.equal(['auction_start'])
+    for (const rest of [10, 20, 40, 80, 160, 320, 600, 600]) {
+      observe(100_000)
+      docket.failed(duty, 'DA_AuctionAlreadyStarted')
+      observe(100_000 + rest - 1)
+      expect(ready(), `${rest}`).to.deep.equal([])
+      observe(100_000 + rest)
+      expect(ready(), `${rest}`).to.deep.equal(['auction_start'])
+    }
+  })
+
+  it('names its transactions so that they can be told from any other', () => {
+    const intent = { scope: '0xa-0xb', subject: 'account-7', job: 'auction_end', blockNumber: 12n }
+    const id = intentOf({ ...intent, job: 'auction_end' })
+    expect(intentFrom(id)).to.deep.equal(intent)
+    for (const other of ['deposit:0xab', `${id}/1`, id.replace('auction_end', 'toString'), ''])
+      expect(intentFrom(other), other).to.equal(undefined)
+  })
+})
