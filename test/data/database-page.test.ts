@@ -20,7 +20,8 @@ one writing process. \`data/open.ts\` opens it, sets and asserts WAL mode, forei
 | \`executor.db\` | \`executor\` | \`auditor\`, read-only | \`synchronous=NORMAL\` | none: it is rebuilt from \`JOURNAL_executor\` ([0070](decisions/0070-the-stream-before-the-file.md)). If that is lost too, the executor does not start: see \`EXECUTOR_ACCEPT_NONCES\` |
 | \`accounts.db\` | \`chain-reader\` | only the writer | \`synchronous=NORMAL\` | none: it is made again from the chain ([0082](decisions/0082-accounts-of-owners.md)) |
 | \`deposits.db\`, \`withdrawals.db\` | \`deposit-submitter\`, \`withdrawal-submitter\` | only the writer | \`synchronous=FULL\` | none: the records are made from the claims in the journal, without \`permit_tx_hash\`; limits of requests and the gas of the last hour begin anew |
-| \`deposit-transactions.db\`, \`withdrawal-transactions.db\` | the same | only the writer | \`synchronous=NORMAL\` | none: rebuilt from \`JOURNAL_<process>\` |
+| \`keeper.db\` | \`keeper\` | only the writer | \`synchronous=NORMAL\` | the gas of the last hour, so that its budget begins anew |
+| \`deposit-transactions.db\`, \`withdrawal-transactions.db\`, \`keeper-transactions.db\` | the same | only the writer | \`synchronous=NORMAL\` | none: rebuilt from \`JOURNAL_<process>\` |
 
 Any of these files may be deleted with its \`-wal\` and \`-shm\` files while the processes that have it open are down
 (\`test/e2e/samples.test.ts\` deletes each).
@@ -46,7 +47,9 @@ const DATABASES: Readonly<Record<string, string>> = {
   accounts: 'accounts.db',
   history: 'history.db',
   intake: 'intake.db',
-  journal: 'executor.db, deposit-transactions.db, withdrawal-transactions.db',
+  journal:
+    'executor.db, deposit-transactions.db, withdrawal-transactions.db, keeper-transactions.db',
+  keeper: 'keeper.db',
   transfers: 'deposits.db, withdrawals.db',
 }
 
