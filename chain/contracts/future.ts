@@ -72,7 +72,7 @@ function markOf(
 
 const closed = getAbiItem({ abi: futuresManagerAbi, name: 'PositionClosed' })
 const POSITION_CLOSED = toEventSelector(closed)
-const OPEN_INTEREST = selectorsOf(futureAssetAbi, 'openInterest').openInterest
+const OPEN_SERIES = selectorsOf(futureAssetAbi, 'openSeries').openSeries
 
 /** A series is closed out at its settlement price, by any caller, once it is settled. */
 const closing: Closing = {
@@ -90,8 +90,11 @@ const closing: Closing = {
       variation: args.vm,
     }
   },
-  isAnyLeft: async ({ assetAddress, subId }, { word }) =>
-    (await word(assetAddress, OPEN_INTEREST, [subId])) !== 0n,
+  // Only a series without positions is retired; `openInterest` counts the longs alone.
+  async isAnyLeft({ assetAddress, subId }, { words }) {
+    const [, , ...open] = await words(assetAddress, OPEN_SERIES, [])
+    return open.includes(subId)
+  },
 }
 
 /** A dated future on the chain: accounts carry positions against margin in USDC and cNGN, which their manager computes. */

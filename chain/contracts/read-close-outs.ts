@@ -11,7 +11,7 @@ import { chainContractOf } from './registry.js'
 export interface CloseOutsRead {
   /** In the order of the chain; those of accounts that the matching contract does not hold are left out. */
   readonly closed: readonly CloseOut[]
-  /** Whether a position of the market is open at the head. */
+  /** Whether a position of the market may be open at the head. */
   readonly isAnyLeft: boolean
 }
 

@@ -174,7 +174,7 @@ export interface Closing {
   readonly read: (
     log: Pick<RpcLog, 'topics' | 'data'>,
   ) => Pick<CloseOut, 'subaccountId' | 'position' | 'price' | 'variation'>
-  /** Whether a position is left to be closed. */
+  /** Whether a position may be left to be closed. */
   readonly isAnyLeft: (market: Market, block: PlainCalls) => Promise<boolean>
 }
 

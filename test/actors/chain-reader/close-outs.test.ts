@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { openChainSource } from '../../../actors/chain-reader/chain-source.js'
-import { startChainReader } from '../../../actors/chain-reader/start.js'
+import { READ_AGAIN } from '../../../actors/chain-reader/follow-close-outs.js'
+import { startChainReader, type ChainReader } from '../../../actors/chain-reader/start.js'
 import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import { projectPrices } from '../../../actors/projector/project-prices.js'
@@ -12,7 +13,6 @@ import { openReadModel, type ReadModel } from '../../../data/history/read-model.
 import { createPriceWriter } from '../../../data/history/write-prices.js'
 import type { Subscription } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import type { Running } from '../../../runtime/process/process.js'
 import { aFuture } from '../../support/builders.js'
 import { ONE } from '../../support/devnet-actions.js'
 import type { Trader } from '../../support/devnet-world.js'
@@ -36,12 +36,14 @@ import { silentLog } from '../../support/intake-stage.js'
 const FUNDS = { usdc: 1_000n * ONE, cngn: 1_000_000n * ONE }
 const SETTLED_AT = 1_510n * ONE
 
+type Closing = ReturnType<typeof act>
+
 describe('the close-outs of a series, from the chain to the read model', () => {
   let world: FuturesWorld
   let market: Market
   let bus: MemoryBus
   let matcher: Matcher
-  let reader: Running
+  let reader: ChainReader
   let history: TestHistory
   let reads: ReadModel
   let projected: Subscription
@@ -96,6 +98,10 @@ describe('the close-outs of a series, from the chain to the read model', () => {
     if (found === undefined) throw new Error('no trader')
     return found
   }
+  const closeOut = (...of: readonly Trader[]): Closing => {
+    const ids = of.map(({ subaccountId }) => subaccountId)
+    return act(world, KEEPER, 'manager', 'closeOut', world.subId, ids)
+  }
   const shown = (of: Trader) => reads.closeOuts(of.address, { limit: 10 })
   const told = async () => {
     const messages = await bus.read(commandsStream(market.market), 1, 100_000)
@@ -117,20 +123,25 @@ describe('the close-outs of a series, from the chain to the read model', () => {
     const subId = world.subId
     await act(world, world.at.deployer, 'asset', 'setFallbackPrice', subId, SETTLED_AT)
     expect(shown(long)).to.deep.equal([])
-    const ids = traders.map(({ subaccountId }) => subaccountId)
-    const { blockNumber, transactionHash } = await act(
-      ...([world, KEEPER, 'manager', 'closeOut', subId, ids] as const),
-    )
-    const { timestamp } = await world.client.getBlock({ blockNumber })
+    const expected = async (closing: Closing, of: Trader, contracts: bigint) => {
+      const { blockNumber, transactionHash } = await closing
+      const { timestamp } = await world.client.getBlock({ blockNumber })
+      return {
+        ...{ market: market.market, subaccountId: of.subaccountId, size: contracts * 1_000n },
+        ...{ price: SETTLED_AT, variation: contracts * 1_000n * 10n, txHash: transactionHash },
+        ...{ blockNumber: Number(blockNumber), atMs: Number(timestamp) * 1_000 },
+      }
+    }
+    const longs = closeOut(long, gone)
+    await eventually(() => shown(long).length === 1)
+    expect(shown(long)[0]).to.deep.include(await expected(longs, long, 2n * ONE))
+    // Any caller may close the shorts much later.
+    await world.client.mine({ blocks: Number(READ_AGAIN) + 5 })
+    const head = Number(await world.client.getBlockNumber())
+    await eventually(() => reader.standing().positions.block_number === head)
+    const shorts = closeOut(short)
     await eventually(() => shown(short).length === 1)
-    const expected = (of: Trader, contracts: bigint) => ({
-      ...{ market: market.market, subaccountId: of.subaccountId, size: contracts * 1_000n },
-      ...{ price: SETTLED_AT, variation: contracts * 1_000n * 10n, txHash: transactionHash },
-      ...{ blockNumber: Number(blockNumber), atMs: Number(timestamp) * 1_000 },
-    })
-    expect(shown(long)).to.have.length(1)
-    expect(shown(long)[0]).to.deep.include(expected(long, 2n * ONE))
-    expect(shown(short)[0]).to.deep.include(expected(short, -4n * ONE))
+    expect(shown(short)[0]).to.deep.include(await expected(shorts, short, -4n * ONE))
     expect(shown(gone)).to.deep.equal([])
     expect(await told()).to.have.length(2)
   })
