@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
@@ -19,6 +19,7 @@ import {
   transfersSubjects,
 } from '../../../bus-schemas/subjects.js'
 import { JOURNAL_OWNERS } from '../../../core/transaction-journal.js'
+import { JOURNAL_FILES } from '../../../data/journal/journal-file.js'
 import { createRestClient, nearestSeries, randomNonce, signOrder } from '../../../client/index.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
 import { listCheckpoints } from '../../../runtime/bus/checkpoint-store.js'
@@ -112,7 +113,7 @@ async function untilCheckpoint({ dataDir }: TestVenue): Promise<void> {
   }
 }
 
-const streamsOf = (markets: readonly string[]) => [
+const streamsOf = (markets: readonly string[], dataDir: string) => [
   { stream: registerStream, subject: registerSubject },
   ...LEADING_PROCESSES.map((process) => ({
     stream: leadStream(process),
@@ -123,10 +124,13 @@ const streamsOf = (markets: readonly string[]) => [
     { stream: feedStream(market), subject: feedSubject(market) },
     { stream: checkpointsStream(market), subject: checkpointsSubject(market) },
   ]),
-  ...JOURNAL_OWNERS.map((owner) => ({
-    stream: journalStream(owner),
-    subject: journalSubject(owner),
-  })),
+  // The keeper of a venue without its key has none.
+  ...JOURNAL_OWNERS.filter((owner) => existsSync(join(dataDir, JOURNAL_FILES[owner]))).map(
+    (owner) => ({
+      stream: journalStream(owner),
+      subject: journalSubject(owner),
+    }),
+  ),
   { stream: transfersStream, subject: transfersSubjects },
 ]
 
@@ -162,7 +166,10 @@ async function fill(venue: TestVenue, folder: string): Promise<void> {
   const answers = await readAnswers(venue.devnet, noted)
   await venue.stop({ keepData: true })
   writeFiles(venue.dataDir, folder)
-  const kept = streamsOf(listed.map(({ market }) => market))
+  const kept = streamsOf(
+    listed.map(({ market }) => market),
+    venue.dataDir,
+  )
   const streams = await withStore(venue.dataDir, (bus) => writeStreams(bus, kept, folder))
   const { version: release } = JSON.parse(readFileSync(inProject('package.json'), 'utf8')) as {
     version: string
