@@ -2,7 +2,7 @@ import type { OrderEntrySpec, MarketPresentation } from '../core/contracts/marke
 import type { MarketEntry, MarketTexts } from '../core/contracts/market-register.js'
 import { oneOf, text, whole } from '../core/wire/codec.js'
 import { list, optional, struct, union } from '../core/wire/compound.js'
-import { message, since, WIRE_VERSION } from './envelope.js'
+import { message, since, storedText, WIRE_VERSION } from './envelope.js'
 import { marketOpening, operatorProof, type OperatorProof } from './markets.js'
 
 /** The stream that is the register of markets, and how an operator has markets registered. */
@@ -43,24 +43,38 @@ const entry = struct<MarketEntry>({
 })
 const entries = list(entry, 1, MAX_REGISTERED)
 
-/** One message of the register: what was registered together, by whom and why. */
-export interface Registration {
+/** What is registered together, by whom and why. */
+export interface Wanted {
   readonly by: string
   readonly reason: string
   readonly entries: readonly MarketEntry[]
 }
 
+/** One message of the register. */
+export interface Registration extends Wanted {
+  /** Unix milliseconds of the order intake's clock; absent of what release 0.3.0 registered. */
+  readonly atMs?: number
+}
+
+const wanted = since(WIRE_VERSION, struct<Wanted>({ by: text, reason: text, entries }))
+
+/** Since version 11 with its time. */
 export const {
   version: REGISTRATION_VERSION,
   encode: encodeRegistration,
   decode: decodeRegistration,
 } = message(
   'registration',
-  since(WIRE_VERSION, struct<Registration>({ by: text, reason: text, entries })),
+  wanted.next(
+    struct<Registration>({ by: text, reason: text, entries, atMs: optional(whole) }),
+    (older) => older,
+  ),
 )
 
+const wantedText = storedText('registration that is asked for', wanted)
+
 /** Asked on `askRegister`. */
-export interface RegisterRequest extends Registration {
+export interface RegisterRequest extends Wanted {
   /** The end of the register from which the entries were made: at another one they are refused. */
   readonly after_seq: number
   readonly proof?: OperatorProof
@@ -72,7 +86,7 @@ export const registerText = (
   { key, issued_at_ms, nonce }: Omit<OperatorProof, 'signature'>,
 ): Uint8Array => {
   const { by, reason, entries } = registration
-  const said = Buffer.from(encodeRegistration({ by, reason, entries })).toString('utf8')
+  const said = wantedText.write({ by, reason, entries })
   return Buffer.from(
     JSON.stringify(['venue register command', after_seq, said, key, issued_at_ms, nonce]),
   )

@@ -6,6 +6,7 @@ import {
   type MarketChange,
   type MarketRequest,
 } from '../../bus-schemas/markets.js'
+import type { Registration } from '../../bus-schemas/register.js'
 import { askMarket } from '../../bus-schemas/subjects.js'
 import { expiriesFrom, nextSeries, type NextSeries } from '../../core/contracts/future-calendar.js'
 import { isSeries } from '../../core/contracts/future.js'
@@ -17,7 +18,7 @@ import { rowOf } from '../../data/market-row.js'
 import { readRows } from '../../data/markets.js'
 import { rowOfNextSeries } from '../../data/series-row.js'
 import { NoAnswer } from '../../runtime/bus/bus.js'
-import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
+import { marketsIn, readRegister, readRegistrations } from '../../runtime/bus/market-register.js'
 import type { OperatorConfig } from './config.js'
 import type { MarketOrder } from './command-line.js'
 import { OrderRefused } from './order-refused.js'
@@ -43,6 +44,8 @@ export async function carryOut(deps: OperatorDeps, order: MarketOrder): Promise<
   switch (order.kind) {
     case 'list':
       return listMarkets(deps)
+    case 'history':
+      return (await readRegistrations(deps.bus)).map(wordRegistration)
     case 'add':
       return addMarkets(deps, order)
     case 'row':
@@ -66,6 +69,13 @@ async function listMarkets(deps: OperatorDeps): Promise<string[]> {
   const nowSec = Math.floor(deps.nowMs() / 1_000)
   const next = nextSeries(deps.calendar, markets, nowSec)
   return next === undefined ? lines : [...lines, wordNext(next, nowSec)]
+}
+
+/** Texts are quoted: they are an operator's own. */
+function wordRegistration({ by, reason, entries, atMs }: Registration): string {
+  const at = atMs === undefined ? 'at an unknown time' : isoTime(atMs)
+  const markets = entries.map(({ opening }) => opening.identity.market).join(', ')
+  return `${at} by ${by}, ${JSON.stringify(reason)}: ${markets}`
 }
 
 type Change = Extract<MarketOrder, { kind: 'change' }>

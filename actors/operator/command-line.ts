@@ -9,6 +9,7 @@ import type { SealKey } from './backup/sealed-files.js'
 /** What is asked of a market. */
 export type MarketOrder =
   | { readonly kind: 'list' }
+  | { readonly kind: 'history' }
   | { readonly kind: 'add'; readonly file: string; readonly reason: string }
   /** Unix seconds; absent: the next one by FUTURES_CALENDAR. */
   | { readonly kind: 'row'; readonly expirySec: number | undefined }
@@ -108,6 +109,11 @@ function addMarket(program: Command, given: (order: MarketOrder) => void): void 
     .description('every market with its state and its rules, and the next series of futures')
     .addHelpText('after', examples('./venue market list'))
     .action(() => given({ kind: 'list' }))
+  market
+    .command('history')
+    .description('every registration: when, by whom, why, and of which markets')
+    .addHelpText('after', examples('./venue market history'))
+    .action(() => given({ kind: 'history' }))
   market
     .command('add <file.json>')
     .description(

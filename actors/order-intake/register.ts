@@ -8,6 +8,7 @@ import {
   whyTooMany,
   type RegisterAnswer,
   type RegisterRequest,
+  type Wanted,
 } from '../../bus-schemas/register.js'
 import { askRegister, registerStream, registerSubject } from '../../bus-schemas/subjects.js'
 import { CannotStart } from '../../core/cannot-start.js'
@@ -85,7 +86,6 @@ export async function provideRegister(parts: ImportParts): Promise<void> {
     log.info({ markets: entries.map(nameOf), seq }, 'the market file is imported')
   } catch (error) {
     if (!(error instanceof AnotherWriter)) throw error
-    // Of two copies with the same file, both have written the same message.
     log.warn('the market file is not imported: another order intake has imported its own')
   }
 }
@@ -142,15 +142,13 @@ async function asLogged(bus: Bus, row: Market): Promise<Market> {
 
 const nameOf = ({ opening }: MarketEntry): string => opening.identity.market
 
-type Registered = Pick<RegisterRequest, 'by' | 'reason' | 'entries'>
-
 /** Appends what is registered after the message `lastSeq`, and resolves with its place. Throws AnotherWriter. */
 async function register(
   { bus, log }: RegisterParts,
-  { by, reason, entries }: Registered,
+  { by, reason, entries }: Wanted,
   lastSeq: number,
 ): Promise<number> {
-  const data = encodeRegistration({ by, reason, entries })
+  const data = encodeRegistration({ by, reason, entries, atMs: Date.now() })
   if (data.length > MAX_MESSAGE_BYTES) {
     throw new MarketFileError('the markets do not fit one message: register fewer at once')
   }

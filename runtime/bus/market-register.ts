@@ -1,4 +1,4 @@
-import { decodeRegistration } from '../../bus-schemas/register.js'
+import { decodeRegistration, type Registration } from '../../bus-schemas/register.js'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { registerStream } from '../../bus-schemas/subjects.js'
 import { CannotStart } from '../../core/cannot-start.js'
@@ -22,13 +22,29 @@ const READ_CHUNK = 16
 
 /** The register as it stands, empty where it does not exist. Throws BusUnavailable. */
 export async function readRegister(bus: Pick<Bus, 'read' | 'streamState'>): Promise<ReadRegister> {
-  const { lastSeq } = await stateOrEmpty(bus, registerStream)
   let register: ReadRegister = { entries: new Map(), seq: 0 }
-  while (register.seq < lastSeq) {
-    const messages = await bus.read(registerStream, register.seq + 1, READ_CHUNK)
-    for (const message of messages) register = withMessage(register, message)
-  }
+  for await (const message of messagesOf(bus)) register = withMessage(register, message)
   return register
+}
+
+/** Every registration, oldest first. Throws BusUnavailable. */
+export async function readRegistrations(
+  bus: Pick<Bus, 'read' | 'streamState'>,
+): Promise<readonly Registration[]> {
+  const registrations: Registration[] = []
+  for await (const { data } of messagesOf(bus)) registrations.push(decodeRegistration(data))
+  return registrations
+}
+
+async function* messagesOf(bus: Pick<Bus, 'read' | 'streamState'>): AsyncGenerator<BusMessage> {
+  const { lastSeq } = await stateOrEmpty(bus, registerStream)
+  let seq = 0
+  while (seq < lastSeq) {
+    for (const message of await bus.read(registerStream, seq + 1, READ_CHUNK)) {
+      yield message
+      seq = message.seq
+    }
+  }
 }
 
 const withMessage = ({ entries }: ReadRegister, { seq, data }: BusMessage): ReadRegister => ({

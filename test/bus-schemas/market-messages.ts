@@ -24,10 +24,14 @@ const anyProof = fc.record({
 
 /** The register of markets, what an operator asks of it and of the matcher that leads a market, and the answers. */
 export const marketMessages: readonly Declared[] = [
-  message('registration', fc.record({ by: anyText, reason: anyText, entries }), {
-    encode: encodeRegistration,
-    decode: decodeRegistration,
-  }),
+  message(
+    'registration',
+    fc.record(
+      { by: anyText, reason: anyText, entries, atMs: fc.nat() },
+      { requiredKeys: ['by', 'reason', 'entries'] },
+    ),
+    { encode: encodeRegistration, decode: decodeRegistration },
+  ),
   message(
     'register request',
     fc.record(

@@ -6,8 +6,9 @@ import { checkOperator } from '../../../runtime/bus/check-operator.js'
 import { carryOut, type OperatorDeps } from '../../../actors/operator/change-market.js'
 import { OrderRefused } from '../../../actors/operator/order-refused.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
+import { encodeRegistration } from '../../../bus-schemas/register.js'
 import { encodeMarketAnswer } from '../../../bus-schemas/markets.js'
-import { askMarket, commandsStream } from '../../../bus-schemas/subjects.js'
+import { askMarket, commandsStream, registerSubject } from '../../../bus-schemas/subjects.js'
 import type { FuturesCalendar } from '../../../core/contracts/future-calendar.js'
 import { OPEN, openingOf } from '../../../core/contracts/market-terms.js'
 import { defaultMarketFile } from '../../../data/markets.js'
@@ -20,6 +21,7 @@ import type { Running } from '../../../runtime/process/process.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { futureAddresses, testAddresses } from '../../support/builders.js'
 import { marketOrderIn } from '../../support/market-order.js'
+import { eventually } from '../../support/eventually.js'
 import { registerMarkets, startRegister } from '../../support/registered.js'
 import { tempDir } from '../../support/temp-dir.js'
 import { stageMarket, startOn, type StartedMatcher } from '../matcher/stage.js'
@@ -172,6 +174,31 @@ describe('./venue market', () => {
     const lines = await run(`add ${file}`, key, { openWithinMs: 10_000 })
     expect(lines[0]).to.match(/: enabled, open, taker_fee_bps=25 /)
     expect(await registered()).to.deep.equal([{ ...stageMarket, aliases: ['NEW'] }])
+  })
+
+  it('prints who registered what, when and why, of every release', async () => {
+    const older = {
+      by: 'bob',
+      reason: 'of "0.3.0"',
+      entries: [...(await readRegister(bus)).entries.values()],
+    }
+    const [, form] = JSON.parse(Buffer.from(encodeRegistration(older)).toString('utf8')) as [
+      number,
+      unknown[],
+    ]
+    await bus.append(registerSubject, Buffer.from(JSON.stringify([10, form.slice(0, 3)])))
+    await eventually(async () => (await run('list')).length === 1)
+    const startedMs = Date.now()
+    await run(`add ${write([other])} --reason more`)
+    const [first, second, third = '', ...more] = await run('history')
+    expect([first, second, more.length]).to.deep.equal([
+      `at an unknown time by test, "test": ${NAME}`,
+      `at an unknown time by bob, "of \\"0.3.0\\"": ${NAME}`,
+      0,
+    ])
+    const [at = '', ...words] = third.split(' ')
+    expect(words.join(' ')).to.equal('by ada, "more": B')
+    expect(Date.parse(at)).to.be.within(startedMs, Date.now())
   })
 
   it('registers for two operators at once, each with ordinals of its own (OPE-039)', async () => {

@@ -160,12 +160,13 @@ describe('a registration by an operator', () => {
   }
   const after = (seq: number) => eventually(async () => (await readRegister(bus)).seq === seq)
 
-  it('is durable before its answer, with who and why', async () => {
+  it('is durable before its answer, with when, who and why', async () => {
+    const beforeMs = Date.now()
     expect(await ask()).to.deep.equal({ kind: 'registered', seq: 1 })
     const [message] = await bus.read(registerStream, 1, 1)
-    expect(decodeRegistration(message?.data ?? new Uint8Array())).to.deep.equal({
-      ...{ by: 'ada', reason: 'more', entries: [entryOf(spot)] },
-    })
+    const { atMs = 0, ...wanted } = decodeRegistration(message?.data ?? new Uint8Array())
+    expect(wanted).to.deep.equal({ by: 'ada', reason: 'more', entries: [entryOf(spot)] })
+    expect(atMs).to.be.within(beforeMs, Date.now())
   })
 
   it('counts from the end of the register alone, and is not made twice', async () => {
