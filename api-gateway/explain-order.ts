@@ -15,7 +15,7 @@ import type {
 } from '../interface/explanation.js'
 import { cancelReasons, holdReasons, marketReasons, type Reason } from '../interface/reasons.js'
 
-/** What an order is explained from beside its record. */
+/** What an order is explained from besides its record. */
 export interface Known {
   readonly life: OrderLife
   /** Undefined while the fan-out does not answer, or where nothing is asked of it. */

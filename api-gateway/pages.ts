@@ -8,7 +8,7 @@ import { answerBytes } from '../runtime/http/answer-bytes.js'
 import { refuse, type GatewayContext, type Handler } from './context.js'
 import { broken, refused, tooManyReads, type Operation } from './route.js'
 
-/** Pages for browsers: each loads only what this gateway serves beside it. */
+/** Pages for browsers: each loads only what this gateway serves next to it. */
 
 /** Nothing from elsewhere, nothing inline; a style sheet may hold icons as data. */
 const CONTENT_SECURITY_POLICY = [
@@ -39,7 +39,7 @@ export function fileAsset(path: string, type: string): Asset {
   }
 }
 
-/** A file of the market page, which the build puts beside this program. */
+/** A file of the market page, which the build puts next to this program. */
 export const builtFile = (name: string): string =>
   fileURLToPath(new URL(`../../dist/web/${name}`, import.meta.url))
 

@@ -60,7 +60,7 @@ export const { encode: encodeBalancesAnswer, decode: decodeBalancesAnswer } = me
   ),
 )
 
-/** What the fan-out knows of one order beside its record: asked by the gateway to explain the order. */
+/** What the fan-out knows of one order besides its record: asked by the gateway to explain the order. */
 
 /** A question on `askOrderFacts`. */
 export interface OrderFactsQuestion {

@@ -72,7 +72,7 @@ export const marketTerms = struct<MarketTerms>({
   }),
 })
 
-/** Terms as a reader of the feed stores them beside its position. */
+/** Terms as a reader of the feed stores them with its position. */
 export const termsText = storedText('stored terms', since(WIRE_VERSION, marketTerms))
 
 /** What an operator asks for. `show` changes nothing; the fields of `set` have the names and texts of a market file. */

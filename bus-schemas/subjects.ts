@@ -122,7 +122,7 @@ const CHAIN_READER = ['chain-reader'] as const
 const MATCHER = ['matcher'] as const
 const ALL = ['order-intake', 'chain-reader', 'matcher'] as const
 
-/** Sources under which commands are numbered, beside the one of the intake. */
+/** Sources under which commands are numbered, besides the one of the intake. */
 export const CHAIN_READER_SOURCE = 'chain-reader'
 /** Everything that a market's matcher itself puts into the log. */
 export const MATCHER_SOURCE = 'matcher'

@@ -49,7 +49,7 @@ export interface KeyedOrder {
 }
 
 /**
- * Temporary tables beside a projection made for an audit: the fills of the chain, each claimed by at most one
+ * Temporary tables next to a projection made for an audit: the fills of the chain, each claimed by at most one
  * settlement.
  */
 export interface AuditScratch {

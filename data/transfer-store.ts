@@ -18,7 +18,7 @@ export interface StoredTransfer {
   readonly blockHash?: Hex
 }
 
-/** Columns that a step changes beside the record. */
+/** Columns that a step changes besides the record. */
 export interface StepDetails {
   /** Unix milliseconds of the first signature for the transfer; later values are ignored. */
   readonly submittedAtMs?: number

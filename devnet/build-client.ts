@@ -6,7 +6,7 @@ import ts from 'typescript'
 import { flatTypes } from './client-types.js'
 
 /**
- * Makes the package of the client: `client/package.json` beside `lib/`, with one module that leaves viem to its user, one
+ * Makes the package of the client: `client/package.json` next to `lib/`, with one module that leaves viem to its user, one
  * for browsers with everything in it, and declarations that need nothing but viem.
  */
 

@@ -8,7 +8,7 @@ import { executorRefusals, refuse } from './refusals.js'
 export interface DoorRules {
   /** Callers send it as `Authorization: Bearer …`. */
   readonly secret: string
-  /** Names by which callers reach the executor, beside loopback's; lower case, without a port. */
+  /** Names by which callers reach the executor, besides loopback's; lower case, without a port. */
   readonly hosts: readonly string[]
 }
 

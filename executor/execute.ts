@@ -109,7 +109,7 @@ interface Running {
 interface Executing extends ExecuteDeps {
   /** By settlement id: closes the gap between the look-up and the journal. Bounded by the queue. */
   readonly running: Map<string, Running>
-  /** By intent, oldest first: what a refusal knows beside its journaled name. */
+  /** By intent, oldest first: what a refusal knows besides its journaled name. */
   readonly refusals: Map<string, RefusedAnswer>
 }
 

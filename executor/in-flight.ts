@@ -43,7 +43,7 @@ export interface InFlightBook {
   after(count: number): InFlight
 }
 
-/** Mined transactions that are kept beside those in flight: more than a reorganisation can undo. */
+/** Mined transactions that are kept besides those in flight: more than a reorganisation can undo. */
 const MINED_KEPT = 256
 
 /** Bounded by the transactions that may be in flight. */
@@ -114,7 +114,7 @@ export interface ShortQuestion<Match extends SettlementTerms> {
 }
 
 /**
- * The matches whose claims may not fit beside what is in flight, with the accounts that may be short. Everything in
+ * The matches whose claims may not fit in addition to what is in flight, with the accounts that may be short. Everything in
  * flight is assumed to take all that it claims and to bring in nothing, so every other match can be paid whatever
  * becomes of those in flight. Only accounts that another match touches are read.
  */
@@ -161,7 +161,7 @@ function sharedAccounts({ matches, inFlight, countEarlier }: ShortQuestion<Settl
 }
 
 /**
- * What is left of the shared accounts beside the claims in flight, the claims of the matches, and the accounts of which
+ * What the claims in flight leave of the shared accounts, the claims of the matches, and the accounts of which
  * something in flight may take anything.
  */
 async function readLeft(

@@ -7,7 +7,7 @@ import type { QueuedSettlement } from './settlement.js'
 
 /** While so many blocks' gas is in flight nothing is added: what arrives later would be mined after it. */
 const MAX_BLOCKS_IN_FLIGHT = 2n
-/** The part of a block's gas that dust in flight may have, beside others and while none waits. */
+/** The part of a block's gas that dust in flight may have, while others wait and while none does. */
 const PART_OF_DUST = { besideOthers: 10n, alone: 2n }
 
 /** Which settlements come next. */
@@ -47,7 +47,7 @@ export function createGroupChoice({ maxGroup, gasTokenPrice }: GroupChoiceDeps):
   }
 }
 
-/** How many settlements the next group may have beside what is in flight, and how many of them may be dust. */
+/** How many settlements the next group may have besides what is in flight, and how many of them may be dust. */
 function roomFor(
   due: readonly QueuedSettlement[],
   most: number,
@@ -59,7 +59,7 @@ function roomFor(
   const part = othersWait ? PART_OF_DUST.besideOthers : PART_OF_DUST.alone
   // Rounded down.
   const left = (blockGasLimit / part - dustGas) / GAS_OF_A_MATCH
-  // One stands in every group beside others, and by itself where none is in flight.
+  // One stands in every group with others, and by itself where none is in flight.
   const least = othersWait || dustGas === 0n ? 1 : 0
   const mostOfGroup = othersWait ? Math.floor(most / Number(part)) : most
   const fitting = left < BigInt(mostOfGroup) ? Number(left) : mostOfGroup

@@ -33,9 +33,9 @@ const TRANSACTION_GAS = 21_000n
 const ZERO_BYTE_GAS = 4n
 const BYTE_GAS = 16n
 const ZERO_DIGIT = 0x30
-/** Calldata beside each call: offsets, lengths and the gas limit. */
+/** Calldata besides each call: offsets, lengths and the gas limit. */
 const WRAPPING_GAS = 3_000n
-/** What the batch executor spends on a match beside its call, and reserves before it tries one. */
+/** What the batch executor spends on a match besides its call, and reserves before it tries one. */
 const OVERHEAD_GAS = 45_000n
 
 /** Many matches in one transaction, through the batch executor. */

@@ -40,7 +40,7 @@ interface Round {
 /**
  * Simulates the settlements, sends those that pass, refuses those that the chain refuses, and returns those that stay
  * in the queue, in their order. Matches in flight are taken into account: a refusal is final only when nothing in
- * flight could change it, and a settlement whose claims do not fit beside those in flight is not sent. Rejects with
+ * flight could change it, and a settlement whose claims do not fit in addition to those in flight is not sent. Rejects with
  * ChainUnreachable, and with the errors of the lane and the journal.
  */
 export async function settleGroup(

@@ -68,7 +68,7 @@ function marketFaults(reads: FaultReads): (market: Market) => Promise<VenueFault
 }
 
 /**
- * Reads regularly what a settlement needs beside its orders: the right to settle, the allowed module, the managers'
+ * Reads regularly what a settlement needs besides its orders: the right to settle, the allowed module, the managers'
  * pause. A fault that only a match shows (a stale feed, a cap, a missing consent) is looked for with the newest match
  * that met it, one for each market.
  */

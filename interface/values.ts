@@ -118,7 +118,7 @@ export const hash = z
     examples: [`0x${'77'.repeat(32)}`],
   })
 
-/** Names of reverts that no contract declares, beside `Error`, `Panic` and the errors of the contracts. */
+/** Names of reverts that no contract declares, besides `Error`, `Panic` and the errors of the contracts. */
 export const revertName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/)

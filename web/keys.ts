@@ -95,7 +95,7 @@ export async function connectWallet(provider: Provider): Promise<Account> {
   return { name: 'wallet', signer, subaccountOf: () => undefined }
 }
 
-/** Wallets want the type of the domain beside the others. */
+/** Wallets want the type of the domain among the others. */
 const withDomainType = (data: Parameters<typeof serializeTypedData>[0]): typeof data => ({
   ...data,
   types: {

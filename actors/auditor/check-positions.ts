@@ -16,7 +16,7 @@ const PAGE = 500
 
 /** An account whose position is not the sum of its fills. */
 interface Odd {
-  /** What moved its position beside fills and is explained. */
+  /** What moved its position besides fills and is explained. */
   explained: bigint
   /** Moves of the blocks that were searched. */
   moved: bigint

@@ -73,7 +73,7 @@ export interface FollowedFacts {
   readonly publish: PublishFacts['market']
   /** Whether every account is to be read again after these facts. */
   readonly outdate: (before: MarketFacts, now: MarketFacts) => boolean
-  /** Events beside those of balances and custody that change the facts of an account. */
+  /** Events besides those of balances and custody that change the facts of an account. */
   readonly events: (facts: MarketFacts) => AccountEvents | undefined
 }
 

@@ -225,7 +225,7 @@ export interface Captured {
   readonly release: () => void
 }
 
-/** Writes checkpoints beside the matching, one at a time. */
+/** Writes checkpoints while matching goes on, one at a time. */
 export interface Checkpointer {
   /** Counts applied commands; when a checkpoint is due, captures it and writes it in the background. */
   applied(commands: number, capture: () => Captured): void

@@ -16,7 +16,7 @@ export interface RotationOutcome {
 }
 
 /**
- * Puts the key of `newKey` in the place of the one in use, which stays beside it as `<file>.retiring`: first a link, then a
+ * Puts the key of `newKey` in the place of the one in use, which stays next to it as `<file>.retiring`: first a link, then a
  * rename, so that a key stands there at every moment. The process notices the new file, stops, and is started again by its
  * supervisor with both keys. Nothing changes when the new key lacks a right, gas money or a free past. Throws CannotStart
  * and OrderRefused.

@@ -22,7 +22,7 @@ export const wsFanoutEnv = z.object({
   /** The number of a worker, from 1; set for each of several. */
   WS_FANOUT_WORKER: z.coerce.number().int().min(1).max(MAX_WORKERS).default(1),
   /**
-   * Number of trusted proxies in front, beside the gateway; they wrote the last so many entries of X-Forwarded-For. One on
+   * Number of trusted proxies in front, besides the gateway; they wrote the last so many entries of X-Forwarded-For. One on
    * this machine is trusted in any case.
    */
   WS_FANOUT_TRUSTED_PROXIES: trustedProxies,

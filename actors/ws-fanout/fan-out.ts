@@ -28,7 +28,7 @@ export interface FanOutOptions {
   readonly findMarket: (identifier: string, markets: readonly Market[]) => Market | undefined
   readonly port: number
   readonly host: string
-  /** Number of trusted proxies in front, beside the gateway. */
+  /** Number of trusted proxies in front, besides the gateway. */
   readonly trustedProxies: number
   /** Listens once every feed has been read, because other workers serve the port meanwhile. */
   readonly listensWhenReady?: boolean

@@ -31,7 +31,7 @@ import { createSnapshots, type ShownView, type Snapshots } from './snapshots.js'
 import { createSubscribers, type Subscriber } from './subscribers.js'
 import type { Page } from './topic-stream.js'
 
-/** What a channel folds of a market's feed beside the view. */
+/** What a channel folds of a market's feed besides the view. */
 export interface FeedFold {
   /** Takes the next change; the view is as before it. */
   before?(change: Change): void

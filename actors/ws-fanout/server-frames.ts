@@ -38,7 +38,7 @@ export interface Previous {
   readonly ownerSeq: number | undefined
 }
 
-/** What the frames of a change need beside it: the `prev_seq` of each, and how the change leaves its order. */
+/** What the frames of a change need besides it: the `prev_seq` of each, and how the change leaves its order. */
 type Beside = Previous & { readonly ownerSeq: number; readonly stand: OrderStand | undefined }
 
 /**

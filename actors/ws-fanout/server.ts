@@ -30,7 +30,7 @@ export const WS_PATH = '/v1/ws'
 const MAX_UPGRADE_HEADERS = MAX_HEADERS + 1
 /** Time for the closing handshake when the process stops; well below the time limit of the stop. */
 const GOING_AWAY_MS = 1_000
-/** Connections beside those of sockets: upgrades on their way, and their refusals. */
+/** Connections besides those of sockets: upgrades on their way, and their refusals. */
 const OTHER_CONNECTIONS = 1_000
 const OTHER_CONNECTIONS_PER_ADDRESS = 64
 

@@ -13,7 +13,7 @@ th, td { border: 1px solid #8886; padding: .3rem .6rem; text-align: left; vertic
 pre { background: #8882; overflow-x: auto; padding: .6rem }
 `)
 
-/** The documents that the gateway serves beside the interface, by their names below `/docs/`. */
+/** The documents that the gateway serves with the interface, by their names below `/docs/`. */
 export const documents: ReadonlyMap<string, Asset> = new Map([
   ['codes', document('Codes', () => Promise.resolve(codesPage()))],
   ['feed', document('The feed', () => Promise.resolve(socketPage()))],

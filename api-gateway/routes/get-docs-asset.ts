@@ -15,7 +15,7 @@ function packaged(name: string, type: string): Asset {
   return fileAsset(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)), type)
 }
 
-/** `GET /docs/{asset}`: a document beside the interface, or a file of a page. */
+/** `GET /docs/{asset}`: a document of the interface, or a file of a page. */
 export const getDocsAsset: Route = {
   method: 'GET',
   path: '/docs/:asset',

@@ -252,7 +252,7 @@ export const futureAssetAbi = parseAbi([
   'event SeriesSettled(uint256 indexed subId, uint256 price, bool isFallback)',
 ])
 
-/** Functions and events of FuturesManager beside those of every manager; margin in USD, variation margin in cNGN, at 1e18. */
+/** Functions and events of FuturesManager besides those of every manager; margin in USD, variation margin in cNGN, at 1e18. */
 export const futuresManagerAbi = parseAbi([
   'function getMargin(uint256 accountId, bool isInitial) view returns (int256 margin)',
   'function variation(uint256 accountId) view returns (int256 cngn)',
@@ -279,7 +279,7 @@ export const futuresManagerAbi = parseAbi([
   'event LossShared(uint256 indexed account, uint256 fromInsurance, uint256 fromClaims)',
 ])
 
-/** What FutureTradeModule has beside the functions and events of TradeModule. */
+/** What FutureTradeModule has besides the functions and events of TradeModule. */
 export const futureTradeModuleAbi = parseAbi([
   'function futureAsset() view returns (address)',
   'function manager() view returns (address)',

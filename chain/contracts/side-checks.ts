@@ -100,7 +100,7 @@ export const keepsSignature: SideCheck = async (
   return doesWalletVouch(client, { signer, digest, signature, matching, sender })
 }
 
-/** Whether the signed amount has room for the match beside what the chain has filled of it, through any executor. */
+/** Whether the signed amount has room for the match in addition to what the chain has filled of it, through any executor. */
 export const isWithinLimit: SideCheck = async ({ client }, { action, amount }) => {
   const decoded = decodeTradeData(action.data)
   if ('refusal' in decoded) return false

@@ -10,7 +10,7 @@ export interface KeyLanesOptions extends Omit<LaneOptions, 'signer'> {
   readonly signers: Signers
 }
 
-/** The lane of the key in use, and beside it that of the key before it. */
+/** The lane of the key in use, and next to it that of the key before it. */
 export interface KeyLanes {
   /** Takes with the key in use; answers for transactions of both. */
   readonly lane: TransactionLane

@@ -7,7 +7,7 @@ import { DELEGATES } from './delegated-before.js'
 import { undefinedOnFailure } from './read-failure.js'
 import type { AccountOverride, StateOverrides } from './state-client.js'
 
-/** Precompiled contracts, and what chains keep beside them: an override would put an empty account in their place. */
+/** Precompiled contracts, and what chains keep besides them: an override would put an empty account in their place. */
 const FIRST_ADDRESS_OF_ACCOUNTS = 0x1_0000n
 /** Most accounts with code that are looked at. */
 const MAX_CONTRACTS = 1_000

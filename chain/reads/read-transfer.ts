@@ -75,7 +75,7 @@ export function createTransferReader(client: ChainClient): TransferReader {
   }
 }
 
-/** Facts from the receipt of a mined transfer or permit, beside its outcome. */
+/** Facts from the receipt of a mined transfer or permit, besides its outcome. */
 export interface TransferReceipt {
   readonly blockHash: Hex
   /** The cost of the transaction in wei, with the fee of a rollup for its layer 1. */

@@ -40,7 +40,7 @@ export function keySourceOf(settings: KeySettings): KeySource | undefined {
   return privateKey && { privateKey, isWorthless: isLocal === '1' }
 }
 
-/** A key beside the one in use, whose transactions are followed to their end and which signs nothing new. */
+/** A key next to the one in use, whose transactions are followed to their end and which signs nothing new. */
 export const retiringFileOf = (keyFile: string): string => `${keyFile}.retiring`
 
 /** The longest key file. */

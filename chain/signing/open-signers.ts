@@ -12,7 +12,7 @@ export interface Signers {
 
 export interface KeyEvents {
   readonly onWarning: (message: string) => void
-  /** Another file stands where the key file was: the next start opens the new key, and beside it the old one. */
+  /** Another file stands where the key file was: the next start opens the new key, and next to it the old one. */
   readonly onChange: () => void
 }
 

@@ -81,7 +81,7 @@ export function sumClaims(claims: readonly Claim[]): Claim[] {
 
 /** What is left of capacities when claims are taken from them. */
 interface ClaimsLeft {
-  /** The accounts of which a capacity would not cover the claims beside those taken; a key without capacity covers any. */
+  /** The accounts of which a capacity would not cover the claims in addition to those taken; a key without capacity covers any. */
   readonly lacking: (claims: readonly Claim[]) => bigint[]
   readonly take: (claims: readonly Claim[]) => void
 }

@@ -83,7 +83,7 @@ export interface Trading<Own extends OwnTypes = OpaqueTypes> {
   readonly countsShortMargin?: true
   /** `cancel_reason` of an order that the chain keeps refusing with this revert (SET-020). */
   readonly cancelReason: (revert: string) => RefusalReason
-  /** Reverts that no order causes, beside those that all contract types have in common (faults.ts). */
+  /** Reverts that no order causes, besides those that all contract types have in common (faults.ts). */
   readonly faults?: VenueFaults
   readonly wire: ContractWire<Own>
 }
@@ -160,7 +160,7 @@ interface Owned<Name extends string> {
 export type AccountFacts = Owned<'AccountFacts'>
 /** What the chain shows of a market at one block, in the terms of the contract. */
 export type MarketFacts = Owned<'MarketFacts'>
-/** What the chain shows of an account to its reader, beside what the engine needs, in the terms of the contract. */
+/** What the chain shows of an account to its reader, besides what the engine needs, in the terms of the contract. */
 export type PositionFacts = Owned<'PositionFacts'>
 /** What the engine keeps of an account's means; mutable, and only by its contract's record. */
 export type Purse = Owned<'Purse'>

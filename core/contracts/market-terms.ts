@@ -114,7 +114,7 @@ export const withTerms = (
   { identity, rules, enabled, standing }: MarketTerms,
 ): Market => ({ ...market, ...NO_LIMITS, ...identity, ...rules, enabled, standing }) as Market
 
-/** What the row says of limits does not hold beside terms that state none. */
+/** What the row says of limits does not hold with terms that state none. */
 const NO_LIMITS = { minNotional: undefined, openOrderLimit: undefined }
 
 /** A field of a market by its name in the market file, as text; `unset` is the text of a rule that does nothing. */

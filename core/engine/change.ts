@@ -163,7 +163,7 @@ export interface Block {
   readonly commandSeq: number
   readonly commandIndex: number
   readonly firstSeq: number
-  /** Empty only beside `terms` or a `leader`. */
+  /** Empty only with `terms` or a `leader`. */
   readonly changes: readonly Change[]
   /**
    * The market's terms from this block on, absent while they stay as they were. The rules are those of all its matches;

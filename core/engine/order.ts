@@ -20,7 +20,7 @@ export type PostOnly = 'reject' | 'slide'
 export type SelfTradePrevention = 'cancel_oldest' | 'cancel_both'
 
 /**
- * What a trader signed and the venue accepted. It never changes; progress is kept beside it. The signed action is not here:
+ * What a trader signed and the venue accepted. It never changes; progress is kept apart from it. The signed action is not here:
  * it follows from these terms and the market (core/entry/signed-action.ts).
  */
 export interface Order {

@@ -171,7 +171,7 @@ const LEASE_ID = new RegExp(LEASE_ID_PATTERN)
 export const isLeaseId = (value: unknown): value is string =>
   typeof value === 'string' && LEASE_ID.test(value)
 
-/** How an order may match and rest, beside its terms. Absent members: as usual. */
+/** How an order may match and rest, besides its terms. Absent members: as usual. */
 export interface OrderControls {
   readonly timeInForce?: TimeInForce
   readonly postOnly?: PostOnly

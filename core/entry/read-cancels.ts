@@ -49,7 +49,7 @@ interface CancelTerms {
 }
 
 /**
- * Reads the name of an order: its nonce, else its id in the field `idField`. A nonce beside an id counts alone. Pure.
+ * Reads the name of an order: its nonce, else its id in the field `idField`. Of a nonce and an id the nonce counts. Pure.
  */
 export function readOrderName(
   fields: JsonFields,
@@ -123,7 +123,7 @@ export interface CancelsBody<Terms> {
   readonly terms: Terms
   /** What a signature must name as `scope`. */
   readonly scope: string
-  /** Absent beside a frame. */
+  /** Absent with a frame. */
   readonly proof?: CancelAllProof
 }
 

@@ -34,7 +34,7 @@ export interface ReplacementRequest {
   readonly serviceTagged: boolean
 }
 
-/** Reads what the body of `POST /v1/orders/replace` says beside its order. Pure. */
+/** Reads what the body of `POST /v1/orders/replace` says besides its order. Pure. */
 export function readReplacement(body: unknown): Checked<ReplacementRequest> {
   const fields = asJsonObject(body)
   if (fields === undefined) return { refusal: refusals.invalidJsonBody }

@@ -70,7 +70,7 @@ function shownFunds(seen: SeenFunds, claimsIn: ClaimsIn): ShownFunds[] {
     })
 }
 
-/** What the rest of one order takes, and what the account lacks for it beside the matches that await settlement. */
+/** What the rest of one order takes, and what the account lacks for it besides the matches that await settlement. */
 export function orderNeeds(
   seen: SeenFunds,
   claimsIn: ClaimsIn,

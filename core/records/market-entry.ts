@@ -49,7 +49,7 @@ export const tradingStatus = ({ standing }: Market): TradingStatus => ({
   ...(standing.reason !== undefined && { trading_status_reason: standing.reason }),
 })
 
-/** What a market entry shows beside the terms of the market. */
+/** What a market entry shows besides the terms of the market. */
 export interface ShownOfMarket {
   /** Unix second of its newest fill; absent before the first. */
   readonly lastTradeSec?: number | undefined

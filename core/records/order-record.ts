@@ -206,7 +206,7 @@ export interface PendingMatch {
   readonly size: string
 }
 
-/** What the fan-out knows of an order beside the read model; `account` only for its owner, while the order is live. */
+/** What the fan-out knows of an order besides the read model; `account` only for its owner, while the order is live. */
 export interface OrderFacts {
   readonly matches: readonly PendingMatch[]
   readonly account?: OwnAccount

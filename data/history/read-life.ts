@@ -7,7 +7,7 @@ import type { Hex } from '../../core/action.js'
 import { blobOf, hexOf } from '../row-values.js'
 import { ORDER_EVENTS_MAX } from './write-events.js'
 
-/** What happened to an order beside its placement, its fills and its end. */
+/** What happened to an order besides its placement, its fills and its end. */
 export interface OrderEvent {
   readonly atMs: number
   readonly kind: 'held' | 'released' | 'refused' | 'reversed'

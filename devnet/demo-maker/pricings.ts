@@ -4,7 +4,7 @@ import { E18, mulDivCeil, mulDivFloor } from '../../core/money.js'
 import { START_PRICES } from '../chain/perp-parameters.js'
 import type { Around, Grid } from './quotes.js'
 
-/** What the venue shows of a market, and of the markets beside it. */
+/** What the venue shows of a market, and of the markets besides it. */
 export interface Shown {
   readonly market: MarketEntry
   readonly all: readonly MarketEntry[]

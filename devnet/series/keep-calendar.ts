@@ -77,7 +77,7 @@ async function disable(venue: CalendarVenue, market: string): Promise<void> {
   if (await venue.isEnabled(market)) await venue.disable(market, 'the series is closed out')
 }
 
-/** Opens a series on the chain and lists it, as far as neither is done; not beside one of the same day, whose name it would have. */
+/** Opens a series on the chain and lists it, as far as neither is done; not next to one of the same day, whose name it would have. */
 async function provide(
   { rpcUrl, ownerKey: privateKey, futureAsset, venue }: CalendarKeeperOptions,
   expirySec: number,

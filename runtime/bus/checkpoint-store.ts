@@ -130,7 +130,7 @@ export async function writeCheckpoint(
 }
 
 /**
- * Reads a stored checkpoint beside the work of the process; false when it is over before. Throws CheckpointUnusable when it is
+ * Reads a stored checkpoint while the process works; false when it is over before. Throws CheckpointUnusable when it is
  * not what was sealed, or of no use to this build.
  */
 export async function verifyStored(

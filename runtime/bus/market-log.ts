@@ -83,7 +83,7 @@ const JOIN_WITHIN_MS = 10_000
 const LOOK_EVERY_MS = 250
 
 /**
- * openMarketLog and recordVersions for a writer beside the matcher. Where the bus lets the matcher alone create and change
+ * openMarketLog and recordVersions for a writer other than the matcher. Where the bus lets the matcher alone create and change
  * streams, it waits until the matcher has done so, and throws LogMissing when that takes too long. Resolves as asLogged.
  */
 export async function joinMarketLog(

@@ -15,7 +15,7 @@ const PULL = { messages: 256, bytes: 4 * 1_048_576, expiresMs: 30_000 }
 const REFILL_BELOW = 128
 const PULL_OVERDUE_MS = PULL.expiresMs + 2_000
 const PAUSE_BEFORE_REBUILD_MS = 100
-/** A stream that is followed from its beginning may be created later: its writer starts beside its readers. */
+/** A stream that is followed from its beginning may be created later: its writer starts at the same time as its readers. */
 const MAY_BE_MISSING_MS = 30_000
 
 export interface FollowDeps extends PullerLink {

@@ -37,7 +37,7 @@ async function writeSeed(path: string): Promise<void> {
   }
 }
 
-/** The same, with `authorization.conf` beside the seeds, for the configuration of nats-server to include. */
+/** The same, with `authorization.conf` next to the seeds, for the configuration of nats-server to include. */
 export async function provideUsers(
   dir: string,
 ): Promise<{ readonly file: string; readonly keys: PublicKeys }> {

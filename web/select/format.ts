@@ -17,7 +17,7 @@ export function formatE18(value: bigint, decimals: number, rounding: Rounding = 
   return `${isNegative ? '-' : ''}${digits(units, decimals)}`
 }
 
-/** The same with the sign that a profit or a loss has beside its colour; 0 has none. */
+/** The same with the sign that a profit or a loss has next to its colour; 0 has none. */
 export function formatSigned(value: bigint, decimals: number): string {
   const text = formatE18(value, decimals)
   return value > 0n && !text.startsWith('<') ? `+${text}` : text

@@ -4,7 +4,7 @@ import { otherSide, type Book, type Plan } from './ticket.js'
 
 /**
  * What stands between a ticket and its signature, from the book and the account of this moment. `block`: it is not sent. `ask`: a second
- * press says that it is meant. `warn`: words beside the button.
+ * press says that it is meant. `warn`: words next to the button.
  */
 export interface Guard {
   readonly level: 'block' | 'ask' | 'warn'
@@ -22,7 +22,7 @@ export interface Guard {
   readonly nearestE18?: bigint
 }
 
-/** What is known beside the book. */
+/** What is known besides the book. */
 export interface Surroundings {
   /** Whether the book is known to be the venue's of now. */
   readonly isLive: boolean
