@@ -17,6 +17,8 @@ import { PROCESS_NAME } from './stand-by.js'
 
 /** The chain's block time. */
 const POLL_MS = 2_000
+/** Between two rounds before the newest block is reached: other reads of the node come first. */
+const CATCH_UP_MS = 1_000
 
 export interface AccountServiceOptions {
   readonly bus: Pick<Bus, 'answer' | 'reply'>
@@ -72,7 +74,10 @@ export async function serveAccounts(options: AccountServiceOptions): Promise<Run
   const schedule = (ms: number): void => {
     if (isStopping) return
     timer = setTimeout(() => {
-      running = advance().then((isDone) => schedule(isDone ? pollMs : 0), onFatal)
+      running = advance().then(
+        (isDone) => schedule(isDone ? pollMs : Math.min(pollMs, CATCH_UP_MS)),
+        onFatal,
+      )
     }, ms)
   }
   schedule(0)
