@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CancelOrder, EITHER_TERMS, NAMED, NewOrder, OrderRecord, sentOrderId } from './order.js'
-import { sentDecimal, sentInteger, type Shape } from './values.js'
+import { sentDecimal, sentInteger, type Shape, withOneOf } from './values.js'
 import { ErrorBody } from './venue.js'
 
 /** What changes orders in place, and what places several: replacements, reductions, batches. */
@@ -26,8 +26,10 @@ export const ReplaceOrder = NewOrder.extend({
   id: 'ReplaceOrder',
   description:
     'A signed order and the one that it replaces. Its signature must have been checked; `filled_amount` is `0` or absent.',
-  anyOf: EITHER_TERMS.flatMap(({ required }) =>
-    ['replaces_nonce', 'replaces_order_id'].map((name) => ({ required: [...required, name] })),
+  ...withOneOf(
+    EITHER_TERMS.flatMap(({ required }) =>
+      ['replaces_nonce', 'replaces_order_id'].map((name) => ({ required: [...required, name] })),
+    ),
   ),
 })
 export type ReplaceOrder = Shape<typeof ReplaceOrder>
@@ -52,7 +54,7 @@ export const ReduceOrder = CancelOrder.extend({
   description:
     'Names one of the owner’s orders as a cancel does, with the same proof. `reason` is that of the cancel where nothing stays open.',
   dependentRequired: { signature: ['signer_address', 'expiry'] },
-  anyOf: NAMED,
+  ...withOneOf(NAMED),
 })
 export type ReduceOrder = Shape<typeof ReduceOrder>
 

@@ -24,6 +24,7 @@ import {
   time,
   unixSeconds,
   wholeInQuery,
+  withOneOf,
 } from './values.js'
 
 /** Orders: their record, the book, the history, and what places and cancels them. */
@@ -334,7 +335,7 @@ export const NewOrder = z
   .meta({
     id: 'NewOrder',
     description: 'A signed order. Unknown fields are ignored; null and "" count as absent.',
-    anyOf: EITHER_TERMS,
+    ...withOneOf(EITHER_TERMS),
   })
 export type NewOrder = Shape<typeof NewOrder>
 
@@ -370,6 +371,6 @@ export const CancelOrder = z
     id: 'CancelOrder',
     description: 'Names one of the owner’s orders; whatever proof is sent must hold.',
     dependentRequired: { signature: ['signer_address', 'expiry'] },
-    anyOf: NAMED,
+    ...withOneOf(NAMED),
   })
 export type CancelOrder = Shape<typeof CancelOrder>

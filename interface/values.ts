@@ -8,6 +8,14 @@ import { z } from 'zod'
 /** The type of a shape: what a presenter returns and what a client reads. */
 export type Shape<S extends z.ZodType> = DeepReadonly<z.output<S>>
 
+/**
+ * Of an object in the documents: at least one of these lists of its fields is required. In an `allOf`, because generators of clients
+ * make a union of an object and alternatives beside its fields, whose type is anything, and an intersection of it with an `allOf`.
+ */
+export const withOneOf = (alternatives: readonly { readonly required: readonly string[] }[]) => ({
+  allOf: [{ anyOf: alternatives }],
+})
+
 type DeepReadonly<T> = T extends readonly (infer Item)[]
   ? readonly DeepReadonly<Item>[]
   : T extends object

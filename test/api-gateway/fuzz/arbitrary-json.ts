@@ -49,13 +49,14 @@ export function fitting(schema: Schema, named: Named): fc.Arbitrary<unknown> {
 
 /** With every field that is required: always, in one of the alternatives, or beside another field. */
 function fittingObject(
-  { properties, required = [], anyOf = [{}], dependentRequired = {} }: Schema,
+  { properties, required = [], allOf = [], dependentRequired = {} }: Schema,
   named: Named,
 ): fc.Arbitrary<Record<string, unknown>> {
   const fields = Object.fromEntries(
     Object.entries(properties ?? {}).map(([name, each]) => [name, fitting(each, named)]),
   )
-  const withAlternative = anyOf.map((alternative) =>
+  const [{ anyOf: alternatives = [{}] } = {}] = allOf
+  const withAlternative = alternatives.map((alternative) =>
     fc.record(fields, { requiredKeys: [...required, ...(alternative.required ?? [])] }),
   )
   return fc.oneof(...withAlternative).map((object) => {
