@@ -26,6 +26,7 @@ const ROLES = [
   ['executor', 'executor'],
   ['depositSubmitter', 'deposit submitter'],
   ['withdrawalSubmitter', 'withdrawal submitter'],
+  ['keeper', 'keeper'],
 ] as const
 
 /**
@@ -43,9 +44,11 @@ export async function checkVenue(
     const found = addressOf(role, { given: given[name], privateKey, keyFile }, deployment.chainId)
     return found === undefined ? [] : [{ role, address: found, reserveWei: RESERVE_WEI }]
   })
-  const [executor, ...submitters] = senders
+  const [executor, ...others] = senders
   if (executor?.role !== 'executor')
     throw new BadConfiguration('whose transactions settle matches? give --executor <address>')
+  const keeper = others.find(({ role }) => role === 'keeper')
+  const submitters = others.filter((sender) => sender !== keeper)
   const { markets } = loadDeployedMarkets({
     DEPLOYMENT_FILE: config.deploymentFile,
     ...(config.marketsFile !== undefined && { MARKETS_FILE: config.marketsFile }),
@@ -53,6 +56,7 @@ export async function checkVenue(
   const client = createChainClient(config.rpcUrl, 'read')
   return checkDeployment({
     ...{ client, deployment, executor, submitters, nowMs: Date.now },
+    ...(keeper !== undefined && { keeper }),
     markets: markets.filter((market) => market.enabled),
   })
 }

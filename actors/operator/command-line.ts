@@ -42,6 +42,7 @@ export interface SenderOptions {
   readonly executor?: string
   readonly depositSubmitter?: string
   readonly withdrawalSubmitter?: string
+  readonly keeper?: string
 }
 
 /** The command line asks for help, or cannot be read; what there is to say is printed. */
@@ -331,6 +332,7 @@ function addCheck(program: Command, given: (senders: SenderOptions, json: boolea
     .option('--executor <address>', 'settles matches; default: of EXECUTOR_KEY_FILE')
     .option('--deposit-submitter <address>', 'default: of DEPOSIT_SUBMITTER_KEY_FILE')
     .option('--withdrawal-submitter <address>', 'default: of WITHDRAWAL_SUBMITTER_KEY_FILE')
+    .option('--keeper <address>', 'default: of KEEPER_KEY_FILE')
     .option(...AS_JSON)
     .addHelpText(
       'after',

@@ -38,6 +38,7 @@ export const operatorEnv = z.object({
   EXECUTOR_PRIVATE_KEY: z.string().optional(),
   DEPOSIT_SUBMITTER_PRIVATE_KEY: z.string().optional(),
   WITHDRAWAL_SUBMITTER_PRIVATE_KEY: z.string().optional(),
+  KEEPER_PRIVATE_KEY: z.string().optional(),
   EXECUTOR_KEY_FILE: z.string().optional(),
   DEPOSIT_SUBMITTER_KEY_FILE: z.string().optional(),
   WITHDRAWAL_SUBMITTER_KEY_FILE: z.string().optional(),
@@ -119,7 +120,7 @@ export interface CheckConfig {
   readonly deploymentFile: string
   readonly marketsFile: string | undefined
   readonly keys: Readonly<
-    Record<'executor' | 'depositSubmitter' | 'withdrawalSubmitter', string | undefined>
+    Record<'executor' | 'depositSubmitter' | 'withdrawalSubmitter' | 'keeper', string | undefined>
   >
   /** Where they are files; these come first. */
   readonly keyFiles: CheckConfig['keys']
@@ -144,11 +145,13 @@ export async function readCheckConfig(env: NodeJS.ProcessEnv = process.env): Pro
       executor: given.EXECUTOR_PRIVATE_KEY,
       depositSubmitter: given.DEPOSIT_SUBMITTER_PRIVATE_KEY,
       withdrawalSubmitter: given.WITHDRAWAL_SUBMITTER_PRIVATE_KEY,
+      keeper: given.KEEPER_PRIVATE_KEY,
     },
     keyFiles: {
       executor: given.EXECUTOR_KEY_FILE,
       depositSubmitter: given.DEPOSIT_SUBMITTER_KEY_FILE,
       withdrawalSubmitter: given.WITHDRAWAL_SUBMITTER_KEY_FILE,
+      keeper: given.KEEPER_KEY_FILE,
     },
   }
 }

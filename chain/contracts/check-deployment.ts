@@ -8,7 +8,7 @@ import { ChainUnreachable, orUnreachable, type ChainClient } from '../reads/clie
 import { DeploymentMismatch, guardDeployment, type Deployment } from '../reads/deployment.js'
 import { isTrue, readDeploymentFault, readMarketFault, wordOf } from '../reads/read-faults.js'
 import { doesWalletVouch } from '../signing/ask-wallet.js'
-import { observeMarket } from './observe-account.js'
+import { newestCalls, observeMarket } from './observe-account.js'
 import { chainContractOf } from './registry.js'
 import { readWiring } from './wiring.js'
 
@@ -23,7 +23,7 @@ export interface DeploymentCheck {
 
 /** A key of the venue's that sends transactions. */
 export interface Sender {
-  /** `executor`, `deposit submitter` or `withdrawal submitter`. */
+  /** `executor`, `deposit submitter`, `withdrawal submitter` or `keeper`. */
   readonly role: string
   readonly address: Address
   readonly reserveWei: bigint
@@ -37,6 +37,8 @@ export interface CheckedDeployment {
   readonly executor: Sender
   /** Send deposits and withdrawals themselves, so that each is a trade executor. */
   readonly submitters: readonly Sender[]
+  /** Keeps the contracts; absent where nothing of the venue's does. */
+  readonly keeper?: Sender
   readonly nowMs: () => number
 }
 
@@ -48,8 +50,8 @@ type Finding = Promise<string | undefined>
  * are independent: one without an answer leaves the others. Never rejects for a node that does not answer.
  */
 export function checkDeployment(deps: CheckedDeployment): Promise<DeploymentCheck[]> {
-  const { deployment, markets, executor, submitters } = deps
-  const senders = [executor, ...submitters]
+  const { deployment, markets, executor, submitters, keeper } = deps
+  const senders = [executor, ...submitters, ...(keeper === undefined ? [] : [keeper])]
   const checks: (readonly [what: string, find: () => Finding])[] = [
     ['chain and contracts', () => contractsThere(deps)],
     ['the executor may settle', () => mayNotSettle(deps)],
@@ -120,7 +122,18 @@ function marketChecks(deps: CheckedDeployment, market: Market) {
     [`${name}: prices are fresh`, () => isHeld(deps, market)],
     [`${name}: caps leave room`, () => isCapped(deps, market)],
     [`${name}: fees can be credited`, () => takesNoFees(deps, market)],
+    ...keeperChecks(deps, market),
   ] as const
+}
+
+/** None without a keeper, and where the contracts let any caller keep them. */
+function keeperChecks(deps: CheckedDeployment, market: Market) {
+  const read = chainContractOf(market)?.readKeeperFault
+  const { keeper } = deps
+  if (keeper === undefined || read === undefined) return []
+  const what = `${market.market}: the keeper may do what is due`
+  const fault = (): Finding => read(market, newestCalls(deps), keeper.address)
+  return [[what, () => orUnreachable(what, fault())]] as const
 }
 
 async function contractsThere({ client, deployment }: ChainReads): Finding {

@@ -1,4 +1,5 @@
 import { encodeFunctionData } from 'viem'
+import type { Address } from '../../core/action.js'
 import { exactNumber } from '../../core/decimal.js'
 import {
   futureDuties,
@@ -15,10 +16,12 @@ import { priceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi, spotFeedAbi } from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
+import type { PlainCalls } from '../reads/plain-calls.js'
 import type { Holder, UpkeepCall, UpkeepCalls } from './registry.js'
 
 const of = {
   ...selectorsOf(futureAssetAbi, 'openSeries', 'series', 'fixing', 'indexFeed', 'indexDetail'),
+  ...selectorsOf(futureAssetAbi, 'markKeeper'),
   ...selectorsOf(futuresManagerAbi, 'variation', 'pool', 'wrappedCngn'),
   ...selectorsOf(spotFeedAbi, 'spotDetail'),
 }
@@ -35,6 +38,17 @@ export async function readFutureDuties(
 ): Promise<readonly Duty<UpkeepCall>[]> {
   const seen = await readUpkeep(market, block)
   return futureDuties(seen).map((duty) => ({ ...duty, task: callOf(duty.task, market) }))
+}
+
+/** Who moves the marks of the market's asset, where that is not the keeper. Rejects unless the node answers. */
+export async function readKeeperFault(
+  { assetAddress: asset }: Pick<Market, 'assetAddress'>,
+  { word }: PlainCalls,
+  keeper: Address,
+): Promise<string | undefined> {
+  const named = addressOfWord(await word(asset, of.markKeeper, []))
+  if (named === keeper) return undefined
+  return `${named} moves the marks: setMarkKeeper(${keeper}) on ${asset}`
 }
 
 type Contracts = Pick<Market, 'assetAddress' | 'marginManagerAddress'>

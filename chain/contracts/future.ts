@@ -27,7 +27,7 @@ import {
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
 import { readFuture, readFutureAccount, readMark, readVolatile } from './future-reads.js'
-import { readFutureDuties } from './future-upkeep.js'
+import { readFutureDuties, readKeeperFault } from './future-upkeep.js'
 import type { BlockCalls, ChainContract, Closing, Solvency } from './registry.js'
 
 /** A side lacks margin, or USDC for its fee: judged as the manager does, on the account as it stands. */
@@ -131,6 +131,7 @@ export const future: ChainContract = {
   solvency,
   closing,
   readDuties: readFutureDuties,
+  readKeeperFault,
   reportedMark: { topic: FUTURE_MATCHED, markOf },
 }
 

@@ -157,6 +157,14 @@ export interface ChainContract {
    * manager, once for all of them. Absent where they need nothing.
    */
   readonly readDuties?: (market: Market, block: UpkeepCalls) => Promise<readonly Duty<UpkeepCall>[]>
+  /**
+   * What of the upkeep the keeper's key may not do, with the cure; undefined where it may do all. Absent where any caller may.
+   */
+  readonly readKeeperFault?: (
+    market: Market,
+    block: PlainCalls,
+    keeper: Address,
+  ) => Promise<string | undefined>
   /** Absent where the trade module states no mark. */
   readonly reportedMark?: ReportedMark
 }

@@ -143,6 +143,33 @@ describe('a keeper', function () {
     expect(told).to.not.include('lost auction_start').and.not.include('lost auction_end')
   })
 
+  it('goes on with an auction that no bidder took, and starts one anew that has become insolvent', async () => {
+    const insolvent = async () =>
+      (
+        await world.client.readContract({
+          ...{ address: world.at.dutch_auction, abi: dutchAuctionAbi },
+          ...{ functionName: 'getAuction', args: [account.subaccountId] },
+        })
+      ).insolvent
+    await open()
+    await setPrices(world, { index: '0.00058' })
+    await eventually(async () => expect(await isLive()).to.equal(true))
+    expect(await insolvent()).to.equal(false)
+    // 900 s and 43,200 s without a bid.
+    await warpTo(world, (await timeOf(world)) + 44_100)
+    await eventually(async () => expect(await insolvent()).to.equal(true))
+    await setPrices(world, { index: '0.00065' })
+    await eventually(async () => expect(await isLive()).to.equal(false))
+    await setPrices(world, { index: '0.00058' })
+    await eventually(async () => expect(await isLive()).to.equal(true))
+    expect(await insolvent()).to.equal(false)
+    // Worth less than nothing: the contract ends the auction, and the next one pays the bidder.
+    await setPrices(world, { index: '0.0005' })
+    await eventually(async () => expect((await isLive()) && (await insolvent())).to.equal(true))
+    await setPrices(world, { index: '0.00065' })
+    await eventually(async () => expect(await isLive()).to.equal(false))
+  })
+
   it('moves the mark, and says what it may not do', async () => {
     const mark = async () =>
       (await ask<readonly bigint[]>(world, 'asset', 'series', world.subId))[1]
@@ -150,6 +177,7 @@ describe('a keeper', function () {
       ...{ usdc: 1_000n * ONE, cngn: 1_000_000n * ONE },
     })
     if (long === undefined || short === undefined) throw new Error('no traders')
+    await setIndex(world, INDEX)
     await settleFill(world, { taker: long, maker: short, amount: ONE, price: INDEX })
     await warpTo(world, (await timeOf(world)) + HOUR)
     await act(world, world.at.deployer, 'asset', 'setMarkKeeper', world.at.deployer)

@@ -6,7 +6,7 @@ import {
   type CheckedDeployment,
   type DeploymentCheck,
 } from '../../../chain/contracts/check-deployment.js'
-import { subAccountsAbi } from '../../../chain/abi/contracts.js'
+import { futureAssetAbi, subAccountsAbi } from '../../../chain/abi/contracts.js'
 import { createChainClient, type ChainClient } from '../../../chain/reads/client.js'
 import { deploymentSchema } from '../../../chain/reads/deployment.js'
 import type { Address } from '../../../core/action.js'
@@ -110,6 +110,28 @@ describe('checkDeployment', function () {
         detail: `${SUBMITTER} has 0 wei, its reserve is ${RESERVE_WEI}: send gas money`,
       },
     ])
+  })
+
+  it('names a keeper without its right and without gas, each with the cure', async () => {
+    const keeper = { role: 'keeper', address: SUBMITTER, reserveWei: RESERVE_WEI }
+    const { future_asset: asset } = world.at
+    const call = { address: asset, abi: futureAssetAbi, functionName: 'markKeeper' } as const
+    const named = lower(await world.client.readContract(call))
+    const series = deps.markets.find(({ assetAddress }) => assetAddress === lower(asset))
+    expect(await findings({ keeper })).to.deep.equal([
+      {
+        what: 'gas of the keeper',
+        result: 'failed',
+        detail: `${SUBMITTER} has 0 wei, its reserve is ${RESERVE_WEI}: send gas money`,
+      },
+      {
+        what: `${series?.market}: the keeper may do what is due`,
+        result: 'failed',
+        detail: `${named} moves the marks: setMarkKeeper(${SUBMITTER}) on ${lower(asset)}`,
+      },
+    ])
+    await world.client.setBalance({ address: named, value: parseEther('1') })
+    expect(await findings({ keeper: { ...keeper, address: named } })).to.deep.equal([])
   })
 
   it('names a pause, a module that is not allowed and a right that was taken away', async () => {
