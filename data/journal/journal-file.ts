@@ -76,8 +76,8 @@ export interface FoundStream {
   readonly stream: string
   /** Its last message; 0 for none. */
   readonly streamEnd: number
-  /** The stream's message of that number; undefined where the stream does not hold it any more. */
-  readonly messageAt: (seq: number) => Promise<JournalMessage | undefined>
+  /** Whose the stream's message of that number is; undefined where the stream does not tell any more. */
+  readonly messageAt: (seq: number) => Promise<Pick<StreamPlace, 'term' | 'writer'> | undefined>
 }
 
 /** The file of a journal as the fold of its stream. Each method throws JournalUnwritable. */

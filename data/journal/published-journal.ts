@@ -15,14 +15,14 @@ import {
   type Actor,
   type Lead,
 } from '../../runtime/actor/leadership.js'
-import { BusUnavailable, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
+import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import { whileUnavailable } from '../../runtime/bus/while-unavailable.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { createEntryLog } from './append-entries.js'
 import { createClaimJournal } from './claim-journal.js'
 import { openFoldedFile, type FoldedFile } from './journal-file.js'
-import { orGone, rebuildFile } from './rebuild-file.js'
+import { orGone, placeBefore, rebuildFile } from './rebuild-file.js'
 import { createTransactionJournal } from './transaction-journal.js'
 import { createTrimmer, type JournalTrimmer, type Trimming } from './trim-journal.js'
 
@@ -119,13 +119,9 @@ async function findFile(
   })
   const { lastSeq: streamEnd } = await bus.streamState(stream)
   const messageAt = async (seq: number) => {
-    try {
-      const [found] = await bus.read(stream, seq, 1)
-      return found?.seq === seq ? decodeJournal(found.data) : undefined
-    } catch (error) {
-      if (error instanceof MessagesGone) return undefined
-      throw error
-    }
+    const found = await orGone(bus.read(stream, seq, 1))
+    if (found === undefined) return placeBefore(bus, stream, seq)
+    return found[0]?.seq === seq ? decodeJournal(found[0].data) : undefined
   }
   return openFoldedFile(db, { stream, streamEnd, messageAt })
 }

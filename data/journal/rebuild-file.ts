@@ -1,5 +1,5 @@
 import { decodeJournal } from '../../bus-schemas/journal.js'
-import type { SnapshotPart, SnapshotRow } from '../../core/transaction-journal.js'
+import type { SnapshotPart, SnapshotRow, StreamPlace } from '../../core/transaction-journal.js'
 import { MessagesGone, type Bus } from '../../runtime/bus/bus.js'
 import { JournalDiverged, type FoldedFile } from './journal-file.js'
 
@@ -24,6 +24,26 @@ export async function rebuildFile(
     if (first !== undefined) await file.rebuild(rowsOf(first, parts), first.place)
   } catch (error) {
     if (!(error instanceof MessagesGone)) throw error
+  } finally {
+    await parts.return(undefined)
+  }
+}
+
+/** The place of the snapshot behind which the stream begins, if it is that of this message; else undefined. */
+export async function placeBefore(
+  bus: Pick<Bus, 'streamState' | 'read'>,
+  stream: string,
+  seq: number,
+): Promise<StreamPlace | undefined> {
+  const { firstSeq } = await bus.streamState(stream)
+  if (seq !== firstSeq - 1) return undefined
+  const parts = partsBehind(bus, stream, firstSeq)
+  try {
+    return (await parts.next()).value?.place
+  } catch (error) {
+    // Without a snapshot: the file may have all that is gone.
+    if (!(error instanceof JournalDiverged)) throw error
+    return undefined
   } finally {
     await parts.return(undefined)
   }

@@ -75,15 +75,15 @@ export function createTrimmer(options: TrimmerOptions): JournalTrimmer {
       log.record(entry)
       if ((await Promise.race([log.durable(), stopped])) === STOPPED) return false
     }
-    crash('journal.before_snapshot')
+    crash('trim.before_snapshot')
     const place = await writeSnapshot(options, stopped)
     if (place === undefined) return false
-    crash('journal.after_snapshot_before_trim')
+    crash('trim.after_snapshot_before_deletion')
     const firstSeq = place.lastSeq + 1
     const trimmed = whileUnavailable(() => bus.trim(stream, firstSeq)).then(() => true, unanswered)
     const outcome = await Promise.race([trimmed, stopped])
     if (outcome !== true) return false
-    crash('journal.after_trim')
+    crash('trim.after_deletion')
     onTrimmed(firstSeq)
     return true
   }
@@ -159,7 +159,7 @@ async function writeSnapshot(
     const place = readPlace(reader)
     for (const part of partsOf(readRows(reader), place)) {
       if ((await Promise.race([log.appendPart(part), stopped])) === STOPPED) return undefined
-      if (!part.isLast) crash('journal.in_snapshot')
+      if (!part.isLast) crash('trim.in_snapshot')
     }
     return place
   } finally {

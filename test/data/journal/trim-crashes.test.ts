@@ -16,8 +16,8 @@ describe('a journal that is killed while it trims', () => {
 
   /** Those of an append are passed by parts of the snapshot too. */
   const POINTS: readonly CrashPoint[] = [
-    ...(['journal.before_snapshot', 'journal.in_snapshot'] as const),
-    ...(['journal.after_snapshot_before_trim', 'journal.after_trim'] as const),
+    ...(['trim.before_snapshot', 'trim.in_snapshot'] as const),
+    ...(['trim.after_snapshot_before_deletion', 'trim.after_deletion'] as const),
     ...(['journal.before_append', 'journal.after_append_before_ack'] as const),
     'journal.after_ack_before_fold',
   ]
@@ -37,7 +37,7 @@ describe('a journal that is killed while it trims', () => {
         throw new Killed(point)
       }
       // Then the next append is of the second part.
-      isWriting ||= passed === 'journal.in_snapshot'
+      isWriting ||= passed === 'trim.in_snapshot'
     })
     of.published.trim(1_500).catch((error: unknown) => fatal.push(error))
     await eventually(() => fatal.length > 0)

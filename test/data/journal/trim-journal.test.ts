@@ -112,8 +112,8 @@ describe('a journal that trims what is final and old', () => {
     const of = await stage.open('a')
     await stage.fill(of)
     armCrashPoints((point) => {
-      if (point === 'journal.in_snapshot') sign(of.journal, 3, 'm:3')
-      if (point === 'journal.in_snapshot') armCrashPoints(undefined)
+      if (point === 'trim.in_snapshot') sign(of.journal, 3, 'm:3')
+      if (point === 'trim.in_snapshot') armCrashPoints(undefined)
     })
     await of.published.trim(1_500)
     await of.journal.durable()
@@ -204,6 +204,27 @@ describe('a journal that trims what is final and old', () => {
     // The file that has it all goes on.
     await stage.stopAll()
     expect((await stage.open('a')).journal.nextNonce(SENDER)).to.equal(3)
+  })
+
+  it('is refused with the file of another stream that ends where the snapshot begins', async () => {
+    const other = await stage.open('other')
+    for (const n of [1, 2]) {
+      sign(other.journal, n, `m:${n}`)
+      await other.journal.durable()
+    }
+    await stage.stopAll()
+    stage.bus = stage.newBus()
+    const of = await stage.open('a')
+    sign(of.journal, 0, 'm:0')
+    mine(of.journal, 0)
+    of.journal.recordFinal(SENDER, [0])
+    await of.journal.durable()
+    await of.published.trim(stage.nowMs + 1)
+    expect((await stage.bus.streamState(STREAM)).firstSeq).to.equal(4)
+    await stage.stopAll()
+    const failure: unknown = await stage.open('other').catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(JournalDiverged)
+    expect(String(failure)).to.include('holds another message 3')
   })
 
   it('is refused where the snapshot lacks a part, and keeps its file', async () => {
