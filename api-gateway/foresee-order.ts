@@ -33,8 +33,10 @@ export function foreseeOrder(
   { order, facts }: Valid,
 ): Foresight {
   const { account, observed } = judgedFacts(market).read(facts)
-  const feedSeq = readModel.projectedSeq(market.market)
-  const met = crossedBy(readModel, order)
+  const { feedSeq, met } = readModel.atOnce(() => ({
+    feedSeq: readModel.projectedSeq(market.market),
+    met: crossedBy(readModel, order),
+  }))
   const foreseen = foresee(
     { opening: openingOf(market), standing: market.standing, observed, nowMs: nowMs() },
     met,
