@@ -4,6 +4,7 @@ import type { FrameReading } from '../../chain/signing/verify-frame.js'
 import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../core/action.js'
 import type { Command } from '../../core/engine/command.js'
+import { isOrderId } from '../../core/entry/order-body.js'
 import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import { readCancel, type CancelRequest, type OrderName } from '../../core/entry/read-cancels.js'
 import {
@@ -79,6 +80,9 @@ export function findTarget(
 ): Answer<Checked<TakenOrder>> {
   const { owner } = request
   const { registry, underWay } = deps
+  // The registry keeps what it has not found: no order has such an id, of whatever length.
+  if (!('nonce' in request) && !isOrderId(request.orderId))
+    return { refusal: refusals.activeOrderNotFound }
   const find = (): TakenOrder | undefined =>
     'nonce' in request
       ? registry.findNonce(owner, request.nonce)
