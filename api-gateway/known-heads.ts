@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FeedHeads } from './health.js'
 
-/** Whether the feed of a market has come as far as a change, as far as is known. */
-export type IsReached = (market: string, seq: number) => Promise<boolean>
+/** Whether the feed of a market has come as far as a change; undefined where that cannot be read. */
+export type IsReached = (market: string, seq: number) => Promise<boolean | undefined>
 
-/** So many times as long as a read of a head took passes until the next one of its market. */
+/** So many times as long as a read of a head took passes until the next one of its market, at most LONGEST_REST_MS. */
 const REST = 4
+const LONGEST_REST_MS = 400
 
 /**
  * Reads the head of a market's feed when a change is asked for that is ahead of what was read; who asks meanwhile shares the next
@@ -14,19 +15,23 @@ const REST = 4
  */
 export function createKnownHeads(readHead: FeedHeads): IsReached {
   const known = new Map<string, number>()
-  const running = new Map<string, Promise<void>>()
+  /** Each resolves with whether the head was read. */
+  const running = new Map<string, Promise<boolean>>()
   const restsUntilMs = new Map<string, number>()
 
-  async function read(market: string): Promise<void> {
-    const restMs = (restsUntilMs.get(market) ?? 0) - performance.now()
-    if (restMs > 0) await delay(restMs)
+  async function read(market: string): Promise<boolean> {
+    const leftMs = (restsUntilMs.get(market) ?? 0) - performance.now()
+    if (leftMs > 0) await delay(leftMs)
     const startedAtMs = performance.now()
     try {
-      const head = (await readHead(market)) ?? 0
+      const head = await readHead(market)
+      if (head === undefined) return false
       known.set(market, Math.max(head, known.get(market) ?? 0))
+      return true
     } finally {
       const endedAtMs = performance.now()
-      restsUntilMs.set(market, endedAtMs + REST * (endedAtMs - startedAtMs))
+      const restMs = Math.min(REST * (endedAtMs - startedAtMs), LONGEST_REST_MS)
+      restsUntilMs.set(market, endedAtMs + restMs)
       running.delete(market)
     }
   }
@@ -39,7 +44,7 @@ export function createKnownHeads(readHead: FeedHeads): IsReached {
     if (isKnown()) return true
     const reading = running.get(market) ?? read(market)
     running.set(market, reading)
-    await reading
-    return isKnown()
+    const isRead = await reading
+    return isKnown() || (isRead ? false : undefined)
   }
 }

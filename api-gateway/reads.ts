@@ -60,8 +60,7 @@ export function createOwnWrites({
   const isReached = createKnownHeads(readHead)
   const nextLook = createLooks(readModel)
 
-  async function wait(targets: FeedSeqs): Promise<Refusal | undefined> {
-    const deadline = performance.now() + maxWaitMs
+  async function wait(targets: FeedSeqs, deadline: number): Promise<Refusal | undefined> {
     let look = lookAt(readModel)
     while (![...targets].every(([market, seq]) => look(market) >= seq)) {
       if (performance.now() >= deadline) return refusals.readBehind
@@ -70,11 +69,14 @@ export function createOwnWrites({
     return undefined
   }
 
-  /** What is asked of the market, or of all, that the projection does not include yet. */
+  /** What is asked of the market, or of all, that the projection does not include yet and was not answered here. */
   function aheadOf(asked: Asked | undefined, market: string | undefined): FeedSeqs {
     const look = lookAt(readModel)
     const seqs = [...(asked?.seqs ?? [])].filter(
-      ([name, seq]) => (market === undefined || name === market) && look(name) < seq,
+      ([name, seq]) =>
+        (market === undefined || name === market) &&
+        (answeredSeq.get(name) ?? 0) < seq &&
+        look(name) < seq,
     )
     return new Map(seqs)
   }
@@ -83,14 +85,21 @@ export function createOwnWrites({
   async function whenKnown(
     { client }: Asked,
     ahead: FeedSeqs,
-    goOn: () => Promise<Refusal | undefined>,
+    goOn: (deadline: number) => Promise<Refusal | undefined>,
   ): Promise<Refusal | undefined> {
     const leave = waiting.enter(client)
     if (leave === undefined) return readRefusals.tooManyWaits
+    const deadline = performance.now() + maxWaitMs
+    const late = new AbortController()
     try {
-      const reached = await Promise.all([...ahead].map(([market, seq]) => isReached(market, seq)))
-      return reached.includes(false) ? readRefusals.minSeqAhead : await goOn()
+      const reached: readonly (boolean | undefined)[] = await Promise.race([
+        Promise.all([...ahead].map(([market, seq]) => isReached(market, seq))),
+        delay(maxWaitMs, [undefined], { signal: late.signal }),
+      ])
+      if (reached.includes(false)) return readRefusals.minSeqAhead
+      return reached.includes(undefined) ? refusals.readBehind : await goOn(deadline)
     } finally {
+      late.abort()
       leave()
     }
   }
@@ -108,9 +117,10 @@ export function createOwnWrites({
       const own = [...answeredSeq].filter(([name]) => market === undefined || name === market)
       const targets = new Map(own)
       const ahead = aheadOf(asked, market)
-      if (asked === undefined || ahead.size === 0) return wait(targets)
+      if (asked === undefined || ahead.size === 0)
+        return wait(targets, performance.now() + maxWaitMs)
       for (const [name, seq] of ahead) raiseSeq(targets, name, seq)
-      return whenKnown(asked, ahead, () => wait(targets))
+      return whenKnown(asked, ahead, (deadline) => wait(targets, deadline))
     },
   }
 }

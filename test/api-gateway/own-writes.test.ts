@@ -20,7 +20,7 @@ describe('read your own writes', () => {
   let read: number
   const readHead = (market: string) => {
     read += 1
-    return Promise.resolve(heads[market])
+    return Promise.resolve(heads[market] ?? 0)
   }
   beforeEach(() => ([projected, heads, read] = [{}, {}, 0]))
 
@@ -75,6 +75,29 @@ describe('read your own writes', () => {
     expect(await writes.known(asked({ spot: 6 }))).to.equal(readRefusals.minSeqAhead)
     heads = { spot: 6 }
     expect(await writes.known(asked({ spot: 6 })), 'read again').to.equal(undefined)
+  })
+
+  it('do not count among those that wait for others, nor read a head, for what was answered here', async () => {
+    const writes = ownWrites()
+    writes.answered('spot', 5)
+    projected = { spot: 4 }
+    const seqs = new Map([['spot', 5]])
+    const asked = Array.from({ length: 40 }, () => writes.shown('spot', { client: 'a', seqs }))
+    projected = { spot: 5 }
+    expect(new Set(await Promise.all(asked))).to.deep.equal(new Set([undefined]))
+    expect(read).to.equal(0)
+  })
+
+  it('do not say that no feed has it while the bus does not tell, or is slow (REA-049)', async () => {
+    const silent = (readHead: () => Promise<number | undefined>) =>
+      createOwnWrites({ readModel: { projectedSeq: () => 4 }, readHead, maxWaitMs: 20 })
+    const asked = { client: 'a', seqs: new Map([['spot', 5]]) }
+    const away = silent(() => Promise.resolve(undefined))
+    const slow = silent(() => new Promise(() => undefined))
+    for (const writes of [away, slow]) {
+      expect(await writes.shown('spot', asked)).to.equal(refusals.readBehind)
+      expect(await writes.known(asked)).to.equal(refusals.readBehind)
+    }
   })
 
   it('refuse at once what no feed is known to have, and read a head for all who ask meanwhile', async () => {

@@ -33,7 +33,7 @@ export async function aHistoryGateway(
   const heads = new Map<string, number>()
   const ownWrites = createOwnWrites({
     ...{ readModel, maxWaitMs: 100 },
-    readHead: (market) => Promise.resolve(heads.get(market)),
+    readHead: (market) => Promise.resolve(heads.get(market) ?? 0),
   })
   const stage = await aGatewayStage({
     ...{ readModel, ownWrites, auth: AUTH, books: aBookShelf(readModel) },
