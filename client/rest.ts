@@ -126,7 +126,7 @@ export interface RestClient {
   cancelOrder(body: CancelOrder): Promise<OrderRecord>
   /**
    * Replaces an active order by a signed one, in one step of the market; returns both. The body is that of a new order with
-   * `replaces_nonce`. If it was replaced before, both are looked up. Where it throws VenueRefused the other order stays.
+   * `replaces_nonce` or `replaces_order_id`. If it was replaced before, both are looked up. Where it throws VenueRefused the other order stays.
    */
   replaceOrder(body: ReplaceOrder): Promise<ReplaceAnswer>
   /** Shrinks an active order to `desired_amount` and returns it; the body is that of a cancel beside. */

@@ -17,7 +17,7 @@ import { jsonObjectOf, readBody } from '../../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse, type GatewayDeps } from '../context.js'
 import { foreseeOrder } from '../foresee-order.js'
 import { marketNamed } from '../orders.js'
-import { bodyRefusals, refused, type Route } from '../route.js'
+import { bodyRefusals, refused, tooManyReads, type Route } from '../route.js'
 
 /** `POST /v1/orders/validate`: every check of an order without placing it, and the likely mistake of a refused signature. */
 export const postOrdersValidate: Route = {
@@ -41,8 +41,10 @@ export const postOrdersValidate: Route = {
         ...refused('Not judged: too busy, or no answer; ask again.'),
         headers: ['Retry-After'],
       },
+      503: tooManyReads,
     },
   },
+  isLarge: () => true,
   handler: (deps) => async (ctx) => {
     const read = await readBody(ctx.req, BODY_LIMITS)
     if ('refusal' in read) return refuse(ctx, read.refusal)
@@ -52,6 +54,8 @@ export const postOrdersValidate: Route = {
     if (verdict === undefined) return refuse(ctx, refusals.overloaded)
     if (verdict.kind === 'valid') {
       const market = marketNamed(deps, verdict.order.market)
+      const behind = await deps.ownWrites.shown(market.market)
+      if (behind !== undefined) return refuse(ctx, behind)
       const { outcome, refusal, order } = foreseeOrder(deps, market, verdict)
       ctx.body = refusal
         ? refusedVerdict(refusal, undefined)

@@ -46,7 +46,7 @@ export type Foreseen =
 /**
  * What placing an order would do now: the market's own step, applied to a market with nothing but the orders that it could meet.
  * `resting` are orders of the other side. The means of their accounts, what awaits settlement, the windows of signers that are
- * code and limits of live orders are not known, and count for nothing.
+ * code, leases and limits of live orders are not known, and count for nothing.
  */
 export function foresee(
   { opening, standing, observed, nowMs }: ForeseenMarket,
@@ -70,7 +70,7 @@ export function foresee(
   for (const each of byRank) apply({ kind: 'PlaceOrder', order: asMaker(each) })
   const { order, account } = placement
   const { changes, answer } = apply({
-    ...{ kind: 'PlaceOrder', order: without(order, OF_WINDOWS) },
+    ...{ kind: 'PlaceOrder', order: without(order, NOT_KNOWN) },
     ...(account !== undefined && { account }),
   })
   if (answer?.kind === 'refused') return answer
@@ -91,7 +91,7 @@ function asMaker({ order, progress }: Resting): Order {
 }
 
 /** What depends on what is not known here. */
-const OF_WINDOWS: ReadonlySet<string> = new Set<keyof Order>(['signedByCode'])
+const NOT_KNOWN: ReadonlySet<string> = new Set<keyof Order>(['signedByCode', 'leaseId'])
 const OF_MAKERS: ReadonlySet<string> = new Set<keyof Order>([
   ...(['reduceOnly', 'leaseId', 'postOnly', 'signedByCode'] as const),
 ])

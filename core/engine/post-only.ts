@@ -16,7 +16,7 @@ export const POST_ONLY_WOULD_CROSS = 'post_only_would_cross'
 /**
  * A new order as the market books it. A post-only order that would meet an order of the other side is booked one tick behind
  * the first of them, if it asks for it; undefined when the market refuses it, also where that price is out of reach. An order
- * that ends or waits hidden when it comes takes nothing now, and stays as it is.
+ * that may not match when it comes (`mayMatch`) stays as it is.
  */
 export function bookedOrder(
   state: MatcherState,

@@ -86,6 +86,11 @@ describe('foresee', () => {
     }
   })
 
+  it('leaves leases to the market, which alone knows them', () => {
+    const { foreseen } = both(asks, one('b9', 'buy', [3, 9], { leaseId: 'one' }))
+    expect(placed(foreseen).progress.status).to.equal('active')
+  })
+
   it('lists the orders of the owner that would be cancelled at once', () => {
     const own = [one('s1', 'sell', [4, 10], { subaccountId: 1n }), one('s2', 'sell', [4, 11])]
     const taker = one('b1', 'buy', [6, 11], { stp: 'cancel_oldest', timeInForce: 'IOC' })
