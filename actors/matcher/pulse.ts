@@ -80,7 +80,7 @@ async function whyMoreIsLogged(log: Leading['log']): Promise<string | undefined>
     return endSeq > log.commandSeq ? `the log ends with message ${endSeq}` : undefined
   } catch (error) {
     if (error instanceof StreamMissing) return error.message
-    if (error instanceof BusUnavailable) return undefined
+    if (error instanceof BusUnavailable) return error.message
     throw error
   }
 }

@@ -140,7 +140,7 @@ function reopen(sql: Statements, from: Address, evmNonce: number): void {
   const { changes } = sql.reopen.run(...key)
   assert(
     changes === 0 || sql.signed.get(...key) !== undefined,
-    `the chain has lost transaction ${evmNonce} of ${from}, which was final so long ago that its signed bytes are trimmed`,
+    `the chain has lost transaction ${evmNonce} of ${from}, which was final, and signed so long ago that its signed bytes are trimmed`,
   )
 }
 

@@ -70,6 +70,7 @@ export function createTrimmer(options: TrimmerOptions): JournalTrimmer {
   let running: Promise<unknown> = Promise.resolve()
 
   async function trimOnce(beforeMs: number): Promise<boolean> {
+    if (signal.aborted) return false
     const stopped = onceAborted(signal)
     for (const entry of trimEntries(db, beforeMs)) {
       log.record(entry)

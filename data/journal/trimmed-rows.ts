@@ -53,7 +53,17 @@ export function prepareTrim(db: Database) {
  * before the next is asked for. A transaction is as old as its newest signed form.
  */
 export function* trimEntries(db: Database, beforeMs: number): Generator<JournalEntry> {
-  const senders = db.prepare<[], Buffer>('SELECT DISTINCT sender FROM attempts').pluck()
+  // One search a sender: DISTINCT would read every signed form.
+  const senders = db
+    .prepare<[], Buffer>(
+      `WITH RECURSIVE each (sender) AS (
+         SELECT min(sender) FROM attempts
+         UNION ALL
+         SELECT (SELECT min(sender) FROM attempts WHERE sender > each.sender)
+         FROM each WHERE each.sender IS NOT NULL)
+       SELECT sender FROM each WHERE sender IS NOT NULL`,
+    )
+    .pluck()
   const signed = db.prepare<[Buffer], SignedRow>(
     `SELECT a.evm_nonce, min(a.signed_at_ms) AS first_ms, max(a.signed_at_ms) AS last_ms, t.final
      FROM attempts a JOIN transactions t USING (sender, evm_nonce)

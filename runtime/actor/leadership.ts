@@ -182,7 +182,7 @@ function watched(actor: Actor, begun: Begun, answering: Subscription): Lead {
   async function watch(): Promise<void> {
     while (!signal.aborted) {
       await delay(silenceMs / PARTS_OF_SILENCE, undefined, { signal, ref: false }).catch(nothing)
-      if (!signal.aborted) await look(actor, begun, ownEnd())
+      if (!signal.aborted) await look(actor, begun, () => ownEnd())
     }
   }
   watch().catch((error: unknown) => {
@@ -202,8 +202,9 @@ function watched(actor: Actor, begun: Begun, answering: Subscription): Lead {
 async function look(
   { bus, stream, termOf }: Actor,
   { term, firstSeq, message }: Begun,
-  own: number,
+  ownEnd: () => number,
 ): Promise<void> {
+  const own = ownEnd()
   try {
     const { lastSeq } = await bus.streamState(stream)
     if (lastSeq < own) {
@@ -221,6 +222,8 @@ async function look(
     }
   } catch (error) {
     if (error instanceof BusUnavailable) return
+    // This process has appended after its last message meanwhile, and trimmed that.
+    if (error instanceof MessagesGone && ownEnd() > own) return
     const isGone = error instanceof StreamMissing || error instanceof MessagesGone
     throw isGone ? new Fenced(error.message, { cause: error }) : error
   }

@@ -199,6 +199,26 @@ describe('the lead of an actor', () => {
       expect(String(fenced[0])).to.include('since term 2, this one is of term 1')
     })
 
+    it('not for a message of its own that it has trimmed while it looked', async () => {
+      let ownEnd = 1
+      let goOn: (() => void) | undefined
+      let looks = 0
+      const streamState: Bus['streamState'] = async (stream) => {
+        looks += 1
+        if (looks === 2) await new Promise<void>((resolve) => (goOn = resolve))
+        return bus.streamState(stream)
+      }
+      await take(aCopy({ ...bus, streamState }, 'first'), 1, 0, () => ownEnd)
+      await eventually(() => goOn !== undefined)
+      ownEnd = await bus.append(SUBJECT, Buffer.from('entry'))
+      await bus.append(SUBJECT, Buffer.from('another'))
+      ownEnd += 1
+      await bus.trim(STREAM, ownEnd)
+      goOn?.()
+      await eventually(() => looks > 4)
+      expect(fenced).to.deep.equal([])
+    })
+
     it('not for what the leader itself appends, acknowledged or not', async () => {
       let ownEnd = 1
       const looking = counting(bus)
