@@ -58,9 +58,12 @@ export function createRound(deps: RoundDeps): () => Promise<void> {
 
 async function readDuties(deps: RoundDeps, census: Census, head: BlockPlace): Promise<void> {
   const kept = scopesOf(deps.markets())
-  const assets = new Set([...kept.values()].map(({ assetAddress }) => assetAddress))
-  if (assets.size === 0) return
-  const holders = await census.at(head, assets)
+  if (kept.size === 0) return
+  const markets = [...kept.values()]
+  const holders = await census.at(head, {
+    assets: new Set(markets.map(({ assetAddress }) => assetAddress)),
+    managers: new Set(markets.map(({ marginManagerAddress }) => marginManagerAddress)),
+  })
   const atSec = exactNumber(head.timestamp)
   const block = { ...blockCalls(deps, head), atSec, holders }
   await Promise.all(

@@ -15,15 +15,21 @@ const SCANNED_AT_ONCE = 2_000
 /** All accounts are read again after so many blocks: whatever the events did not tell ends with that. */
 const SCAN_EVERY_BLOCKS = 1_800n
 
-/** All accounts that hold any of some assets. Bounded by the accounts of the chain that do. */
+/** The contracts of the accounts that are looked for. */
+export interface Sought {
+  readonly assets: ReadonlySet<Address>
+  readonly managers: ReadonlySet<Address>
+}
+
+/** All accounts under any of some managers that hold any of some assets. Bounded by the accounts of the chain that do. */
 export interface Census {
   /** Those of the block, which is not older than that of the last call. Rejects with ChainUnreachable. */
-  at(block: BlockPlace, assets: ReadonlySet<Address>): Promise<readonly Holder[]>
+  at(block: BlockPlace, sought: Sought): Promise<readonly Holder[]>
 }
 
 interface Counted {
   readonly block: BlockPlace
-  readonly assets: ReadonlySet<Address>
+  readonly sought: Sought
   readonly holders: ReadonlyMap<bigint, Holder>
   /** The block of the newest scan of all accounts. */
   readonly scannedAt: bigint
@@ -31,16 +37,16 @@ interface Counted {
 
 /**
  * Reads every account once, and from then on those whose balances changed in the blocks since. A block that the chain has
- * lost, other assets or too many blocks since begin it anew.
+ * lost, other contracts or too many blocks since begin it anew.
  */
 export function createCensus(deps: ObservingDeps): Census {
   let counted: Counted | undefined
   return {
-    async at(block, assets) {
-      const before = counted !== undefined && isSame(counted.assets, assets) ? counted : undefined
+    async at(block, sought) {
+      const before = counted !== undefined && isSought(counted, sought) ? counted : undefined
       if (before?.block.hash === block.hash) return [...before.holders.values()]
       const goesOn = before !== undefined && (await isContinued(deps, before, block))
-      counted = goesOn ? await follow(deps, before, block) : await scan(deps, block, assets)
+      counted = goesOn ? await follow(deps, before, block) : await scan(deps, block, sought)
       return [...counted.holders.values()]
     },
   }
@@ -57,11 +63,7 @@ async function isContinued(
   return (await readBlockHash(client, before.block.number)) === before.block.hash
 }
 
-async function scan(
-  deps: ObservingDeps,
-  block: BlockPlace,
-  assets: ReadonlySet<Address>,
-): Promise<Counted> {
+async function scan(deps: ObservingDeps, block: BlockPlace, sought: Sought): Promise<Counted> {
   const { subAccounts } = deps.deployment
   const last = await orUnreachable(
     'the number of accounts',
@@ -72,44 +74,51 @@ async function scan(
   for (let first = 1; first <= count; first += SCANNED_AT_ONCE) {
     const length = Math.min(SCANNED_AT_ONCE, count - first + 1)
     const ids = Array.from({ length }, (_, i) => BigInt(first + i))
-    for (const holder of await readHolders(deps, block, { ids, assets }))
+    for (const holder of await readHolders(deps, block, { ids, sought }))
       holders.set(holder.id, holder)
   }
-  return { block, assets, holders, scannedAt: block.number }
+  return { block, sought, holders, scannedAt: block.number }
 }
 
 async function follow(deps: ObservingDeps, before: Counted, block: BlockPlace): Promise<Counted> {
-  const { assets } = before
+  const { sought } = before
   const reader = { ...deps, markets: [] }
   const touches = await readTouches(reader, before.block.number + 1n, block.number)
   const ids = [...new Set(touches.map(({ subaccountId }) => subaccountId))]
   const holders = new Map(before.holders)
   for (const id of ids) holders.delete(id)
-  for (const holder of await readHolders(deps, block, { ids, assets }))
+  for (const holder of await readHolders(deps, block, { ids, sought }))
     holders.set(holder.id, holder)
   return { ...before, block, holders }
 }
 
 interface Question {
   readonly ids: readonly bigint[]
-  readonly assets: ReadonlySet<Address>
+  readonly sought: Sought
 }
 
-/** Those of the accounts that hold any of the assets. */
+/** Those of the accounts that are under any of the managers and hold any of the assets. */
 async function readHolders(
   deps: ObservingDeps,
   block: BlockPlace,
-  { ids, assets }: Question,
+  { ids, sought }: Question,
 ): Promise<readonly Holder[]> {
   const read = async (id: bigint): Promise<Holder | undefined> => {
     const account = accountCalls(deps, id, block)
+    // Under a manager of its own an account holds as many balances as its owner likes: more than a node reads.
+    const manager = await account.manager()
+    if (!sought.managers.has(manager)) return undefined
     const holdings = await account.holdings()
-    if (!holdings.some(({ asset }) => assets.has(asset))) return undefined
-    return { id, holdings, manager: await account.manager() }
+    return holdings.some(({ asset }) => sought.assets.has(asset))
+      ? { id, holdings, manager }
+      : undefined
   }
   const found = await orUnreachable('what accounts hold', Promise.all(ids.map(read)))
   return found.filter((holder) => holder !== undefined)
 }
 
+const isSought = ({ sought }: Counted, { assets, managers }: Sought): boolean =>
+  isSame(sought.assets, assets) && isSame(sought.managers, managers)
+
 const isSame = (a: ReadonlySet<Address>, b: ReadonlySet<Address>): boolean =>
-  a.size === b.size && [...a].every((asset) => b.has(asset))
+  a.size === b.size && [...a].every((address) => b.has(address))

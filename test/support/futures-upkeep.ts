@@ -50,7 +50,10 @@ export function createFuturesUpkeep(options: {
   async function duties(): Promise<readonly Duty<UpkeepCall>[]> {
     const head = await readHead(client)
     const deps = { client, deployment }
-    const holders = await createCensus(deps).at(head, new Set([at.future_asset]))
+    const holders = await createCensus(deps).at(head, {
+      assets: new Set([at.future_asset]),
+      managers: new Set([at.futures_manager]),
+    })
     const atSec = exactNumber(head.timestamp)
     const block = { ...blockCalls(deps, head), atSec, holders }
     return (await future.readDuties?.(market as Market, block)) ?? []
