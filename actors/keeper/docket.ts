@@ -30,7 +30,9 @@ export class Docket<Task> {
     const others = [...before].filter(([, { duty }]) => duty.scope !== scope)
     const seen = duties.map((duty) => {
       const key = keyOf({ ...duty, scope })
-      const known = before.get(key)
+      const last = before.get(key)
+      // Due since later than the last look knew, it was done and became due anew.
+      const known = last !== undefined && (duty.sinceSec ?? 0) <= last.sinceSec ? last : undefined
       const sinceSec = duty.sinceSec ?? known?.sinceSec ?? atSec
       return [key, { ...known, duty: { ...duty, scope }, sinceSec }] as const
     })
@@ -61,6 +63,18 @@ export class Docket<Task> {
     }))
   }
 
+  sent(duty: ScopedDuty<Task>): void {
+    this.change(duty, () => ({ isSent: true }))
+  }
+
+  /** The transaction for it succeeded. Where it has been due ever since, that may have done nothing: it rests. */
+  succeeded(duty: Pick<ScopedDuty<Task>, 'scope' | 'subject' | 'job'>): void {
+    const restSec = duty.job === 'variation' ? VARIATION_REST_SEC : FIRST_REST_SEC
+    this.change(duty, ({ isSent = false }) =>
+      isSent ? { notBeforeSec: this.atSec + restSec } : {},
+    )
+  }
+
   /** The jobs that are late, each once. */
   late(): readonly LateJob[] {
     const byJob = new Map<Job, LateJob>()
@@ -82,14 +96,18 @@ export class Docket<Task> {
   }
 }
 
-/** After a transaction that reverted. */
+/** After a transaction that reverted, or left its duty due. */
 const FIRST_REST_SEC = 10
+/** Debts are due at the mark, and paid as far as they are accrued: without a move of either a call pays nothing. */
+const VARIATION_REST_SEC = 300
 const LONGEST_REST_SEC = 600
 
 interface Entry<Task> {
   readonly duty: ScopedDuty<Task>
   readonly sinceSec: number
   readonly why?: string
+  /** A transaction for it was sent since it became due. */
+  readonly isSent?: boolean
   readonly failures?: number
   readonly notBeforeSec?: number
 }

@@ -122,6 +122,7 @@ function createBook({ client, deployment, transactions, gas, docket, facts }: Ro
     gas.paid(hash, receipt.costWei)
     if (status === 'success') {
       facts.confirmed(job)
+      docket.succeeded({ scope, subject, job })
       return
     }
     facts.lost(job, receipt.costWei)
@@ -180,6 +181,7 @@ async function isSent(
   const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas }
   if (!transactions.send({ intentId, to, data }, fees))
     return isRefused(deps, duty, 'nothing can be signed')
+  deps.docket.sent(duty)
   deps.facts.sent(duty.job, intentId)
   return true
 }

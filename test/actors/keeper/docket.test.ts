@@ -66,6 +66,35 @@ describe("the keeper's docket", () => {
     }
   })
 
+  it('lets what is still due after a success rest, and not what became due anew', () => {
+    const variation = { ...start, job: 'variation', scope: 'perp' } as const
+    const closeOut = { ...start, job: 'close_out', scope: 'perp' } as const
+    const observe = (atSec: number) => docket.observe('perp', [variation, closeOut], atSec)
+    observe(100)
+    for (const duty of [variation, closeOut]) {
+      docket.sent(duty)
+      docket.succeeded(duty)
+    }
+    expect(ready()).to.deep.equal([])
+    observe(110)
+    expect(ready()).to.deep.equal(['close_out'])
+    observe(399)
+    expect(ready()).to.deep.equal(['close_out'])
+    observe(400)
+    expect(ready()).to.deep.equal(['variation', 'close_out'])
+    docket.sent(variation)
+    docket.observe('perp', [], 401)
+    docket.observe('perp', [variation], 402)
+    docket.succeeded(variation)
+    expect(ready()).to.deep.equal(['variation'])
+    // The blocks between, at which it was not due, were not looked at.
+    docket.observe('perp', [funding], 402)
+    docket.sent({ ...funding, scope: 'perp' })
+    docket.observe('perp', [{ ...funding, sinceSec: 400 }], 403)
+    docket.succeeded({ ...funding, scope: 'perp' })
+    expect(ready()).to.deep.equal(['funding'])
+  })
+
   it('names its transactions so that they can be told from any other', () => {
     const intent = { scope: '0xa-0xb', subject: 'account-7', job: 'auction_end', blockNumber: 12n }
     const id = intentOf({ ...intent, job: 'auction_end' })
