@@ -23,6 +23,11 @@ export class Docket<Task> {
   private entries = new Map<string, Entry<Task>>()
   private atSec = 0
 
+  /** The newest block is of this time: what is due ages, also where it cannot be read again. */
+  passed(atSec: number): void {
+    this.atSec = atSec
+  }
+
   /** All duties of these contracts at the newest block, in place of those before; each is known by its subject and job. */
   observe(scope: string, duties: readonly Duty<Task>[], atSec: number): void {
     const before = this.entries

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/process/log.js'
 import type { Keeping } from './open-keeper.js'
 import type { KeeperFacts } from './round.js'
 
-/** One log line for each fact; what is refused or unreadable is repeated at each block, so its line is of level debug. */
+/** One log line for each fact; what is refused is repeated at each block, so its line is of level debug. */
 export function observeKeeper(log: Logger): KeeperFacts {
   return {
     sent: (job, intentId) => log.info({ job, intent_id: intentId }, 'upkeep sent'),
@@ -11,7 +11,7 @@ export function observeKeeper(log: Logger): KeeperFacts {
     confirmed: (job) => log.debug({ job }, 'upkeep done'),
     lost: (job, costWei) =>
       log.warn({ job, wei: `${costWei}` }, 'upkeep reverted, its gas is lost'),
-    unreadable: (what, cause) => log.debug({ err: cause, what }, 'upkeep cannot be read'),
+    unreadable: (what, cause) => log.warn({ err: cause, what }, 'upkeep cannot be read'),
   }
 }
 

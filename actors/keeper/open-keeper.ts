@@ -27,6 +27,7 @@ import {
 } from '../transfer-submitter/transactions.js'
 import { Docket, type LateJob } from './docket.js'
 import { createRound, type KeeperFacts } from './round.js'
+import { Unread } from './unread.js'
 
 export interface KeeperOptions {
   readonly bus: Bus
@@ -58,7 +59,7 @@ const NAME = 'keeper'
 const CHAIN_WAIT_MS = 30_000
 /** Pause between two looks for a new block. */
 const LOOK_EVERY_MS = 500
-/** A keeper is not ready when the chain has not answered for longer than this. */
+/** A keeper is not ready when the chain, or what it keeps there, has not been readable for longer than this. */
 const CHAIN_SILENT_MAX_MS = 10_000
 
 /**
@@ -120,14 +121,15 @@ async function start(
     ...{ reserveWei: options.reserveWei, hourBudgetWei: options.hourBudgetWei },
   })
   const docket = new Docket<UpkeepCall>()
+  const unread = new Unread(options.facts)
   const round = createRound({
-    ...{ client, deployment, markets: options.markets, docket, transactions, gas },
-    ...{ facts: options.facts, stopping: signal },
+    ...{ client, deployment, markets: options.markets, docket, unread },
+    ...{ transactions, gas, facts: options.facts, stopping: signal },
   })
-  const running = lookOften(round, options, signal)
+  const running = lookOften(round, unread, signal)
   running.catch(onFatal)
   const late = () => docket.late()
-  const pings = await answerPing(bus, NAME, () => standing(lane, published, late()))
+  const pings = await answerPing(bus, NAME, () => standing(lane, published, unread, late()))
   log.info({ sender: lane.address }, 'keeping the contracts')
   return {
     gasStanding: gas.standing,
@@ -141,17 +143,22 @@ async function start(
   }
 }
 
+const CHAIN = 'the chain'
+
 /** Until it is aborted; rejects with what is no missing answer of the chain. */
 async function lookOften(
   round: () => Promise<void>,
-  { facts }: KeeperOptions,
+  unread: Unread,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    await round().catch((error: unknown) => {
+    try {
+      await round()
+      unread.answered(CHAIN)
+    } catch (error) {
       if (!(error instanceof ChainUnreachable)) throw error
-      facts.unreadable('the chain', error)
-    })
+      unread.failed(CHAIN, error)
+    }
     await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
   }
 }
@@ -159,9 +166,10 @@ async function lookOften(
 function standing(
   lane: TransactionLane,
   { trouble, term }: PublishedJournal,
+  unread: Unread,
   late: readonly LateJob[],
 ): Standing {
-  const why = troubleOf(lane) ?? trouble()
+  const why = troubleOf(lane) ?? unread.trouble(CHAIN_SILENT_MAX_MS) ?? trouble()
   return {
     ready: why === undefined,
     detail: why ?? (late.length === 0 ? 'nothing is late' : late.map(lateWords).join('; ')),

@@ -12,6 +12,7 @@ import { exactNumber } from '../../core/decimal.js'
 import type { GasWallet, Transactions } from '../transfer-submitter/transactions.js'
 import type { Docket, ScopedDuty } from './docket.js'
 import { intentFrom, intentOf } from './intent.js'
+import type { Unread } from './unread.js'
 
 /** What a keeper reports; called synchronously. */
 export interface KeeperFacts {
@@ -21,7 +22,7 @@ export interface KeeperFacts {
   readonly confirmed: (job: Job) => void
   /** Mined and reverted; the cost is lost, in wei. */
   readonly lost: (job: Job, costWei: bigint) => void
-  /** The contracts of a market could not be read, or the chain does not answer. */
+  /** The contracts of a market cannot be read, or the chain does not answer; told once until they can, or it does. */
   readonly unreadable: (what: string, cause: Error) => void
 }
 
@@ -29,6 +30,7 @@ export interface RoundDeps extends ObservingDeps {
   /** Those of which the contracts are kept. */
   readonly markets: () => readonly Market[]
   readonly docket: Docket<UpkeepCall>
+  readonly unread: Unread
   readonly transactions: Transactions
   readonly gas: Pick<GasWallet, 'read' | 'pauseFor' | 'paid'>
   readonly facts: KeeperFacts
@@ -49,6 +51,7 @@ export function createRound(deps: RoundDeps): () => Promise<void> {
   return async () => {
     const head = await readHead(deps.client)
     if (head.hash === last) return
+    deps.docket.passed(exactNumber(head.timestamp))
     await readDuties(deps, census, head)
     const busy = await book.busyAt(head)
     await tryAll(deps, head, busy)
@@ -73,10 +76,11 @@ async function readDuties(deps: RoundDeps, census: Census, head: BlockPlace): Pr
       try {
         const duties = await orUnreachable(`upkeep of ${market.market}`, read(market, block))
         deps.docket.observe(scope, duties, atSec)
+        deps.unread.answered(market.market)
       } catch (error) {
         // The contracts of the other markets are kept meanwhile.
         if (!(error instanceof ChainUnreachable)) throw error
-        deps.facts.unreadable(market.market, error)
+        deps.unread.failed(market.market, error)
       }
     }),
   )

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { Docket } from '../../../actors/keeper/docket.js'
+import { Unread } from '../../../actors/keeper/unread.js'
 import { intentFrom, intentOf } from '../../../actors/keeper/intent.js'
 import { JOBS, type Duty } from '../../../core/contracts/upkeep.js'
 
@@ -48,6 +49,12 @@ describe("the keeper's docket", () => {
     })
     docket.observe('perp', [], 1_000)
     expect(lateAt(1_001)).to.deep.equal([{ job: 'funding', sinceSec: 1_001 - 90 }])
+  })
+
+  it('lets what it knows age where the contracts cannot be read again', () => {
+    docket.observe('perp', [start], 100)
+    docket.passed(101 + JOBS.auction_start)
+    expect(docket.late().map(({ job }) => job)).to.deep.equal(['auction_start'])
   })
 
   it('tries what was refused at once, and what reverted after a rest that doubles to ten minutes', () => {
@@ -101,5 +108,29 @@ describe("the keeper's docket", () => {
     expect(intentFrom(id)).to.deep.equal(intent)
     for (const other of ['deposit:0xab', `${id}/1`, id.replace('auction_end', 'toString'), ''])
       expect(intentFrom(other), other).to.equal(undefined)
+  })
+})
+
+describe('what a keeper cannot read', () => {
+  it('is told once, and is trouble after a time until it can be read', () => {
+    const told: string[] = []
+    let nowMs = 0
+    const unread = new Unread({ unreadable: (what) => told.push(what) }, () => nowMs)
+    unread.failed('cNGN-PERP', new Error('no answer', { cause: new Error('reverted') }))
+    unread.failed('the chain', new Error('no answer'))
+    nowMs = 10_000
+    unread.failed('cNGN-PERP', new Error('no answer'))
+    expect(told).to.deep.equal(['cNGN-PERP', 'the chain'])
+    expect(unread.trouble(10_000)).to.equal(undefined)
+    nowMs = 10_001
+    expect(unread.trouble(10_000)).to.equal(
+      'cNGN-PERP has not been readable for 10 s (no answer: reverted)',
+    )
+    unread.answered('cNGN-PERP')
+    expect(unread.trouble(10_000)).to.match(/^the chain /)
+    unread.answered('the chain')
+    expect(unread.trouble(10_000)).to.equal(undefined)
+    unread.failed('cNGN-PERP', new Error('no answer'))
+    expect(told).to.have.length(3)
   })
 })

@@ -30,6 +30,7 @@ import {
   type FuturesWorld,
 } from '../../support/futures-world.js'
 import { FAST_LANE } from '../../support/lane-world.js'
+import { startRpcProxy } from '../../support/rpc-proxy.js'
 import { openPerpAccount, setPrices, stopTheClock, trade } from '../../support/perp-world.js'
 import { ONE } from '../../support/devnet-actions.js'
 
@@ -82,11 +83,11 @@ describe('a keeper', function () {
     unreadable: () => undefined,
   }
 
-  async function open(hourBudgetWei = ETHER): Promise<Keeping> {
+  async function open(hourBudgetWei = ETHER, rpcUrl = world.anvil.rpcUrl): Promise<Keeping> {
     const dataDir = mkdtempSync(join(tmpdir(), 'keeper-'))
     dirs.push(dataDir)
     const keeper = await openKeeper({
-      ...{ bus: bus.connect(), rpcUrl: world.anvil.rpcUrl, signers: { current: SIGNER } },
+      ...{ bus: bus.connect(), rpcUrl, signers: { current: SIGNER } },
       ...{ deployment: deploymentSchema.parse(world.at), dataDir, markets: () => markets },
       ...{ reserveWei: 0n, hourBudgetWei, policy: FAST_LANE, facts },
       log: createLog('test', 'silent'),
@@ -199,6 +200,22 @@ describe('a keeper', function () {
     await act(world, world.at.deployer, 'asset', 'setMarkKeeper', SIGNER.address)
     await setIndex(world, 1_520n * ONE)
     await eventually(async () => expect(await mark()).to.equal(1_520n * ONE))
+  })
+
+  it('is not ready while it cannot read what is due', async () => {
+    const proxy = await startRpcProxy(world.anvil.rpcUrl)
+    await open(ETHER, proxy.rpcUrl)
+    const standing = async () =>
+      decodePingAnswer(await bus.ask(askPing('keeper'), new Uint8Array(), 5_000))
+    await eventually(async () => expect((await standing()).ready).to.equal(true))
+    proxy.fateOf = (method) => (method === 'eth_call' ? { error: 'out of gas' } : 'pass')
+    await warpTo(world, (await timeOf(world)) + 10)
+    await eventually(async () => expect((await standing()).ready).to.equal(false), 20_000)
+    expect((await standing()).detail).to.match(/has not been readable for 1\d s/)
+    proxy.fateOf = () => 'pass'
+    await eventually(async () => expect((await standing()).ready).to.equal(true))
+    await running.pop()?.stop()
+    await proxy.stop()
   })
 
   it('sends nothing beyond the gas budget of an hour', async () => {
