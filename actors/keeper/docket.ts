@@ -1,4 +1,4 @@
-import { JOBS, type Duty, type Job } from '../../core/contracts/upkeep.js'
+import { isOfMarket, JOBS, type Duty, type Job } from '../../core/contracts/upkeep.js'
 
 /** A duty with the contracts that it belongs to. */
 export interface ScopedDuty<Task> extends Duty<Task> {
@@ -44,12 +44,16 @@ export class Docket<Task> {
     this.entries = new Map([...others, ...seen])
   }
 
-  /** Those that may be tried, the ones that are nearest to being late, or late longest, first. */
+  /**
+   * Those that may be tried: what is done once for a market before what is done for accounts, which may be many, and of each
+   * the ones that are nearest to being late, or late longest, first.
+   */
   ready(isBusy: (duty: ScopedDuty<Task>) => boolean): readonly ScopedDuty<Task>[] {
     const slack = ({ duty, sinceSec }: Entry<Task>) => sinceSec + JOBS[duty.job]
+    const turn = ({ duty }: Entry<Task>) => (isOfMarket(duty.job) ? 0 : 1)
     return [...this.entries.values()]
       .filter(({ notBeforeSec = 0 }) => notBeforeSec <= this.atSec)
-      .sort((a, b) => slack(a) - slack(b))
+      .sort((a, b) => turn(a) - turn(b) || slack(a) - slack(b))
       .map(({ duty }) => duty)
       .filter((duty) => !isBusy(duty))
   }

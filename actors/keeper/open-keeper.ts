@@ -59,6 +59,8 @@ const NAME = 'keeper'
 const CHAIN_WAIT_MS = 30_000
 /** Pause between two looks for a new block. */
 const LOOK_EVERY_MS = 500
+/** A quarter of the gas budget is left for what is done once for a market, however many accounts need work. */
+const OF_MARKETS_SHARE = 4n
 /** A keeper is not ready when the chain, or what it keeps there, has not been readable for longer than this. */
 const CHAIN_SILENT_MAX_MS = 10_000
 
@@ -125,6 +127,8 @@ async function start(
   const round = createRound({
     ...{ client, deployment, markets: options.markets, docket, unread },
     ...{ transactions, gas, facts: options.facts, stopping: signal },
+    // Rounded down.
+    ofMarketsWei: options.hourBudgetWei / OF_MARKETS_SHARE,
   })
   const running = lookOften(round, unread, signal)
   running.catch(onFatal)

@@ -6,7 +6,7 @@ import { readHead, type BlockPlace } from '../../chain/reads/blocks.js'
 import { ChainUnreachable, orUnreachable } from '../../chain/reads/client.js'
 import { readTransferReceipt } from '../../chain/reads/read-transfer.js'
 import type { Hex } from '../../core/action.js'
-import type { Duty, Job } from '../../core/contracts/upkeep.js'
+import { isOfMarket, type Duty, type Job } from '../../core/contracts/upkeep.js'
 import type { Market } from '../../core/contracts/market.js'
 import { exactNumber } from '../../core/decimal.js'
 import type { GasWallet, Transactions } from '../transfer-submitter/transactions.js'
@@ -33,6 +33,8 @@ export interface RoundDeps extends ObservingDeps {
   readonly unread: Unread
   readonly transactions: Transactions
   readonly gas: Pick<GasWallet, 'read' | 'pauseFor' | 'paid'>
+  /** Of an hour's gas budget, what no work for single accounts may use, in wei. */
+  readonly ofMarketsWei: bigint
   readonly facts: KeeperFacts
   readonly stopping: AbortSignal
 }
@@ -180,7 +182,8 @@ async function isSent(
   const gasLimit = roomyGasLimit(simulation.gas)
   const { maxFeePerGas, maxPriorityFeePerGas } = money
   const costWei = gasLimit * maxFeePerGas
-  const why = transactions.shortage(money, costWei)?.why ?? gas.pauseFor(costWei, money)
+  const keptWei = isOfMarket(duty.job) ? 0n : deps.ofMarketsWei
+  const why = transactions.shortage(money, costWei)?.why ?? gas.pauseFor(costWei, money, keptWei)
   if (why !== undefined) return isRefused(deps, duty, why)
   const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas }
   if (!transactions.send({ intentId, to, data }, fees))

@@ -179,8 +179,11 @@ interface GasDeps {
 export interface GasWallet {
   /** Current gas prices and the balance; rejects with ChainUnreachable. */
   readonly read: GasReader
-  /** Why a transaction that may cost `costWei` cannot be paid now. Ask again right before it is signed. */
-  pauseFor(costWei: bigint, facts: GasFacts): GasPause | undefined
+  /**
+   * Why a transaction that may cost `costWei` cannot be paid now, where it has to leave `keptWei` of the hour's budget, by
+   * default nothing. Ask again right before it is signed.
+   */
+  pauseFor(costWei: bigint, facts: GasFacts, keptWei?: bigint): GasPause | undefined
   /** Books the cost of a mined transaction. */
   readonly paid: (txHash: string, costWei: bigint) => void
   /** Never rejects; without an answer of the chain within BALANCE_WAIT_MS the balance is absent. */
@@ -195,9 +198,9 @@ export function createGasWallet(deps: GasDeps): GasWallet {
   /** Transactions in flight count with their highest cost. */
   const hourSpentWei = (): bigint => spent.withinHour(nowMs()) + inFlightWei()
 
-  function pauseFor(costWei: bigint, { balance }: GasFacts): GasPause | undefined {
+  function pauseFor(costWei: bigint, { balance }: GasFacts, keptWei = 0n): GasPause | undefined {
     if (balance - reservedWei() - costWei < reserveWei) return 'gas_reserve'
-    return hourSpentWei() + costWei > hourBudgetWei ? 'gas_budget' : undefined
+    return hourSpentWei() + costWei + keptWei > hourBudgetWei ? 'gas_budget' : undefined
   }
 
   return {

@@ -28,6 +28,13 @@ export const JOBS = {
 
 export type Job = keyof typeof JOBS
 
+const OF_MARKET: ReadonlySet<Job> = new Set([
+  ...(['funding', 'mark', 'fixing_sample', 'settlement', 'retirement'] as const),
+])
+
+/** Whether a job is done once for all of a market or series. Of the others there is as much work as there are accounts. */
+export const isOfMarket = (job: Job): boolean => OF_MARKET.has(job)
+
 /** A piece of work that is due. */
 export interface Duty<Task = unknown> {
   readonly job: Job

@@ -26,6 +26,13 @@ describe("the keeper's docket", () => {
     expect(ready()).to.deep.equal([])
   })
 
+  it('gives what is done once for a market before what is late for accounts', () => {
+    const accounts = Array.from({ length: 64 }, (_, i) => ({ ...start, subject: `account-${i}` }))
+    docket.observe('perp', [...accounts, { ...funding, sinceSec: 1_000 }], 100)
+    docket.passed(1_000)
+    expect(ready().slice(0, 2)).to.deep.equal(['funding', 'auction_start'])
+  })
+
   it('keeps the duties of other contracts', () => {
     docket.observe('one', [start], 100)
     docket.observe('other', [start], 101)

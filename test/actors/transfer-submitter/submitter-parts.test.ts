@@ -144,20 +144,33 @@ describe('what another account carried out', () => {
 })
 
 describe('how a gas wallet stands', () => {
+  const limits = {
+    address: places.owner,
+    spent: { record: () => undefined, withinHour: () => 3n },
+    reservedWei: () => 1n,
+    // Of the key and of one that is retiring.
+    inFlightWei: () => 4n,
+    reserveWei: 10n,
+    hourBudgetWei: 20n,
+    nowMs: () => 0,
+  }
+
   it('is told without its balance, and soon, while the chain hangs', async () => {
-    const wallet = createGasWallet({
-      address: places.owner,
-      readGas: () => new Promise(() => undefined),
-      spent: { record: () => undefined, withinHour: () => 3n },
-      reservedWei: () => 1n,
-      // Of the key and of one that is retiring.
-      inFlightWei: () => 4n,
-      reserveWei: 10n,
-      hourBudgetWei: 20n,
-      nowMs: () => 0,
-    })
+    const wallet = createGasWallet({ ...limits, readGas: () => new Promise(() => undefined) })
     expect(await wallet.standing()).to.deep.equal({
       ...{ signer: places.owner, reserveWei: 10n, hourBudgetWei: 20n, hourSpentWei: 7n },
     })
+  })
+
+  it('leaves of its budget, and not of its balance, what it is told to', () => {
+    const facts = {
+      ...{ maxFeePerGas: 1n, maxPriorityFeePerGas: 0n, baseFeePerGas: 1n, blockGasLimit: 100n },
+      balance: 24n,
+    }
+    const wallet = createGasWallet({ ...limits, readGas: () => Promise.resolve(facts) })
+    expect(wallet.pauseFor(13n, facts)).to.equal(undefined)
+    expect(wallet.pauseFor(8n, facts, 5n)).to.equal(undefined)
+    expect(wallet.pauseFor(9n, facts, 5n)).to.equal('gas_budget')
+    expect(wallet.pauseFor(14n, facts)).to.equal('gas_reserve')
   })
 })
