@@ -22,8 +22,8 @@ const REFUSED_BY_MARKET = [
   ...['/v1/orders/replace 404', '/v1/orders/replace 422', '/v1/orders/reduce 404'],
 ]
 
-/** The chain and the fan-out, which the stage lacks, answer these: 502 and 503 say so. */
-const ANSWERED_ELSEWHERE = new Set(['/v1/permit-nonce', '/v1/balances'])
+/** The chain, its reader and the fan-out, which the stage lacks, answer these: 502 and 503 say so. */
+const ANSWERED_ELSEWHERE = new Set(['/v1/permit-nonce', '/v1/balances', '/v1/accounts'])
 
 describe('requests made up from the document', function () {
   let stage: OrderStage
