@@ -21,6 +21,9 @@ export const ACCOUNTS_FILE = 'accounts.db'
 /** Blocks kept to find where a reorganisation began. */
 export const READ_BLOCKS_MAX = 1_024
 
+/** The stored expiry of a key whose deregistration has begun. */
+const NO_EXPIRY = '0'
+
 /**
  * Which accounts the matching contract holds for an owner, and which session keys the owner has registered, by the events of the
  * chain: a fold that can be made again from the deployment's block, so that the file may be deleted. Every method throws what
@@ -135,25 +138,46 @@ function prepareWrite(db: Database) {
        ORDER BY block_number DESC, log_index DESC LIMIT 1`,
     )
     .pluck()
-  const countOf = (sql: string) => db.prepare<[string], bigint>(sql).pluck()
+  const newestKind = db
+    .prepare<[string], AccountEvent['kind']>(
+      `SELECT kind FROM account_event WHERE subaccount_id = ?
+       ORDER BY block_number DESC, log_index DESC LIMIT 1`,
+    )
+    .pluck()
+  const newestExpiry = db
+    .prepare<[Address, Address], string>(
+      `SELECT expiry FROM key_event WHERE owner = ? AND session_key = ?
+       ORDER BY block_number DESC, log_index DESC LIMIT 1`,
+    )
+    .pluck()
+  const countOf = (rows: string) =>
+    db
+      .prepare<[string, number], bigint>(`SELECT count(*) FROM (SELECT 1 FROM ${rows} LIMIT ?)`)
+      .pluck()
   const accountEvents = countOf(
-    `SELECT count(*) FROM account_event WHERE subaccount_id IN
-       (SELECT subaccount_id FROM account_event WHERE owner = ?)`,
+    'account_event WHERE subaccount_id IN (SELECT subaccount_id FROM account_event WHERE owner = ?)',
   )
-  const keyEvents = countOf('SELECT count(*) FROM key_event WHERE owner = ?')
+  const keyEvents = countOf('key_event WHERE owner = ?')
   const noteOverfull = db.prepare('INSERT OR IGNORE INTO overfull_owner VALUES (?)')
   const hasRoom = (count: ReturnType<typeof countOf>, owner: Address): boolean => {
-    if ((count.get(owner) ?? 0n) < OWNER_EVENTS_MAX) return true
+    if ((count.get(owner, OWNER_EVENTS_MAX) ?? 0n) < OWNER_EVENTS_MAX) return true
     noteOverfull.run(owner)
     return false
   }
+  const isInCustody = (id: string): boolean => {
+    const kind = newestKind.get(id)
+    return kind !== undefined && kind !== 'withdrawn'
+  }
+  const isRegistered = (owner: Address, key: Address): boolean =>
+    (newestExpiry.get(owner, key) ?? NO_EXPIRY) !== NO_EXPIRY
   return {
     account(event: AccountEvent): void {
       const { blockNumber, logIndex, subaccountId, kind } = event
       const id = subaccountId.toString()
       const owner = kind === 'deposited' ? event.owner : undefined
+      // An account that is not in custody, by what is kept, shows nothing of it: each deposit that is kept has one withdrawal at most.
+      if (owner === undefined && !isInCustody(id)) return
       const whose = owner ?? ownerOf.get(id)
-      // An account that was never in custody is left out; what leaves always has room.
       if (whose === undefined) return
       if (kind !== 'withdrawn' && !hasRoom(accountEvents, whose)) return
       const manager = 'manager' in event ? event.manager : null
@@ -162,8 +186,8 @@ function prepareWrite(db: Database) {
       })
     },
     key({ blockNumber, logIndex, owner, key, expirySec }: KeyEvent): void {
-      // The end of a key always has room.
-      if (expirySec > 0n && !hasRoom(keyEvents, owner)) return
+      // Each registration that is kept has room for one end.
+      if (expirySec > 0n ? !hasRoom(keyEvents, owner) : !isRegistered(owner, key)) return
       insertKey.run({ blockNumber, logIndex, owner, key, expirySec: expirySec.toString() })
     },
   }

@@ -35,12 +35,13 @@ export const getAccounts: Route = {
       400: refused('`owner_address` is missing or no address.'),
       503: {
         ...refused(
-          'The index of accounts has not reached the newest block yet, or does not answer.',
+          'The index of accounts has not reached the newest block yet, or does not answer; or `too_many_reads`: too many large reads of this address are in flight. One at a time is always admitted.',
         ),
         headers: ['Retry-After'],
       },
     },
   },
+  isLarge: () => true,
   handler: (deps) => async (ctx) => {
     const { owner_address: sent } = ctx.query
     if (sent === undefined || sent === '') return refuse(ctx, fieldRequired('owner_address'))

@@ -66,6 +66,7 @@ describe('large reads of the gateway', () => {
       '/v1/candles?symbol=cNGN-USDC',
       '/v1/levels?symbol=cNGN-USDC',
       '/v1/tickers',
+      '/v1/accounts',
       '/v1/orders',
       '/v1/fills',
       '/v1/close-outs',

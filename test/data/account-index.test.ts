@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -153,6 +154,44 @@ describe('the index of accounts', () => {
     expect([keys?.keys.length, keys?.isComplete]).to.deep.equal([OWNER_EVENTS_MAX, false])
     append(block(5n), [], [keyed(5n, BOB, addressOf(100), 0n)])
     expect(index.find(BOB)?.keys.some((it) => it.key === addressOf(100))).to.equal(false)
+  })
+
+  it('keeps one end of a key for each registration, and one withdrawal for each deposit (REA-054)', () => {
+    const rowsOf = (table: string): unknown => {
+      const db = new Database(path(), { readonly: true })
+      try {
+        return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()
+      } finally {
+        db.close()
+      }
+    }
+    const [key, never] = [addressOf(21), addressOf(22)]
+    const times = <Made>(make: () => Made): Made[] => Array.from({ length: 5_000 }, make)
+    append(block(1n), [deposit(1n, 1n, ANN)], [keyed(1n, ANN, key, 9_999n)])
+    append(
+      block(2n),
+      [...times(() => event(2n, 1n, 'withdrawn')), ...times(() => event(2n, 1n, 'leaving'))],
+      [...times(() => keyed(2n, ANN, key, 0n)), ...times(() => keyed(2n, ANN, never, 0n))],
+    )
+    expect([rowsOf('account_event'), rowsOf('key_event')]).to.deep.equal([2, 2])
+    expect(index.find(ANN)).to.include({ isComplete: true })
+    // Deposits of an owner without room are left out, and so are their withdrawals.
+    append(
+      block(3n),
+      Array.from({ length: 5_000 }, (_, i) => BigInt(i)).flatMap((id) => [
+        deposit(3n, id, BOB),
+        event(3n, id, 'withdrawn'),
+      ]),
+    )
+    expect(rowsOf('account_event')).to.be.at.most(2 + 2 * OWNER_EVENTS_MAX)
+    // Each further registration has its end, also after a reorganisation that took the former end back.
+    append(block(4n), [deposit(4n, 1n, ANN)], [keyed(4n, ANN, key, 9_999n)])
+    append(block(5n), [event(5n, 1n, 'withdrawn')], [keyed(5n, ANN, key, 0n)])
+    index.rollBack(block(4n))
+    expect(index.find(ANN)?.accounts).to.have.length(1)
+    expect(index.find(ANN)?.keys).to.have.length(1)
+    append(block(6n), [event(6n, 1n, 'withdrawn')], [keyed(6n, ANN, key, 0n)])
+    expect(index.find(ANN)).to.deep.include({ accounts: [], keys: [] })
   })
 
   it('keeps the newest blocks to find a reorganisation by', () => {
