@@ -1,4 +1,5 @@
 import type { ChainHead } from '../../chain/reads/blocks.js'
+import { ChainUnreachable } from '../../chain/reads/client.js'
 import { MAX_LOG_BLOCKS } from '../../chain/reads/touches.js'
 import type { Hex } from '../../core/action.js'
 import type { IndexedBlock, IndexedEvents } from '../../core/owner-accounts.js'
@@ -25,12 +26,28 @@ export interface IndexerOptions {
 export interface AccountIndexer {
   /**
    * Reads on towards a head, and back where the chain has reorganised. True when it has reached it. Rejects with
-   * ChainUnreachable; can be repeated.
+   * ChainUnreachable, of events when even one block of them is refused; can be repeated.
    */
   advance(head: ChainHead): Promise<boolean>
 }
 
 export function createAccountIndexer({ index, chain, firstBlock }: IndexerOptions): AccountIndexer {
+  /** Blocks of the next run at most. */
+  let most = MAX_LOG_BLOCKS
+  /** Undefined where a run was refused: a provider may refuse one with many events, so that the next one is half as long. */
+  const readEvents = async (first: bigint, last: bigint): Promise<IndexedEvents | undefined> => {
+    const asked = last - first + 1n
+    try {
+      const events = await chain.readAccountEvents(first, last)
+      most = most * 2n < MAX_LOG_BLOCKS ? most * 2n : MAX_LOG_BLOCKS
+      return events
+    } catch (error) {
+      if (!(error instanceof ChainUnreachable) || asked === 1n) throw error
+      // Rounded down; at least 1.
+      most = asked / 2n
+      return undefined
+    }
+  }
   /** Takes back what the chain does not hold any more. A node that lags shows fewer blocks of the same chain: nothing is lost. */
   const takeBackLost = async (head: ChainHead): Promise<void> => {
     let isLost = false
@@ -50,10 +67,11 @@ export function createAccountIndexer({ index, chain, firstBlock }: IndexerOption
     const known = index.readTo()
     const first = known === undefined ? firstBlock : known.number + 1n
     if (first > head.number) return true
-    const end = first + MAX_LOG_BLOCKS - 1n
+    const end = first + most - 1n
     const number = end < head.number ? end : head.number
     const before = number === head.number ? head : await chain.readBlock(number)
-    const events = await chain.readAccountEvents(first, number)
+    const events = await readEvents(first, number)
+    if (events === undefined) return false
     const after = await chain.readBlock(number)
     // Another block took its place meanwhile: the next round reads the run again.
     if (after.hash !== before.hash) return false

@@ -29,6 +29,8 @@ class FakeChain {
   forkedAt = 2n ** 60n
   reads: [bigint, bigint][] = []
   silent = false
+  /** Blocks of a run above which the node refuses it. */
+  mostBlocks = MAX_LOG_BLOCKS
   onRead: () => void = () => undefined
 
   hashAt = (n: bigint): Hex => {
@@ -51,6 +53,7 @@ class FakeChain {
       : Promise.resolve({ hash: this.hashAt(n), timestamp: n })
 
   readAccountEvents = (first: bigint, last: bigint) => {
+    if (last - first >= this.mostBlocks) return Promise.reject(new ChainUnreachable('too many'))
     this.reads.push([first, last])
     const accounts: AccountEvent[] = []
     for (let n = first; n <= last; n += 1n) {
@@ -108,6 +111,30 @@ describe('the index of accounts follows the chain', () => {
       expect(last - first < MAX_LOG_BLOCKS).to.equal(true)
     }
     expect(index.readTo()?.number).to.equal(chain.length)
+  })
+
+  it('in shorter runs where a node refuses those with many events, and in long ones again after it', async () => {
+    const rounds = async (): Promise<void> => {
+      for (let n = 0; n < 20; n += 1) if (await indexing.advance(chain.head())) return
+      expect.fail('it never reaches the head')
+    }
+    const indexing = indexer()
+    ;[chain.length, chain.mostBlocks] = [40n, 3n]
+    await rounds()
+    expect(idsOf()).to.deep.equal(range(1, 40))
+    chain.mostBlocks = MAX_LOG_BLOCKS
+    for (let n = 0n; n < 10n; n += 1n) {
+      chain.length += 1n
+      await rounds()
+    }
+    chain.length += MAX_LOG_BLOCKS
+    await rounds()
+    expect(chain.reads.at(-1)).to.deep.equal([51n, 50n + MAX_LOG_BLOCKS])
+    chain.mostBlocks = 0n
+    chain.length += 8n
+    const refused = async (): Promise<unknown> => rounds().catch((error: unknown) => error)
+    expect(await refused()).to.be.instanceOf(ChainUnreachable)
+    expect(await refused()).to.be.instanceOf(ChainUnreachable)
   })
 
   it('onto another branch, also one that is shorter for a while (REA-053)', async () => {
