@@ -18,7 +18,7 @@ import { openDatabase, takeLock } from './open.js'
 export const OWNER_EVENTS_MAX = 1_000
 /** Name of the file in the data directory. */
 export const ACCOUNTS_FILE = 'accounts.db'
-/** Blocks kept to find where a reorganisation began. */
+/** Blocks kept to find where a reorganisation began, the newest; the first of all is kept too. */
 export const READ_BLOCKS_MAX = 1_024
 
 /** The stored expiry of a key whose deregistration has begun. */
@@ -32,7 +32,7 @@ const NO_EXPIRY = '0'
 export interface AccountIndex {
   /** The newest block up to which everything was read; undefined before the first. */
   readTo(): IndexedBlock | undefined
-  /** Blocks up to which everything was read, the newest first. */
+  /** Blocks up to which everything was read, the newest first; the first of all is the last. */
   blocks(): Iterable<IndexedBlock>
   /** Adds the events up to a block, which continue what is there, in one transaction. */
   append(events: IndexedEvents, to: IndexedBlock): void
@@ -98,7 +98,8 @@ function prepareBlocks(db: Database) {
   const all = db.prepare<[], BlockRow>(NEWEST_BLOCKS)
   const insert = db.prepare('INSERT OR REPLACE INTO read_block VALUES (?, ?, ?)')
   const trim = db.prepare(`DELETE FROM read_block WHERE block_number <=
-    (SELECT block_number FROM read_block ORDER BY block_number DESC LIMIT 1 OFFSET ?)`)
+    (SELECT block_number FROM read_block ORDER BY block_number DESC LIMIT 1 OFFSET ?)
+    AND block_number > (SELECT min(block_number) FROM read_block)`)
   const blockOf = ({ number, hash, timeSec }: BlockRow): IndexedBlock => ({
     ...{ number, hash, timeSec: Number(timeSec) },
   })

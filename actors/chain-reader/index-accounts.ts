@@ -48,7 +48,10 @@ export function createAccountIndexer({ index, chain, firstBlock }: IndexerOption
       return undefined
     }
   }
-  /** Takes back what the chain does not hold any more. A node that lags shows fewer blocks of the same chain: nothing is lost. */
+  /**
+   * Takes back what the chain does not hold any more. A node that lags shows fewer blocks of the same chain, the first one among
+   * them: nothing is lost.
+   */
   const takeBackLost = async (head: ChainHead): Promise<void> => {
     let isLost = false
     for (const block of index.blocks()) {
@@ -67,7 +70,8 @@ export function createAccountIndexer({ index, chain, firstBlock }: IndexerOption
     const known = index.readTo()
     const first = known === undefined ? firstBlock : known.number + 1n
     if (first > head.number) return true
-    const end = first + most - 1n
+    // The first block alone: its hash, which stays, tells another chain also where that is shorter than all else that was read.
+    const end = known === undefined ? first : first + most - 1n
     const number = end < head.number ? end : head.number
     const before = number === head.number ? head : await chain.readBlock(number)
     const events = await readEvents(first, number)

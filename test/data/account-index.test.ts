@@ -194,11 +194,13 @@ describe('the index of accounts', () => {
     expect(index.find(ANN)).to.deep.include({ accounts: [], keys: [] })
   })
 
-  it('keeps the newest blocks to find a reorganisation by', () => {
+  it('keeps the newest blocks to find a reorganisation by, and the first to tell another chain by', () => {
     for (let n = 1n; n <= BigInt(READ_BLOCKS_MAX + 10); n += 1n) append(block(n), [])
     const kept = [...index.blocks()]
-    expect(kept).to.have.length(READ_BLOCKS_MAX)
+    expect(kept).to.have.length(READ_BLOCKS_MAX + 1)
     expect(kept[0]?.number).to.equal(BigInt(READ_BLOCKS_MAX + 10))
+    expect(kept.at(-2)?.number).to.equal(11n)
+    expect(kept.at(-1)?.number).to.equal(1n)
   })
 
   it('has after any history with reorganisations what the chain that stays gives at once', () => {

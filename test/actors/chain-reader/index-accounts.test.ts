@@ -97,7 +97,8 @@ describe('the index of accounts follows the chain', () => {
     expect(await indexer(4n).advance(chain.head())).to.equal(true)
     expect(await indexer(4n).advance(chain.head())).to.equal(true)
     expect(chain.reads).to.deep.equal([
-      [4n, 9n],
+      [4n, 4n],
+      [5n, 9n],
       [10n, 11n],
     ])
     expect(idsOf()).to.deep.equal(range(4, 11))
@@ -155,6 +156,16 @@ describe('the index of accounts follows the chain', () => {
     chain.length = 10n
     await indexer().advance(chain.head())
     expect(idsOf()).to.deep.equal(range(10_001, 10_010))
+  })
+
+  it('onto another chain that is shorter than all that was read, and does not serve the old one', async () => {
+    chain.length = 3_000n
+    for (let n = 0; n < 3; n += 1) await indexer(4n).advance(chain.head())
+    expect(index.readTo()?.number).to.equal(3_000n)
+    chain.forkedAt = 1n
+    chain.length = 6n
+    await indexer(4n).advance(chain.head())
+    expect(idsOf()).to.deep.equal(range(10_004, 10_006))
   })
 
   it('waits where a node of a pool shows fewer blocks of the same chain', async () => {
