@@ -14,6 +14,7 @@ import { openDatabase, takeLock } from './open.js'
 /**
  * Events kept of one owner, of accounts and of keys each: others may deposit accounts for an owner, for the price of the gas.
  * Further ones are left out, and answers say so.
+ * Nothing bounds the owners, so the file grows with the gas of all events: about 3 MB for 30 million gas.
  */
 export const OWNER_EVENTS_MAX = 1_000
 /** Name of the file in the data directory. */
