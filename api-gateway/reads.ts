@@ -6,7 +6,7 @@ import { raiseSeq, type FeedSeqs } from '../core/feed-seqs.js'
 import { openReadModel, ReadModelAbsent, type ReadModel } from '../data/history/read-model.js'
 import type { Logger } from '../runtime/process/log.js'
 import type { FeedHeads } from './health.js'
-import { createKnownHeads } from './known-heads.js'
+import { createKnownHeads, type IsReached } from './known-heads.js'
 import { createReadsInFlight, type ReadLimits } from './large-reads.js'
 
 /** Longest wait of a read for the projection; then it is answered 503. */
@@ -90,16 +90,11 @@ export function createOwnWrites({
     const leave = waiting.enter(client)
     if (leave === undefined) return readRefusals.tooManyWaits
     const deadline = performance.now() + maxWaitMs
-    const late = new AbortController()
     try {
-      const reached: readonly (boolean | undefined)[] = await Promise.race([
-        Promise.all([...ahead].map(([market, seq]) => isReached(market, seq))),
-        delay(maxWaitMs, [undefined], { signal: late.signal }),
-      ])
+      const reached = await reachedWithin(isReached, ahead, maxWaitMs)
       if (reached.includes(false)) return readRefusals.minSeqAhead
       return reached.includes(undefined) ? refusals.readBehind : await goOn(deadline)
     } finally {
-      late.abort()
       leave()
     }
   }
@@ -122,6 +117,23 @@ export function createOwnWrites({
       for (const [name, seq] of ahead) raiseSeq(targets, name, seq)
       return whenKnown(asked, ahead, (deadline) => wait(targets, deadline))
     },
+  }
+}
+
+/** Whether each feed has come so far; undefined for what is not known in time. */
+async function reachedWithin(
+  isReached: IsReached,
+  seqs: FeedSeqs,
+  withinMs: number,
+): Promise<readonly (boolean | undefined)[]> {
+  const late = new AbortController()
+  try {
+    return await Promise.race([
+      Promise.all([...seqs].map(([market, seq]) => isReached(market, seq))),
+      delay(withinMs, [undefined], { signal: late.signal }),
+    ])
+  } finally {
+    late.abort()
   }
 }
 

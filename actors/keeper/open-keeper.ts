@@ -16,6 +16,7 @@ import {
   openPublishedJournal,
   type PublishedJournal,
 } from '../../data/journal/published-journal.js'
+import { TRIMMING } from '../../data/journal/trim-journal.js'
 import { openDatabase, takeLock } from '../../data/open.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -82,7 +83,9 @@ export async function openKeeper(options: KeeperOptions): Promise<Keeping> {
     const db = openJournalFile(join(dataDir, JOURNAL_FILES[NAME]))
     opened.push(db)
     const facts = observeJournal(log)
-    const published = await openPublishedJournal({ db, bus, owner: NAME, facts, onFatal })
+    const published = await openPublishedJournal({
+      ...{ db, bus, owner: NAME, facts, onFatal, trimming: TRIMMING },
+    })
     opened.push({ close: () => published.stop() })
     const running = await start(options, published, createGasSpent(spentFile))
     return {
