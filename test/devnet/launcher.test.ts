@@ -42,15 +42,19 @@ describe('devnet/launcher', function () {
 
   it('brings everything up, describes it, heals it and continues it', async () => {
     const venue = await start({ feeder: true, demoAccounts: true })
-    const pids = await venue.pids()
-    expect(Object.keys(pids).sort()).to.deep.equal([
-      ...['chain', 'demo-accounts'],
-      'executor',
-      'feeder',
-      ...WORKERS.slice(1, 3),
-      'nats-server',
-      'order-intake',
-    ])
+    let pids: Record<string, number> = {}
+    // Stand-ins are ready before the launcher has noted the last of them.
+    await eventually(async () => {
+      pids = await venue.pids()
+      expect(Object.keys(pids).sort()).to.deep.equal([
+        ...['chain', 'demo-accounts'],
+        'executor',
+        'feeder',
+        ...WORKERS.slice(1, 3),
+        'nats-server',
+        'order-intake',
+      ])
+    })
     const { devnet } = venue
     expect(devnet).to.include({
       chain_id: 836_832_646,
