@@ -4,6 +4,15 @@ import type { AmountE18, TokenUnits6 } from './money.js'
 /** The words of deposits and withdrawals: one signed action each, carried out by at most one transaction. */
 export type TransferKind = 'deposit' | 'withdrawal'
 
+/** The journal's id of the transaction that carries a transfer out. */
+export const intentOf = (kind: TransferKind, actionHash: Hex): string => `${kind}:${actionHash}`
+
+/** The transfer of an intent id; undefined when it is a preparation. */
+export function actionHashOf(kind: TransferKind, intentId: string): Hex | undefined {
+  const prefix = `${kind}:`
+  return intentId.startsWith(prefix) ? (intentId.slice(prefix.length) as Hex) : undefined
+}
+
 /**
  * How a transfer stands. `pending`: claimed, being checked and submitted; `submitted`: broadcast, receipt not yet
  * known; `confirmed`, `reverted`: what its receipt said; `rejected`: refused before anything was sent, so that the same

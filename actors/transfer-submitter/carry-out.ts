@@ -13,10 +13,11 @@ import {
 } from '../../core/entry/transfer-refusals.js'
 import { readTransferBody } from '../../core/entry/validate-transfer.js'
 import { UNKNOWN_REVERT } from '../../core/revert.js'
+import { intentOf } from '../../core/transfer.js'
 import type { TransferStore } from '../../data/transfer-store.js'
 import type { RecordBook } from './records.js'
 import type { SignedTransfer, TransferRules } from './rules.js'
-import { intentOf, type Call, type GasWallet, type Transactions } from './transactions.js'
+import type { Call, GasWallet, Transactions } from './transactions.js'
 
 export interface CarryOutDeps<Transfer extends SignedTransfer> {
   readonly rules: TransferRules<Transfer>

@@ -9,10 +9,15 @@ import {
 import type { Address, Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import { UNKNOWN_REVERT } from '../../core/revert.js'
-import type { TransferKind, TransferRecord } from '../../core/transfer.js'
+import {
+  actionHashOf,
+  intentOf,
+  type TransferKind,
+  type TransferRecord,
+} from '../../core/transfer.js'
 import type { TransferStore } from '../../data/transfer-store.js'
 import { isSettled, type RecordBook, type RecordChange } from './records.js'
-import { actionHashOf, intentOf, type GasWallet, type Transactions } from './transactions.js'
+import type { GasWallet, Transactions } from './transactions.js'
 
 export interface FollowDeps {
   readonly kind: TransferKind

@@ -15,7 +15,7 @@ import type { Signers } from '../../chain/signing/open-signers.js'
 import type { Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import { transfersOff } from '../../core/entry/transfer-refusals.js'
-import type { GasStanding, TransferKind } from '../../core/transfer.js'
+import { actionHashOf, type GasStanding, type TransferKind } from '../../core/transfer.js'
 import {
   observeJournal,
   openPublishedJournal,
@@ -52,12 +52,7 @@ import { createRecordBook, createStepPublisher, STEPS_KEPT_MS, trimSteps } from 
 import { restoreRecords } from './restore-records.js'
 import { openChain, type SignedTransfer, type SubmitterChain, type TransferRules } from './rules.js'
 import { answerAsks, createSubmitter, type Answering } from './submitter.js'
-import {
-  actionHashOf,
-  createGasWallet,
-  createTransactions,
-  observeTransactions,
-} from './transactions.js'
+import { createGasWallet, createTransactions, observeTransactions } from './transactions.js'
 
 export interface SubmitterOptions<Transfer extends SignedTransfer> {
   readonly kind: TransferKind

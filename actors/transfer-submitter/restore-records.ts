@@ -1,11 +1,10 @@
 import type { Hex } from '../../core/action.js'
 import { UNKNOWN_REVERT } from '../../core/revert.js'
 import type { Decline, JournaledClaim, RecordedIntent } from '../../core/transaction-journal.js'
-import type { TransferRecord } from '../../core/transfer.js'
+import { intentOf, type TransferRecord } from '../../core/transfer.js'
 import type { PublishedJournal } from '../../data/journal/published-journal.js'
 import type { TransferStore } from '../../data/transfer-store.js'
 import type { SignedTransfer, TransferRules } from './rules.js'
-import { intentOf } from './transactions.js'
 
 export interface RestoreDeps<Transfer extends SignedTransfer> {
   readonly rules: Pick<TransferRules<Transfer>, 'kind' | 'revertName'>

@@ -14,14 +14,19 @@ import {
   transfersUnavailable,
   transferUnknown,
 } from '../../core/entry/transfer-refusals.js'
-import type { GasStanding, TransferKind, TransferRecord } from '../../core/transfer.js'
+import {
+  intentOf,
+  type GasStanding,
+  type TransferKind,
+  type TransferRecord,
+} from '../../core/transfer.js'
 import type { Bus, Subscription } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Jobs } from './carry-out.js'
 import type { IncomingRequest, Judged, JudgedRequest } from './judge.js'
 import type { RecordBook } from './records.js'
-import { intentOf, within, type Transactions } from './transactions.js'
+import { within, type Transactions } from './transactions.js'
 
 export interface SubmitterDeps<Transfer> {
   readonly kind: TransferKind

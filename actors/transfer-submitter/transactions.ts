@@ -16,7 +16,7 @@ import {
   type OpenTransaction,
   type RecordedIntent,
 } from '../../core/transaction-journal.js'
-import type { GasPause, GasStanding, TransferKind } from '../../core/transfer.js'
+import type { GasPause, GasStanding } from '../../core/transfer.js'
 import type { PublishedJournal } from '../../data/journal/published-journal.js'
 import type { GasSpent } from '../../data/gas-spent.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -66,15 +66,6 @@ export interface Transactions {
   readonly reservedWei: () => bigint
   /** The same of every key, also one that is retiring. */
   readonly inFlightWei: () => bigint
-}
-
-/** The journal's id of the transaction that carries a transfer out. */
-export const intentOf = (kind: TransferKind, actionHash: Hex): string => `${kind}:${actionHash}`
-
-/** The transfer of an intent id; undefined when it is a preparation. */
-export function actionHashOf(kind: TransferKind, intentId: string): Hex | undefined {
-  const prefix = `${kind}:`
-  return intentId.startsWith(prefix) ? (intentId.slice(prefix.length) as Hex) : undefined
 }
 
 interface TransactionsDeps {

@@ -16,6 +16,17 @@ const of = {
   ...selectorsOf(managerAbi, 'adjustmentsPaused'),
   ...selectorsOf(futuresManagerAbi, 'marginRates', 'cngnFactors', 'variation', 'wrappedCngn'),
   ...selectorsOf(futureAssetAbi, 'series', 'band', 'totalPosition', 'totalPositionCap'),
+  ...selectorsOf(futureAssetAbi, 'openSeries'),
+}
+
+/** The series that are not retired, by their expiries. Rejects with NotWords unless the asset lists them. */
+export async function readOpenSeries(
+  { assetAddress: asset }: Pick<Market, 'assetAddress'>,
+  { words }: Pick<PlainCalls, 'words'>,
+): Promise<readonly bigint[]> {
+  const [, count, ...subIds] = await words(asset, of.openSeries, [])
+  if (count !== BigInt(subIds.length)) throw new NotWords(`${asset} lists no series`)
+  return subIds
 }
 
 /** The facts of a series at one block, in one round of calls. Rejects unless the node answers all of them. */

@@ -14,13 +14,14 @@ import type { Duty } from '../../core/contracts/upkeep.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
 import { priceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi, spotFeedAbi } from '../abi/contracts.js'
-import { NotWords, undefinedOnRevert } from '../abi/errors.js'
+import { undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
+import { readOpenSeries } from './future-reads.js'
 import type { Holder, UpkeepCall, UpkeepCalls } from './registry.js'
 
 const of = {
-  ...selectorsOf(futureAssetAbi, 'openSeries', 'series', 'fixing', 'indexFeed', 'indexDetail'),
+  ...selectorsOf(futureAssetAbi, 'series', 'fixing', 'indexFeed', 'indexDetail'),
   ...selectorsOf(futureAssetAbi, 'markKeeper'),
   ...selectorsOf(futuresManagerAbi, 'variation', 'pool', 'wrappedCngn'),
   ...selectorsOf(spotFeedAbi, 'spotDetail'),
@@ -69,15 +70,6 @@ async function readUpkeep(market: Contracts, block: UpkeepCalls): Promise<Future
     Promise.all(holders.map((holder) => readVariation(market, block, { holder, cngn }))),
   ])
   return { atSec: block.atSec, index, series, accounts, pool }
-}
-
-async function readOpenSeries(
-  { assetAddress: asset }: Contracts,
-  { words }: UpkeepCalls,
-): Promise<readonly bigint[]> {
-  const [, count = 0n, ...subIds] = await words(asset, of.openSeries, [])
-  if (count !== BigInt(subIds.length)) throw new NotWords(`${asset} lists no series`)
-  return subIds
 }
 
 /** The newest price of the feed, also a stale one: a sample may be recorded of it. */

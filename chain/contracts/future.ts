@@ -18,15 +18,16 @@ import {
 import type { Market } from '../../core/contracts/market.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
 import { priceE18, type PriceE18 } from '../../core/money.js'
-import {
-  futureAssetAbi,
-  futuresManagerAbi,
-  futureTradeModuleAbi,
-  tradeModuleAbi,
-} from '../abi/contracts.js'
+import { futuresManagerAbi, futureTradeModuleAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
-import { readFuture, readFutureAccount, readMark, readVolatile } from './future-reads.js'
+import {
+  readFuture,
+  readFutureAccount,
+  readMark,
+  readOpenSeries,
+  readVolatile,
+} from './future-reads.js'
 import { readFutureDuties, readKeeperFault } from './future-upkeep.js'
 import type { BlockCalls, ChainContract, Closing, Solvency } from './registry.js'
 
@@ -72,7 +73,6 @@ function markOf(
 
 const closed = getAbiItem({ abi: futuresManagerAbi, name: 'PositionClosed' })
 const POSITION_CLOSED = toEventSelector(closed)
-const OPEN_SERIES = selectorsOf(futureAssetAbi, 'openSeries').openSeries
 
 /** A series is closed out at its settlement price, by any caller, once it is settled. */
 const closing: Closing = {
@@ -91,10 +91,7 @@ const closing: Closing = {
     }
   },
   // Only a series without positions is retired; `openInterest` counts the longs alone.
-  async isAnyLeft({ assetAddress, subId }, { words }) {
-    const [, , ...open] = await words(assetAddress, OPEN_SERIES, [])
-    return open.includes(subId)
-  },
+  isAnyLeft: async (market, block) => (await readOpenSeries(market, block)).includes(market.subId),
 }
 
 /** A dated future on the chain: accounts carry positions against margin in USDC and cNGN, which their manager computes. */

@@ -1,9 +1,10 @@
 import { decodeEventLog, encodeEventTopics, parseAbi, type RpcLog } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
+import { exactNumber } from '../../core/decimal.js'
 import type { AccountEvent, IndexedEvents, KeyEvent } from '../../core/owner-accounts.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
 import { selectorsOf } from '../abi/selectors.js'
-import { eventsOf } from './answer-form.js'
+import { eventsOf, quantityOf } from './answer-form.js'
 import { orUnreachable, type ChainClient } from './client.js'
 import type { Deployment } from './deployment.js'
 import { plainCalls, toAddress } from './plain-calls.js'
@@ -81,12 +82,15 @@ type Deposited = Extract<AccountEvent, { kind: 'deposited' }>
 /** A deposit without its manager. */
 type Undecided = Exclude<AccountEvent, { kind: 'deposited' }> | Omit<Deposited, 'manager'>
 
-/** Undefined for an event of another contract, or one that does not have the form. */
+/** Undefined for an event of another contract. Throws OddAnswer without a place, and viem's error for another form. */
 function eventOf(
   { matching, subAccounts }: AccountEventReader['deployment'],
   log: RpcLog,
 ): Undecided | KeyEvent | undefined {
-  const at = { blockNumber: BigInt(log.blockNumber ?? 0), logIndex: Number(log.logIndex ?? 0) }
+  const at = {
+    blockNumber: quantityOf(log.blockNumber, 'the block of an event'),
+    logIndex: exactNumber(quantityOf(log.logIndex, 'the place of an event')),
+  }
   const { topics, data } = log
   const from = lower(log.address)
   if (topics[0] === MANAGER_CHANGED) {

@@ -3,15 +3,13 @@ import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { exactNumber } from '../../core/decimal.js'
 import type { JournalEntry } from '../../core/transaction-journal.js'
+import { actionHashOf } from '../../core/transfer.js'
 import { blobOf, hexOf } from '../row-values.js'
 
 /** What of a journal's rows is trimmed: signed bytes and requests, which are nearly all of its size. */
 
 /** Most transactions, or transfers, of one entry: a step of some milliseconds. */
 const AT_ONCE = 256
-
-/** The id of the intent that carries a transfer out; a preparation's id has another word before the hash. */
-const OF_TRANSFER = /^(?:deposit|withdrawal):(0x[0-9a-f]{64})$/
 
 /** Drops signed bytes and requests; must run inside a transaction. */
 export function prepareTrim(db: Database) {
@@ -37,8 +35,8 @@ export function prepareTrim(db: Database) {
       assert(isFinal.get(...key) !== undefined, `transaction ${evmNonce} of ${from} is not final`)
       drop.run(...key)
       for (const intentId of carried.all(...key)) {
-        const [, actionHash] = OF_TRANSFER.exec(intentId) ?? []
-        if (actionHash !== undefined) empty.run(blobOf(actionHash as Hex))
+        const actionHash = actionHashOf('deposit', intentId) ?? actionHashOf('withdrawal', intentId)
+        if (actionHash !== undefined) empty.run(blobOf(actionHash))
       }
     },
     declined(actionHash: Hex): void {

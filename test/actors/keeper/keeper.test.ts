@@ -136,7 +136,10 @@ describe('a keeper', function () {
     await running.pop()?.stop()
     const next = await open()
     await setPrices(world, { index: '0.00058' })
+    const before = await fundedAt()
     await warpTo(world, (await timeOf(world)) + 36)
+    // It has seen that block.
+    await eventually(async () => expect((await fundedAt()) > before).to.equal(true))
     expect(next.late()).to.deep.equal([])
     expect(await startedAuctions()).to.equal(1)
     await setPrices(world, { index: '0.00065' })
