@@ -2,6 +2,7 @@ import { judgedFacts, type OrderVerdict } from '../bus-schemas/order-verdict.js'
 import type { JudgedAccount } from '../core/contracts/contract.js'
 import type { Market } from '../core/contracts/market.js'
 import { openingOf } from '../core/contracts/market-terms.js'
+import { crosses } from '../core/engine/crossing.js'
 import { foresee } from '../core/engine/foresee.js'
 import { SWEEP_MAX_MATCHES } from '../core/engine/limits.js'
 import type { Order } from '../core/engine/order.js'
@@ -54,15 +55,12 @@ export function foreseeOrder(
 }
 
 /** The open orders that an order crosses by its limit, best first. */
-function crossedBy(
-  readModel: GatewayDeps['readModel'],
-  { market, side, limitPrice: limit }: Order,
-): OpenOrder[] {
+function crossedBy(readModel: GatewayDeps['readModel'], incoming: Order): OpenOrder[] {
+  const { market, side } = incoming
   const { bid, ask } = readModel.bestPrices(market)
-  const isCrossed = (price: bigint | undefined): boolean =>
-    price !== undefined && (side === 'buy' ? price <= limit : price >= limit)
-  if (!isCrossed(side === 'buy' ? ask : bid)) return []
+  const best = side === 'buy' ? ask : bid
+  if (best === undefined || !crosses(incoming, { limitPrice: best })) return []
   return readModel
     .openOrders(market, MET_MAX)
-    .filter(({ order }) => order.side !== side && isCrossed(order.limitPrice))
+    .filter(({ order }) => order.side !== side && crosses(incoming, order))
 }

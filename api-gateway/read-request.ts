@@ -4,7 +4,14 @@ import { readFrameHeader } from '../chain/signing/verify-frame.js'
 import type { Address } from '../core/action.js'
 import type { Market } from '../core/contracts/market.js'
 import { crc32 } from '../core/crc32.js'
-import { type Checked, refusals, type Refusal } from '../core/entry/refusals.js'
+import {
+  type Checked,
+  fieldRequired,
+  invalidAddress,
+  refusals,
+  type Refusal,
+} from '../core/entry/refusals.js'
+import { parseAddress } from '../core/json.js'
 import {
   findMarket,
   marketRequired,
@@ -24,6 +31,16 @@ import { ceilMs, isLater, readTimestamp } from '../core/time.js'
 import type { HistoryPage, HistoryPosition } from '../data/history/read-orders.js'
 import { HistoryQuery } from '../interface/order.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
+
+/** The owner that the query parameter `owner_address` names. */
+export function ownerIn({
+  query,
+}: Pick<GatewayContext, 'query'>): Checked<{ readonly owner: Address }> {
+  const { owner_address: sent } = query
+  if (sent === undefined || sent === '') return { refusal: fieldRequired('owner_address') }
+  const owner = parseAddress(sent)
+  return owner === undefined ? { refusal: invalidAddress('owner_address') } : { owner }
+}
 
 /** Reads the query parameters that a schema declares; returns the refusal of the first one that does not fit. */
 export function readQuery<Parameters extends z.ZodObject>(

@@ -1,19 +1,8 @@
 import { z } from 'zod'
+import { GAS_BUDGET_WEI_PER_HOUR, GAS_RESERVE_WEI, weiText } from '../../chain/lane/gas-settings.js'
 import { keySourceOf, keyText, localChain, type KeySource } from '../../chain/signing/key-file.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 import { parseEnv } from '../../runtime/process/config.js'
-
-/** An amount of wei in decimal digits. */
-const weiText = (byDefault: string) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,30}$/, 'must be whole wei in decimal digits')
-    .default(byDefault)
-    .transform((digits) => BigInt(digits))
-
-/** 0.01 and 0.2 ether. */
-const GAS_RESERVE_WEI = '10000000000000000'
-const GAS_BUDGET_WEI_PER_HOUR = '200000000000000000'
 
 /** Settings of the keeper, by the names of its environment. */
 export const keeperEnv = z.object({

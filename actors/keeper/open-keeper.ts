@@ -4,6 +4,7 @@ import type { UpkeepCall } from '../../chain/contracts/registry.js'
 import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
 import { openKeyLanes } from '../../chain/lane/key-lanes.js'
 import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
+import { CHAIN_SILENT_MAX_MS, whyNotSending } from '../../chain/lane/why-not-sending.js'
 import { ChainUnreachable, createChainClient, untilAnswering } from '../../chain/reads/client.js'
 import { guardDeployment, type Deployment } from '../../chain/reads/deployment.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
@@ -62,8 +63,6 @@ const CHAIN_WAIT_MS = 30_000
 const LOOK_EVERY_MS = 500
 /** A quarter of the gas budget is left for what is done once for a market, however many accounts need work. */
 const OF_MARKETS_SHARE = 4n
-/** A keeper is not ready when the chain, or what it keeps there, has not been readable for longer than this. */
-const CHAIN_SILENT_MAX_MS = 10_000
 
 /**
  * Opens the journal for this process alone, after standing by while another keeper sends, checks the chain, sends again what
@@ -176,7 +175,7 @@ function standing(
   unread: Unread,
   late: readonly LateJob[],
 ): Standing {
-  const why = troubleOf(lane) ?? unread.trouble(CHAIN_SILENT_MAX_MS) ?? trouble()
+  const why = whyNotSending(lane) ?? unread.trouble(CHAIN_SILENT_MAX_MS) ?? trouble()
   return {
     ready: why === undefined,
     detail: why ?? (late.length === 0 ? 'nothing is late' : late.map(lateWords).join('; ')),
@@ -186,11 +185,6 @@ function standing(
 
 const lateWords = ({ job, sinceSec, why }: LateJob): string =>
   `${job} has been due for ${sinceSec} s${why === undefined ? '' : ` (${why})`}`
-
-function troubleOf(lane: TransactionLane): string | undefined {
-  if (lane.frozen() !== undefined) return 'a foreign transaction used the key'
-  return lane.chainSilentMs() > CHAIN_SILENT_MAX_MS ? 'the chain does not answer' : undefined
-}
 
 /** Answers for a keeper without a key: it does nothing, and counts as ready. */
 export async function serveOff(bus: Bus): Promise<Running> {

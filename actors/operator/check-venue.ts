@@ -7,6 +7,7 @@ import {
 import { createChainClient } from '../../chain/reads/client.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { openKeyFile } from '../../chain/signing/key-file.js'
+import { GAS_RESERVE_WEI } from '../../chain/lane/gas-settings.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import { loadDeployedMarkets } from '../../data/markets.js'
@@ -17,7 +18,7 @@ import type { CheckConfig } from './config.js'
 /** The operator may be root, and the file another user's. */
 const OWNER_OF_FILE = { ownerUid: 'any' } as const
 /** What the processes keep by default. */
-export const RESERVE_WEI = 10n ** 16n
+export const RESERVE_WEI = BigInt(GAS_RESERVE_WEI)
 
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/)
 const key = z.string().regex(/^0x[0-9a-fA-F]{64}$/)

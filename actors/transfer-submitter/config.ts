@@ -1,24 +1,13 @@
 import { z } from 'zod'
 import { SUBMITTER_ANSWERS_WITHIN_MS } from '../../bus-schemas/transfers.js'
+import { GAS_BUDGET_WEI_PER_HOUR, GAS_RESERVE_WEI, weiText } from '../../chain/lane/gas-settings.js'
 import { keySourceOf, keyText, localChain, type KeySource } from '../../chain/signing/key-file.js'
 import type { TransferKind } from '../../core/transfer.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 import { parseEnv } from '../../runtime/process/config.js'
 
-/** An amount of wei in decimal digits. */
-const weiText = (byDefault: string) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,30}$/, 'must be whole wei in decimal digits')
-    .default(byDefault)
-    .transform((digits) => BigInt(digits))
-
 /** Shorter than the gateway's wait for the submitter's answer. */
 const waitMs = z.coerce.number().int().min(100).max(SUBMITTER_ANSWERS_WITHIN_MS).default(10_000)
-
-/** 0.01 and 0.2 ether. */
-const GAS_RESERVE_WEI = '10000000000000000'
-const GAS_BUDGET_WEI_PER_HOUR = '200000000000000000'
 
 /** Which process this is; set in its Procfile line. */
 export const kindEnv = z.object({ TRANSFER_KIND: z.enum(['deposit', 'withdrawal']) })

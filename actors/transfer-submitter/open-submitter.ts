@@ -9,6 +9,7 @@ import { encodeTransferAnswer, TRANSFER_PROGRESS_VERSION } from '../../bus-schem
 import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
 import { openKeyLanes } from '../../chain/lane/key-lanes.js'
 import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
+import { whyNotSending } from '../../chain/lane/why-not-sending.js'
 import { untilAnswering } from '../../chain/reads/client.js'
 import { guardDeployment, type Deployment } from '../../chain/reads/deployment.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
@@ -81,8 +82,6 @@ type Database = ReturnType<typeof openDatabase>
 const CHAIN_WAIT_MS = 30_000
 /** Pause between two looks at all unsettled transfers. */
 const FOLLOW_EVERY_MS = 1_000
-/** A submitter is not ready when the chain has not answered for longer than this. */
-const CHAIN_SILENT_MAX_MS = 10_000
 const HOUR_MS = 3_600_000
 
 /** A submitter that takes requests. */
@@ -320,17 +319,12 @@ async function recover<Transfer extends SignedTransfer>(
 }
 
 function standing(lane: TransactionLane, { trouble, term }: PublishedJournal): Standing {
-  const why = troubleOf(lane) ?? trouble()
+  const why = whyNotSending(lane) ?? trouble()
   return {
     ready: why === undefined,
     detail: why ?? 'taking requests',
     positions: { open_transactions: lane.openCount(), journal_term: term },
   }
-}
-
-function troubleOf(lane: TransactionLane): string | undefined {
-  if (lane.frozen() !== undefined) return 'a foreign transaction used the key'
-  return lane.chainSilentMs() > CHAIN_SILENT_MAX_MS ? 'the chain does not answer' : undefined
 }
 
 /** Answers for a submitter without a key or a manager: every request is refused, and the process counts as ready. */

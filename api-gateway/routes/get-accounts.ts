@@ -6,12 +6,11 @@ import {
 import { askOwnerAccounts } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import { readRefusals as texts } from '../../core/entry/read-refusals.js'
-import { fieldRequired, invalidAddress } from '../../core/entry/refusals.js'
-import { parseAddress } from '../../core/json.js'
 import { accountsRecord } from '../../core/records/accounts-record.js'
 import { AccountsBody, AccountsQuery } from '../../interface/accounts.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import { refuse } from '../context.js'
+import { ownerIn } from '../read-request.js'
 import { refused, type Route } from '../route.js'
 
 const ASK_TIMEOUT_MS = 2_000
@@ -43,10 +42,9 @@ export const getAccounts: Route = {
   },
   isLarge: () => true,
   handler: (deps) => async (ctx) => {
-    const { owner_address: sent } = ctx.query
-    if (sent === undefined || sent === '') return refuse(ctx, fieldRequired('owner_address'))
-    const owner = parseAddress(sent)
-    if (owner === undefined) return refuse(ctx, invalidAddress('owner_address'))
+    const asked = ownerIn(ctx)
+    if ('refusal' in asked) return refuse(ctx, asked.refusal)
+    const { owner } = asked
     const answer = await ask(deps.bus, owner)
     if (answer === undefined) return refuse(ctx, texts.accountsUnserved)
     if (answer.found === undefined) return refuse(ctx, texts.accountsBehind)

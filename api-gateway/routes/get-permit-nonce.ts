@@ -1,9 +1,8 @@
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import { readRefusals as texts } from '../../core/entry/read-refusals.js'
-import { fieldRequired, invalidAddress } from '../../core/entry/refusals.js'
-import { parseAddress } from '../../core/json.js'
 import { PermitNonce, PermitNonceQuery } from '../../interface/transfer.js'
 import { refuse } from '../context.js'
+import { ownerIn } from '../read-request.js'
 import { broken, chainSilent, refused, type Route } from '../route.js'
 
 /** `GET /v1/permit-nonce`: what an owner signs as the nonce of its next permit on USDC, for clients without a node. */
@@ -25,10 +24,9 @@ export const getPermitNonce: Route = {
   handler:
     ({ permitNonce, deployment }) =>
     async (ctx) => {
-      const { owner_address: sent } = ctx.query
-      if (sent === undefined || sent === '') return refuse(ctx, fieldRequired('owner_address'))
-      const owner = parseAddress(sent)
-      if (owner === undefined) return refuse(ctx, invalidAddress('owner_address'))
+      const asked = ownerIn(ctx)
+      if ('refusal' in asked) return refuse(ctx, asked.refusal)
+      const { owner } = asked
       try {
         const nonce = await permitNonce?.(owner)
         if (nonce === undefined) return refuse(ctx, texts.permitNonceUnreadable)

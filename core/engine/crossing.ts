@@ -7,8 +7,9 @@ import type { MatcherState } from './state.js'
 
 // Which orders of the book an order crosses.
 
-function crosses(
-  incoming: LiveOrder,
+/** Whether an order with this limit meets a price of the other side. */
+export function crosses(
+  incoming: Pick<LiveOrder, 'side' | 'limitPrice'>,
   { limitPrice: price }: Pick<LiveOrder, 'limitPrice'>,
 ): boolean {
   const limit = incoming.limitPrice

@@ -35,9 +35,9 @@ const MAX_UINT256 = 2n ** 256n - 1n
 /** The asset type of a wrapped token in a manager. */
 const BASE_ASSET_TYPE = 3
 const CALL_GAS = 400_000n
-const TRANSFER_GAS = 50_000n
+export const TRANSFER_GAS = 50_000n
 /** 100 ether: gas for the lifetime of a devnet. */
-const GAS_MONEY_WEI = 100n * 10n ** 18n
+export const GAS_MONEY_WEI = 100n * 10n ** 18n
 
 export interface DeployOptions extends SenderOptions {
   /** `privateKey` is the deployer's: it owns every contract, is the managers' guardian and pays, so it needs ether. */

@@ -1,12 +1,10 @@
 import { createPublicClient, encodeFunctionData, http } from 'viem'
 import { futureAssetAbi } from '../../chain/abi/contracts.js'
 import type { Address, Hex } from '../../core/action.js'
+import { GAS_MONEY_WEI, TRANSFER_GAS } from './deploy.js'
 import { createBatch } from './transaction-batch.js'
 
 const GRANT_GAS = 200_000n
-const TRANSFER_GAS = 50_000n
-/** 100 ether, as a new devnet gives. */
-const GAS_MONEY_WEI = 100n * 10n ** 18n
 
 /** A devnet that has futures, and the accounts that its keeper is made with. */
 export interface GrantOptions {

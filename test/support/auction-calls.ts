@@ -1,21 +1,18 @@
 import { encodeAbiParameters, encodeFunctionData, parseAbi, parseAbiParameters } from 'viem'
+import { dutchAuctionAbi } from '../../chain/abi/contracts.js'
 import { ONE, actionsCall, signAction, type ActionOverrides } from './devnet-actions.js'
 import type { Call, Trader, World } from './devnet-world.js'
 
-/** The calls of liquidators; the venue reads only which accounts are frozen. */
-export const auctionAbi = parseAbi([
-  'struct Auction { uint256 accountId; uint256 scenarioId; bool insolvent; bool ongoing; uint256 cachedMM; uint256 startTime; uint256 reservedCash; }',
-  'function startAuction(uint256 accountId, uint256 scenarioId)',
-  'function convertToInsolventAuction(uint256 accountId)',
-  'function terminateAuction(uint256 accountId)',
-  'function bid(uint256 accountId, uint256 bidderId, uint256 percentOfAccount, int256 priceLimit, uint256 expectedLastTradeId) returns (uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',
-  'function getAuction(uint256 accountId) view returns (Auction)',
-  'function getAuctionStatus(uint256 accountId) view returns (bool canTerminate, int256 markToMarket, int256 maintenanceMargin, int256 bufferMargin)',
-  'function getCurrentBidPrice(uint256 accountId) view returns (int256)',
-  'function getMaxProportion(uint256 accountId, uint256 scenarioId) view returns (uint256)',
-  'function totalInsolventMM() view returns (uint256)',
-  'event Bid(uint256 accountId, uint256 bidderId, uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',
-])
+/** The venue does not bid: what it calls and reads of auctions, and the rest. */
+export const auctionAbi = [
+  ...dutchAuctionAbi,
+  ...parseAbi([
+    'function bid(uint256 accountId, uint256 bidderId, uint256 percentOfAccount, int256 priceLimit, uint256 expectedLastTradeId) returns (uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',
+    'function getMaxProportion(uint256 accountId, uint256 scenarioId) view returns (uint256)',
+    'function totalInsolventMM() view returns (uint256)',
+    'event Bid(uint256 accountId, uint256 bidderId, uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',
+  ]),
+] as const
 
 /** A call of an auction's keeper, which every caller may send. */
 export function auctionCall(
