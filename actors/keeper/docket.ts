@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isOfMarket, JOBS, type Duty, type Job } from '../../core/contracts/upkeep.js'
 
 /** A duty with the contracts that it belongs to. */
@@ -73,14 +74,14 @@ export class Docket<Task> {
   }
 
   sent(duty: ScopedDuty<Task>): void {
-    this.change(duty, () => ({ isSent: true }))
+    this.change(duty, () => ({ sent: duty.task }))
   }
 
-  /** The transaction for it succeeded. Where it has been due ever since, that may have done nothing: it rests. */
+  /** The transaction for it succeeded. Where the same task is due nevertheless, that has done nothing: it rests. */
   succeeded(duty: Pick<ScopedDuty<Task>, 'scope' | 'subject' | 'job'>): void {
     const restSec = duty.job === 'variation' ? VARIATION_REST_SEC : FIRST_REST_SEC
-    this.change(duty, ({ isSent = false }) =>
-      isSent ? { notBeforeSec: this.atSec + restSec } : {},
+    this.change(duty, ({ sent, duty: { task } }) =>
+      isDeepStrictEqual(sent, task) ? { notBeforeSec: this.atSec + restSec } : {},
     )
   }
 
@@ -115,8 +116,8 @@ interface Entry<Task> {
   readonly duty: ScopedDuty<Task>
   readonly sinceSec: number
   readonly why?: string
-  /** A transaction for it was sent since it became due. */
-  readonly isSent?: boolean
+  /** What the newest transaction for it did; absent where none was sent since it became due. */
+  readonly sent?: Task
   readonly failures?: number
   readonly notBeforeSec?: number
 }

@@ -8,7 +8,7 @@ import { readTransferReceipt } from '../../chain/reads/read-transfer.js'
 import type { Hex } from '../../core/action.js'
 import { isOfMarket, type Duty, type Job } from '../../core/contracts/upkeep.js'
 import type { Market } from '../../core/contracts/market.js'
-import { exactNumber } from '../../core/decimal.js'
+import { blockTimeSec } from '../../core/time.js'
 import type { GasWallet, Transactions } from '../transfer-submitter/transactions.js'
 import type { Docket, ScopedDuty } from './docket.js'
 import { intentFrom, intentOf } from './intent.js'
@@ -53,7 +53,7 @@ export function createRound(deps: RoundDeps): () => Promise<void> {
   return async () => {
     const head = await readHead(deps.client)
     if (head.hash === last) return
-    deps.docket.passed(exactNumber(head.timestamp))
+    deps.docket.passed(blockTimeSec(head.timestamp))
     await readDuties(deps, census, head)
     const busy = await book.busyAt(head)
     await tryAll(deps, head, busy)
@@ -69,7 +69,7 @@ async function readDuties(deps: RoundDeps, census: Census, head: BlockPlace): Pr
     assets: new Set(markets.map(({ assetAddress }) => assetAddress)),
     managers: new Set(markets.map(({ marginManagerAddress }) => marginManagerAddress)),
   })
-  const atSec = exactNumber(head.timestamp)
+  const atSec = blockTimeSec(head.timestamp)
   const block = { ...blockCalls(deps, head), atSec, holders }
   await Promise.all(
     [...kept].map(async ([scope, market]) => {
@@ -144,8 +144,9 @@ function createBook({ client, deployment, transactions, gas, docket, facts }: Ro
         if (intent === undefined) continue
         const state = transactions.stateOf(intentId)
         const isSeen = state?.kind === 'mined' && state.transaction.blockNumber <= head.number
-        if (!isSeen) busy.add(subjectOf(intent))
-        await bookOne(intentId, intent.job, intent.subject, intent.scope)
+        // What is due was read without the effect of one that is not seen.
+        if (isSeen) await bookOne(intentId, intent.job, intent.subject, intent.scope)
+        else busy.add(subjectOf(intent))
       }
       booked = new Set([...booked].filter((intentId) => open.includes(intentId)))
       return busy

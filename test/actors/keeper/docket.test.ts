@@ -109,6 +109,20 @@ describe("the keeper's docket", () => {
     expect(ready()).to.deep.equal(['funding'])
   })
 
+  it('goes on at once with the next list of a job that one call does not finish', () => {
+    const lists = [['1'], ['2'], ['3']]
+    for (const task of lists) {
+      const settle = { ...start, job: 'variation', task: task.join(), scope: 'perp' } as const
+      docket.observe('perp', [settle], 100)
+      expect(ready(), settle.task).to.deep.equal(['variation'])
+      docket.sent(settle)
+      const next = { ...settle, task: 'another' } as const
+      docket.observe('perp', [next], 100)
+      docket.succeeded(next)
+    }
+    expect(ready()).to.deep.equal(['variation'])
+  })
+
   it('names its transactions so that they can be told from any other', () => {
     const intent = { scope: '0xa-0xb', subject: 'account-7', job: 'auction_end', blockNumber: 12n }
     const id = intentOf({ ...intent, job: 'auction_end' })
