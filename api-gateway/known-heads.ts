@@ -10,7 +10,7 @@ const LONGEST_REST_MS = 400
 
 /**
  * Reads the head of a market's feed when a change is asked for that is ahead of what was read; who asks meanwhile shares the next
- * read. However many ask, reading a market's heads takes at most a fifth of a processor. Keeps one number for each market; must be
+ * read. However many ask, a head that is read in up to 100 ms takes at most a fifth of a processor. Keeps one number for each market; must be
  * called with markets of the venue only.
  */
 export function createKnownHeads(readHead: FeedHeads): IsReached {

@@ -43,7 +43,10 @@ export function startPulse({ settings, log }: Leading, own: OwnCommands): Pulse 
     const { commandSeq } = log
     const why = await whyMoreIsLogged(log)
     if (why === undefined || log.commandSeq !== commandSeq) stall = undefined
-    else if (stall?.commandSeq !== commandSeq) stall = { commandSeq, sinceMs: elapsedMs(), why }
+    else {
+      const sinceMs = stall?.commandSeq === commandSeq ? stall.sinceMs : elapsedMs()
+      stall = { commandSeq, sinceMs, why }
+    }
   }
   const lookIfIdle = (): void => {
     const { commandSeq } = log
@@ -73,14 +76,13 @@ export function startPulse({ settings, log }: Leading, own: OwnCommands): Pulse 
   }
 }
 
-/** Says that the log goes on behind what is applied; undefined when it does not, or that is not known. */
+/** Says that the log goes on after what is applied, or why that cannot be read; undefined when it does not. */
 async function whyMoreIsLogged(log: Leading['log']): Promise<string | undefined> {
   try {
     const endSeq = await log.endSeq()
     return endSeq > log.commandSeq ? `the log ends with message ${endSeq}` : undefined
   } catch (error) {
-    if (error instanceof StreamMissing) return error.message
-    if (error instanceof BusUnavailable) return error.message
+    if (error instanceof StreamMissing || error instanceof BusUnavailable) return error.message
     throw error
   }
 }

@@ -1,10 +1,9 @@
 import { decodeEventLog, encodeEventTopics, parseAbi, type RpcLog } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
-import { exactNumber } from '../../core/decimal.js'
 import type { AccountEvent, IndexedEvents, KeyEvent } from '../../core/owner-accounts.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
 import { selectorsOf } from '../abi/selectors.js'
-import { eventsOf, quantityOf } from './answer-form.js'
+import { eventsOf, exactQuantityOf, quantityOf } from './answer-form.js'
 import { orUnreachable, type ChainClient } from './client.js'
 import type { Deployment } from './deployment.js'
 import { plainCalls, toAddress } from './plain-calls.js'
@@ -89,7 +88,7 @@ function eventOf(
 ): Undecided | KeyEvent | undefined {
   const at = {
     blockNumber: quantityOf(log.blockNumber, 'the block of an event'),
-    logIndex: exactNumber(quantityOf(log.logIndex, 'the place of an event')),
+    logIndex: exactQuantityOf(log.logIndex, 'the place of an event'),
   }
   const { topics, data } = log
   const from = lower(log.address)

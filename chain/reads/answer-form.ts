@@ -20,6 +20,13 @@ export function quantityOf(value: unknown, what: string): bigint {
   return BigInt(value)
 }
 
+/** The same as a number; throws OddAnswer beyond the exact ones. */
+export function exactQuantityOf(value: unknown, what: string): number {
+  const number = Number(quantityOf(value, what))
+  if (!Number.isSafeInteger(number)) throw new OddAnswer(`${what} is out of range`)
+  return number
+}
+
 /** Bytes as JSON-RPC writes them; throws OddAnswer for anything else. */
 export function hexOf(value: unknown, what: string): Hex {
   if (!isHex(value)) throw new OddAnswer(`${what} has no bytes`)

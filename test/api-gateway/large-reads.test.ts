@@ -77,6 +77,10 @@ describe('large reads of the gateway', () => {
         ...[503, 'too_many_reads', '1'],
       ])
     }
+    const validation = await gateway.send('POST', '/v1/orders/validate', {
+      ...{ headers: { 'X-Forwarded-For': '203.0.113.1' }, body: {} },
+    })
+    expect([validation.status, validation.json.code]).to.deep.equal([503, 'too_many_reads'])
     const others = readFrom('203.0.113.2')
     await eventually(() => waiting.length === maxPerAddress + 1)
     const small = await readFrom('203.0.113.1', '/v1/book?symbol=cNGN-USDC&depth=100')

@@ -6,7 +6,7 @@ import type { Market } from '../../../core/contracts/market.js'
 import type { LoggedCommand } from '../../../core/engine/command.js'
 import { CANCELLED_MAX_PER_STEP, SWEEP_MAX_MATCHES } from '../../../core/engine/limits.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
-import { AppendUnknown, type Bus } from '../../../runtime/bus/bus.js'
+import { AppendUnknown, BusUnavailable, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { createLog } from '../../../runtime/process/log.js'
 import type { ExecuteRequest } from '../../../interface/execute.js'
@@ -193,6 +193,28 @@ describe('a matcher that is live', () => {
     isMute = false
     for (const deliver of held) deliver()
     await eventually(() => matcher.standing().ready)
+  })
+
+  it('is not ready once the end of its log cannot be read for five seconds, and says why', async () => {
+    let [elapsedMs, isAway] = [0, false]
+    const stream = commandsStream(market)
+    const streamState: Bus['streamState'] = (name) =>
+      isAway && name === stream
+        ? Promise.reject(new BusUnavailable('no quorum'))
+        : bus.streamState(name)
+    const options = { tickMs: 1, elapsedMs: () => elapsedMs }
+    const matcher = await start(options, { ...bus, streamState })
+    isAway = true
+    await eventually(() => {
+      elapsedMs += 500
+      expect(matcher.standing().ready).to.equal(false)
+    })
+    expect(matcher.standing().detail).to.match(/^no command was applied for \d{4} ms: no quorum$/)
+    isAway = false
+    await eventually(() => {
+      elapsedMs += 500
+      expect(matcher.standing().ready).to.equal(true)
+    })
   })
 
   it('tells where it stands, and what awaits its outcome since when', async () => {
