@@ -1,7 +1,7 @@
 import { decodeBlock } from '../bus-schemas/blocks.js'
 import { decodeGasStanding, decodePingAnswer } from '../bus-schemas/operations.js'
 import { askGasStanding, askPing, feedStream } from '../bus-schemas/subjects.js'
-import type { Market } from '../core/contracts/market.js'
+import type { Market } from '../core/model/market.js'
 import { isoTime } from '../core/time.js'
 import type { GasStanding, TransferKind } from '../core/transfer.js'
 import type { ReadModel } from '../data/history/read-model.js'

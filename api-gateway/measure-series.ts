@@ -1,5 +1,5 @@
 import { nextSeries, type FuturesCalendar } from '../core/contracts/future-calendar.js'
-import type { Market } from '../core/contracts/market.js'
+import type { Market } from '../core/model/market.js'
 import type { Metrics } from '../runtime/metrics/metrics.js'
 
 /** What the next series follows from. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { OrderAnswer } from '../bus-schemas/orders.js'
 import { assert } from '../core/assert.js'
-import type { Market } from '../core/contracts/market.js'
+import type { Market } from '../core/model/market.js'
 import { refusals, type Refusal } from '../core/entry/refusals.js'
 import { heldBy } from '../core/entry/repeated-order.js'
 import { parseAddress, type JsonFields } from '../core/json.js'

@@ -1,6 +1,6 @@
-import type { Market } from '../core/contracts/market.js'
 import { readRefusals } from '../core/entry/read-refusals.js'
 import type { Checked, Refusal } from '../core/entry/refusals.js'
+import type { Market } from '../core/model/market.js'
 import type { PricePage, PriceRow } from '../data/history/read-prices.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
 import { askedPast, nextBefore, readHistoryPage } from './read-request.js'

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { contractOf } from '../core/contracts/registry.js'
 import { readFrameHeader } from '../chain/signing/verify-frame.js'
 import type { Address } from '../core/action.js'
-import type { Market } from '../core/contracts/market.js'
+import type { Market } from '../core/model/market.js'
 import { crc32 } from '../core/crc32.js'
 import {
   type Checked,

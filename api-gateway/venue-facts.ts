@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Deployment } from '../chain/reads/deployment.js'
 import { matchingDomain, permitDomain } from '../chain/signing/vectors.js'
-import type { Market } from '../core/contracts/market.js'
 import {
   frameMessage,
   HISTORY_FRAME_MAX_SEC,
@@ -16,6 +15,7 @@ import {
   MAX_TRANSFER_AHEAD_SEC,
   MIN_DEPOSIT_UNITS_6,
 } from '../core/limits.js'
+import type { Market } from '../core/model/market.js'
 import type { VenueFacts } from '../interface/signing.js'
 import { BODY_LIMITS, type ServiceAuth } from './context.js'
 

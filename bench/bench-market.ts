@@ -1,6 +1,6 @@
 import { commandMessages } from '../bus-schemas/commands.js'
 import type { Address } from '../core/action.js'
-import type { Market } from '../core/contracts/market.js'
+import type { Market } from '../core/model/market.js'
 import { loadMarkets } from '../data/markets.js'
 
 const repeated = (pair: string): Address => `0x${pair.repeat(20)}`

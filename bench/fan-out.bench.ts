@@ -8,8 +8,8 @@ import {
   registerSubject,
 } from '../bus-schemas/subjects.js'
 import { entryOf } from '../core/contracts/market-register.js'
-import type { Market } from '../core/contracts/market.js'
-import type { Block } from '../core/engine/change.js'
+import type { Block } from '../core/model/change.js'
+import type { Market } from '../core/model/market.js'
 import { loadDeployedMarkets } from '../data/markets.js'
 import type { Bus } from '../runtime/bus/bus.js'
 import { connectNatsBus } from '../runtime/bus/nats-bus.js'

@@ -1,6 +1,6 @@
 import { applyCommand } from '../core/engine/apply-command.js'
-import { LIVE_ORDERS_MAX } from '../core/engine/limits.js'
-import { openingOf } from '../core/contracts/market-terms.js'
+import { LIVE_ORDERS_MAX } from '../core/model/limits.js'
+import { openingOf } from '../core/model/market-terms.js'
 import { emptyMatcherState, type MatcherState } from '../core/engine/state.js'
 import { benchMarket } from './bench-market.js'
 import { logged, placing, restingOrder } from './bench-orders.js'

@@ -1,6 +1,6 @@
 import { Side, type OrderBook } from 'nodejs-order-book'
 import { ordersOf, type Book } from '../core/engine/book.js'
-import { openAmount } from '../core/engine/live-order.js'
+import { openAmount } from '../core/model/live-order.js'
 import { orderIdOf, toGrid } from './bench-orders.js'
 import type { WalkStep } from './walk.js'
 

@@ -1,6 +1,6 @@
-import type { Market } from '../core/contracts/market.js'
-import type { Block, Change } from '../core/engine/change.js'
-import type { Order } from '../core/engine/order.js'
+import type { Block, Change } from '../core/model/change.js'
+import type { Market } from '../core/model/market.js'
+import type { Order } from '../core/model/order.js'
 import { amountE18, feePerUnitE18, priceE18 } from '../core/money.js'
 
 const E18 = 10n ** 18n

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { orderText } from '../bus-schemas/orders.js'
-import type { Change } from '../core/engine/change.js'
+import type { Change } from '../core/model/change.js'
 import type { StreamedBlock } from '../data/history/project.js'
 import { took } from './rounds.js'
 

@@ -1,8 +1,8 @@
 import { applyCommand } from '../core/engine/apply-command.js'
-import type { LoggedCommand } from '../core/engine/command.js'
-import { statusOf } from '../core/engine/live-order.js'
-import type { Order } from '../core/engine/order.js'
-import { openingOf } from '../core/contracts/market-terms.js'
+import type { LoggedCommand } from '../core/model/command.js'
+import { statusOf } from '../core/model/live-order.js'
+import type { Order } from '../core/model/order.js'
+import { openingOf } from '../core/model/market-terms.js'
 import { emptyMatcherState, type MatcherState } from '../core/engine/state.js'
 import { benchMarket } from './bench-market.js'
 import {

@@ -1,5 +1,5 @@
 import type { Address } from '../core/action.js'
-import type { Side } from '../core/engine/order.js'
+import type { Side } from '../core/model/order.js'
 import type { AmountE18, PriceE18 } from '../core/money.js'
 import { address, amountE18, oneOf, priceE18, text, uint, whole } from '../core/wire/codec.js'
 import { list, optional, struct } from '../core/wire/compound.js'

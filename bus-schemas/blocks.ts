@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.js'
-import type { Command } from '../core/engine/command.js'
+import type { Command } from '../core/model/command.js'
 import {
   OF_NO_ORDER,
   type Block,
@@ -9,7 +9,7 @@ import {
   type Leader,
   type Match,
   type Tombstone,
-} from '../core/engine/change.js'
+} from '../core/model/change.js'
 import {
   address,
   amountE18,

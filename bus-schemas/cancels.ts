@@ -1,8 +1,8 @@
 import type { Address } from '../core/action.js'
 import type { CancelOutcome, MassCancel } from '../core/engine/cancel-many.js'
-import type { AskedReason, EndReason } from '../core/engine/change.js'
 import type { Lease } from '../core/engine/leases.js'
 import type { Refusal } from '../core/entry/refusals.js'
+import type { AskedReason, EndReason } from '../core/model/change.js'
 import {
   address,
   always,

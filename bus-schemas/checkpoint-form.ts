@@ -1,6 +1,6 @@
 import type { Address } from '../core/action.js'
 import type { ContractWire, MarketHold, MarketObservation } from '../core/contracts/contract.js'
-import type { RefusedByMarket } from '../core/engine/command-answer.js'
+import type { RefusedByMarket } from '../core/model/command-answer.js'
 import type { Deadline } from '../core/engine/deadlines.js'
 import type { ClockSeen } from '../core/engine/clock.js'
 import type {

@@ -1,9 +1,8 @@
 import { assert } from '../core/assert.js'
-import type { CloseOut } from '../core/contracts/close-out.js'
 import type { ContractWire, MarketObservation } from '../core/contracts/contract.js'
-import type { Market } from '../core/contracts/market.js'
 import { tradingOf } from '../core/contracts/registry.js'
 import type { AccountObservation } from '../core/engine/accounts.js'
+import type { CloseOut } from '../core/model/close-out.js'
 import type {
   Command,
   LoggedCommand,
@@ -13,7 +12,8 @@ import type {
   SettlementOutcome,
   SettlementReversal,
   PublishedFill,
-} from '../core/engine/command.js'
+} from '../core/model/command.js'
+import type { Market } from '../core/model/market.js'
 import {
   address,
   always,

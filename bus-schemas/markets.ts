@@ -1,11 +1,11 @@
-import type { ContractType } from '../core/contracts/market.js'
+import type { ContractType } from '../core/model/market.js'
 import type {
   MarketIdentity,
   MarketOpening,
   MarketRules,
   MarketStanding,
   MarketTerms,
-} from '../core/contracts/market-terms.js'
+} from '../core/model/market-terms.js'
 import {
   address,
   amountE18,

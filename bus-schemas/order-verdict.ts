@@ -1,7 +1,7 @@
 import type { ContractWire, MarketObservation } from '../core/contracts/contract.js'
 import type { AccountObservation } from '../core/engine/accounts.js'
-import type { Order } from '../core/engine/order.js'
 import type { Refusal } from '../core/entry/refusals.js'
+import type { Order } from '../core/model/order.js'
 import { text } from '../core/wire/codec.js'
 import { optional, struct, union } from '../core/wire/compound.js'
 import { accountObservation, marketObservation, perContract } from './commands.js'

@@ -1,7 +1,9 @@
 import type { ActionJson } from '../core/action.js'
-import type { HoldReason } from '../core/engine/change.js'
-import type { RefusedByMarket, StandingOrder } from '../core/engine/command-answer.js'
-import type { Hold } from '../core/engine/live-order.js'
+import type { Refusal } from '../core/entry/refusals.js'
+import type { DecidedBy } from '../core/entry/repeated-order.js'
+import type { HoldReason } from '../core/model/change.js'
+import type { RefusedByMarket, StandingOrder } from '../core/model/command-answer.js'
+import type { Hold } from '../core/model/live-order.js'
 import type {
   Order,
   OrderProgress,
@@ -11,9 +13,7 @@ import type {
   Side,
   TimeInForce,
   UiIntent,
-} from '../core/engine/order.js'
-import type { Refusal } from '../core/entry/refusals.js'
-import type { DecidedBy } from '../core/entry/repeated-order.js'
+} from '../core/model/order.js'
 import {
   address,
   always,

@@ -1,4 +1,4 @@
-import type { OrderEntrySpec, MarketPresentation } from '../core/contracts/market.js'
+import type { OrderEntrySpec, MarketPresentation } from '../core/model/market.js'
 import type { MarketEntry, MarketTexts } from '../core/contracts/market-register.js'
 import { oneOf, text, whole } from '../core/wire/codec.js'
 import { list, optional, struct, union } from '../core/wire/compound.js'

@@ -1,5 +1,5 @@
 import type { Hex } from '../core/action.js'
-import { INTAKE_SOURCE, type Command, type LoggedCommand } from '../core/engine/command.js'
+import { INTAKE_SOURCE, type Command, type LoggedCommand } from '../core/model/command.js'
 import type { JournalOwner } from '../core/transaction-journal.js'
 import type { TransferKind } from '../core/transfer.js'
 

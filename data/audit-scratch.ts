@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { orderText } from '../bus-schemas/orders.js'
 import type { Hex } from '../core/action.js'
 import { exactNumber } from '../core/decimal.js'
-import type { Order, Side } from '../core/engine/order.js'
+import type { Order, Side } from '../core/model/order.js'
 import {
   amountE18,
   priceE18,

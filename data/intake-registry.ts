@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { termsText } from '../bus-schemas/markets.js'
 import type { Address } from '../core/action.js'
-import type { MarketTerms } from '../core/contracts/market-terms.js'
+import type { MarketTerms } from '../core/model/market-terms.js'
 import { prepareStoring, type RegistryState, type Storing } from './claim-storing.js'
 import { CHECKPOINT_PAGES, type ClaimThread } from './claim-writer.js'
 import { openDatabase, takeLock } from './open.js'

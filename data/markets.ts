@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import type { Market } from '../core/contracts/market.js'
+import type { Market } from '../core/model/market.js'
 import { nextOrdinal } from '../core/contracts/market-register.js'
 import {
   isAbsent,

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Address } from '../core/action.js'
-import type { Market } from '../core/contracts/market.js'
-import type { Tombstone } from '../core/engine/change.js'
-import type { Order } from '../core/engine/order.js'
 import { signedOrderText } from '../core/entry/read-action.js'
 import { actionJsonOf, actionOf } from '../core/entry/signed-action.js'
+import type { Tombstone } from '../core/model/change.js'
+import type { Market } from '../core/model/market.js'
+import type { Order } from '../core/model/order.js'
 
 /** The id and the nonce that an order uses up permanently (ORD-017, ORD-018). */
 export interface Claim {

@@ -1,6 +1,6 @@
 import type { MatchCall } from '../chain/contracts/calldata.js'
 import type { Action, Address, Hex, TradeData } from '../core/action.js'
-import type { Market } from '../core/contracts/market.js'
+import type { Market } from '../core/model/market.js'
 import { decodeTradeData } from '../core/entry/read-action.js'
 import type { FillTerms } from '../core/contracts/claims.js'
 import { tradingOf } from '../core/contracts/registry.js'

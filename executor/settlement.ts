@@ -5,7 +5,7 @@ import type { SenderHead } from '../chain/reads/blocks.js'
 import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
 import { decodeTradeData } from '../core/entry/read-action.js'
-import type { Market } from '../core/contracts/market.js'
+import type { Market } from '../core/model/market.js'
 
 /** What has to be known of a match to tell whether it conflicts with another one. */
 export interface SettlementTerms {

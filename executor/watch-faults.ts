@@ -9,8 +9,8 @@ import {
   type VenueFault,
 } from '../chain/reads/read-faults.js'
 import { venueFaultOf } from '../core/contracts/faults.js'
-import type { Market } from '../core/contracts/market.js'
 import { tradingOf } from '../core/contracts/registry.js'
+import type { Market } from '../core/model/market.js'
 import { revertFields } from '../core/revert.js'
 import type { ExecutorFacts } from './observe.js'
 import type { MatchPacker, SettlementTerms } from './settlement.js'

@@ -188,7 +188,7 @@ describe('tidy', () => {
   })
 
   it('only the contract records and their registries ask for the contract type', () => {
-    const records = /^(core|chain)\/contracts\/|^interface\/market\.ts$/
+    const records = /^(core|chain)\/contracts\/|^core\/model\/market\.ts$|^interface\/market\.ts$/
     const asks =
       /contract_?[tT]ype\s*[!=]==|[!=]==\s*[\w.]*contract_?[tT]ype\b|switch \(.*contract_?[tT]ype|['"](spot|perpetual|future|deliverable_fx_future)['"]|['"](amountStep|settlementType)['"] in /
     const outside = ours.filter((path) => !records.test(path) && !inRoom(path, 'bench'))

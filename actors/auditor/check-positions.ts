@@ -9,7 +9,7 @@ import {
   type PositionAsset,
 } from '../../chain/reads/read-positions.js'
 import type { Address } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { ChainChecks } from './check-chain.js'
 
 const PAGE = 500

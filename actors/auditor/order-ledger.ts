@@ -1,5 +1,5 @@
-import type { Market } from '../../core/contracts/market.js'
-import { rulesOf, type MarketRules } from '../../core/contracts/market-terms.js'
+import type { Market } from '../../core/model/market.js'
+import { rulesOf, type MarketRules } from '../../core/model/market-terms.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import {
   isLiving,
@@ -9,9 +9,9 @@ import {
   type Change,
   type Fill,
   type Match,
-} from '../../core/engine/change.js'
+} from '../../core/model/change.js'
 import { RESTORED_REASON } from '../../core/engine/apply-market.js'
-import type { OrderStatus } from '../../core/engine/order.js'
+import type { OrderStatus } from '../../core/model/order.js'
 import type { Check } from './verdicts.js'
 
 /**

@@ -1,5 +1,5 @@
-import { RESTORE_SOURCE, type LoggedCommand, type ObservedGap } from '../../core/engine/command.js'
-import { RESTORED_SEQ_JUMP } from '../../core/engine/limits.js'
+import { RESTORE_SOURCE, type LoggedCommand, type ObservedGap } from '../../core/model/command.js'
+import { RESTORED_SEQ_JUMP } from '../../core/model/limits.js'
 
 /** What the log of a market says of the times that a restore could not bring back: the audit explains so much by them. */
 export interface RestoredGaps {

@@ -1,5 +1,5 @@
 import type { Hex } from '../../core/action.js'
-import type { Block, Change } from '../../core/engine/change.js'
+import type { Block, Change } from '../../core/model/change.js'
 
 /** Accounts without live orders that stay watched: their last transaction may not be in a block yet. */
 export const IDLE_ACCOUNTS_MAX = 1_000

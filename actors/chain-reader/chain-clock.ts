@@ -1,5 +1,5 @@
 import type { ChainHead } from '../../chain/reads/blocks.js'
-import { CLOCK_OFF_MAX_MS } from '../../core/engine/limits.js'
+import { CLOCK_OFF_MAX_MS } from '../../core/model/limits.js'
 
 /** A block that is the next after the last look counts as just arrived if that look was not longer ago, in milliseconds. */
 const JUST_ARRIVED_MS = 15_000

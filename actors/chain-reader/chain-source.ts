@@ -6,7 +6,7 @@ import { createChainClient, orUnreachable } from '../../chain/reads/client.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { readDelegations } from '../../chain/reads/delegations.js'
 import { readTouches } from '../../chain/reads/touches.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { AccountServiceOptions } from './serve-accounts.js'
 import type { ChainReaderOptions } from './start.js'
 

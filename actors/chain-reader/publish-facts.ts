@@ -1,9 +1,9 @@
 import { MAX_CLOSE_OUTS, type LogMarket } from '../../bus-schemas/commands.js'
 import { CHAIN_READER_SOURCE } from '../../bus-schemas/subjects.js'
-import type { CloseOut } from '../../core/contracts/close-out.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
-import type { Command, Numbering } from '../../core/engine/command.js'
+import type { CloseOut } from '../../core/model/close-out.js'
+import type { Command, Numbering } from '../../core/model/command.js'
 import { createLogWriter } from '../../runtime/actor/command-writer.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 

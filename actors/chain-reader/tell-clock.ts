@@ -1,4 +1,4 @@
-import { CLOCK_OFF_MAX_MS } from '../../core/engine/limits.js'
+import { CLOCK_OFF_MAX_MS } from '../../core/model/limits.js'
 import { createChainClock, type ChainClock, type ChainClockOptions } from './chain-clock.js'
 import type { PublishFacts } from './publish-facts.js'
 

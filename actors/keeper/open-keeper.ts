@@ -8,7 +8,7 @@ import { CHAIN_SILENT_MAX_MS, whyNotSending } from '../../chain/lane/why-not-sen
 import { ChainUnreachable, createChainClient, untilAnswering } from '../../chain/reads/client.js'
 import { guardDeployment, type Deployment } from '../../chain/reads/deployment.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { GasStanding } from '../../core/transfer.js'
 import { createGasSpent, KEEPER_MIGRATIONS } from '../../data/gas-spent.js'
 import { JOURNAL_FILES, openJournalFile } from '../../data/journal/journal-file.js'

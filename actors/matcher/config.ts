@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { KEEP_FEED_CHANGES } from '../../core/limits.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import { LEADER_SILENCE_MS } from '../../runtime/actor/leadership.js'

@@ -15,10 +15,10 @@ import type {
   CommandAnswer,
   RefusedCommand,
   RefusedOrder,
-} from '../../core/engine/command-answer.js'
+} from '../../core/model/command-answer.js'
 import type { BlockOfCommands, MessageResult } from '../../core/engine/apply-message.js'
-import type { Block, Leader } from '../../core/engine/change.js'
-import { termOf } from '../../core/engine/command.js'
+import type { Block, Leader } from '../../core/model/change.js'
+import { termOf } from '../../core/model/command.js'
 import {
   cancelsRefusals,
   changeRefusals,

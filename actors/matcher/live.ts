@@ -1,5 +1,5 @@
 import { assert } from '../../core/assert.js'
-import { withIdentity } from '../../core/contracts/market-terms.js'
+import { withIdentity } from '../../core/model/market-terms.js'
 import { crash } from '../../core/crash-point.js'
 import type { BlockOfCommands } from '../../core/engine/apply-message.js'
 import { captureState } from '../../core/engine/capture.js'

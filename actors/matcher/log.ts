@@ -3,9 +3,9 @@ import { commandsStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
 import { applyMessage, type BlockOfCommands } from '../../core/engine/apply-message.js'
-import type { Block } from '../../core/engine/change.js'
-import type { LoggedCommand } from '../../core/engine/command.js'
 import type { MatcherState } from '../../core/engine/state.js'
+import type { Block } from '../../core/model/change.js'
+import type { LoggedCommand } from '../../core/model/command.js'
 import type { Bus, BusMessage } from '../../runtime/bus/bus.js'
 
 /** Messages that are read ahead; the next ones come when all of these are taken. */

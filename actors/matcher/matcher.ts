@@ -1,6 +1,6 @@
 import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
-import { INTAKE_SOURCE } from '../../core/engine/command.js'
+import { INTAKE_SOURCE } from '../../core/model/command.js'
 import type { MarketHold } from '../../core/contracts/contract.js'
 import type { HoldCause } from '../../core/engine/holds.js'
 import { assertUnled, Fenced } from '../../runtime/actor/leadership.js'

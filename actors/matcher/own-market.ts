@@ -1,5 +1,5 @@
 import { CannotStart } from '../../core/cannot-start.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { openRegister, type RegisterOptions } from '../../runtime/bus/market-register.js'
 
 /** No market of that name is in the register. */

@@ -1,6 +1,6 @@
 import { wordAmount, wordPrice, wordQuote } from '../../core/contracts/amount-words.js'
-import type { Market } from '../../core/contracts/market.js'
 import { formatDecimal } from '../../core/decimal.js'
+import type { Market } from '../../core/model/market.js'
 import { deadlineMs, isoTime, LAST_DATE_SEC } from '../../core/time.js'
 import type { StoredOrder } from '../../data/history/read-model.js'
 import type { TradeTrail } from '../../data/inspect-stores.js'

@@ -3,7 +3,6 @@ import type { AccountReader } from '../../chain/reads/read-account.js'
 import type { FrameReading } from '../../chain/signing/verify-frame.js'
 import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../core/action.js'
-import type { Command } from '../../core/engine/command.js'
 import { isOrderId } from '../../core/entry/order-body.js'
 import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import { readCancel, type CancelRequest, type OrderName } from '../../core/entry/read-cancels.js'
@@ -14,6 +13,7 @@ import {
   wrongFrame,
   type Refusal,
 } from '../../core/entry/refusals.js'
+import type { Command } from '../../core/model/command.js'
 import type { IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
 import { VERDICT_TIMED_OUT, withDeadline } from './place-order.js'
 import type { UnderWay } from './under-way.js'

@@ -7,7 +7,6 @@ import {
 } from '../../bus-schemas/cancels.js'
 import { askCancels, cancelProofs } from '../../bus-schemas/subjects.js'
 import type { Hex } from '../../core/action.js'
-import type { Command } from '../../core/engine/command.js'
 import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import {
   proofTimeFault,
@@ -20,6 +19,7 @@ import {
   type CancelsBody,
 } from '../../core/entry/read-cancels.js'
 import { refusals, type Checked, type Refusal } from '../../core/entry/refusals.js'
+import type { Command } from '../../core/model/command.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'

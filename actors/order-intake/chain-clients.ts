@@ -18,7 +18,7 @@ import {
   type SignatureVerifier,
 } from '../../chain/signing/verify-signature.js'
 import type { Address } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { createTouchedIds, type TouchedIds, type TouchedNews } from '../../core/touched-blocks.js'
 import type { Subscription } from '../../runtime/bus/bus.js'
 import {

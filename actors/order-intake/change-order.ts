@@ -1,6 +1,6 @@
 import type { Answer } from '../../chain/reads/expiring-cache.js'
-import type { Market } from '../../core/contracts/market.js'
-import type { Command } from '../../core/engine/command.js'
+import type { Market } from '../../core/model/market.js'
+import type { Command } from '../../core/model/command.js'
 import { changeRefusals } from '../../core/entry/order-refusals.js'
 import { refuseDesired } from '../../core/entry/order-terms.js'
 import {

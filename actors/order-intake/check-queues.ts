@@ -1,6 +1,6 @@
 import type { Address } from '../../core/action.js'
-import type { Order } from '../../core/engine/order.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
+import type { Order } from '../../core/model/order.js'
 
 /** Which live orders are checked next, and how many wait for their first check. */
 

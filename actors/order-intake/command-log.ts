@@ -2,14 +2,14 @@ import { commandMessages } from '../../bus-schemas/commands.js'
 import { commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
 import { assert, InvariantBroken } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
+import { whyUnderivable } from '../../core/engine/derive.js'
 import {
   INTAKE_SOURCE,
   termOf,
   type Command,
   type LoggedCommand,
   type Numbering,
-} from '../../core/engine/command.js'
-import { whyUnderivable } from '../../core/engine/derive.js'
+} from '../../core/model/command.js'
 import type { Claim, ClaimTaken, LogPosition, TakenOrder } from '../../data/intake-registry.js'
 import { Fenced } from '../../runtime/actor/leadership.js'
 import { createGroupCommit, QueueFull } from '../../runtime/process/group-commit.js'

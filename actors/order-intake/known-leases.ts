@@ -1,7 +1,7 @@
 import type { Address } from '../../core/action.js'
-import type { Command } from '../../core/engine/command.js'
-import { LEASES_MAX } from '../../core/engine/limits.js'
 import { LEASE_MAX_SEC } from '../../core/limits.js'
+import type { Command } from '../../core/model/command.js'
+import { LEASES_MAX } from '../../core/model/limits.js'
 
 /** Most leases that are known; of one that was forgotten the next renewal is written, which is harmless. */
 const MAX_KNOWN = 100_000

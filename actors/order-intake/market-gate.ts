@@ -6,11 +6,11 @@ import {
   type IndexLagGate,
   type IndexWatch,
 } from '../../core/contracts/index-lag.js'
-import type { MarketTerms } from '../../core/contracts/market-terms.js'
-import type { Market } from '../../core/contracts/market.js'
 import { createMarketList } from '../../core/entry/find-market.js'
 import { marketStopped, tradingPaused } from '../../core/entry/market-refusals.js'
 import type { Refusal } from '../../core/entry/refusals.js'
+import type { MarketTerms } from '../../core/model/market-terms.js'
+import type { Market } from '../../core/model/market.js'
 import type { IntakeRegistry, StatedTerms } from '../../data/intake-registry.js'
 import type { Subscription } from '../../runtime/bus/bus.js'
 import {

@@ -6,13 +6,9 @@ import type { SignatureVerdict, SignatureVerifier } from '../../chain/signing/ve
 import type { Action, Address } from '../../core/action.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { IndexLag } from '../../core/contracts/index-lag.js'
-import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { crash } from '../../core/crash-point.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
-import type { Command, RepeatedBy } from '../../core/engine/command.js'
-import { EXPIRY_MARGIN_MS } from '../../core/engine/limits.js'
-import type { Order } from '../../core/engine/order.js'
 import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'
 import {
   type Checked,
@@ -28,6 +24,10 @@ import {
   type ClaimedIdentity,
   type ValidOrder,
 } from '../../core/entry/validate-order.js'
+import type { Command, RepeatedBy } from '../../core/model/command.js'
+import { EXPIRY_MARGIN_MS } from '../../core/model/limits.js'
+import type { Market } from '../../core/model/market.js'
+import type { Order } from '../../core/model/order.js'
 import type { Claim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
 import { fingerprintOf } from '../../data/recent-claims.js'
 import type { MarketGate } from './market-gate.js'

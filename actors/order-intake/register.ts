@@ -20,8 +20,8 @@ import {
   type MarketEntry,
 } from '../../core/contracts/market-register.js'
 import { isContractType } from '../../core/contracts/registry.js'
-import { withIdentity } from '../../core/contracts/market-terms.js'
-import type { Market } from '../../core/contracts/market.js'
+import { withIdentity } from '../../core/model/market-terms.js'
+import type { Market } from '../../core/model/market.js'
 import { crash } from '../../core/crash-point.js'
 import { whyNotPlain } from '../../core/entry/operator-words.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'

@@ -1,4 +1,4 @@
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { claimOf } from '../../data/recent-claims.js'
 import { BusUnavailable, MessagesGone, StreamMissing, type Bus } from '../../runtime/bus/bus.js'

@@ -1,13 +1,13 @@
 import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
-import type { Market } from '../../core/contracts/market.js'
 import {
   FORGOTTEN,
   isLiving,
   isOfNoOrder,
   type Block,
   type Change,
-} from '../../core/engine/change.js'
+} from '../../core/model/change.js'
+import type { Market } from '../../core/model/market.js'
 import {
   ArchiveDamaged,
   listSegment,

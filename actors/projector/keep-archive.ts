@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import type { Market } from '../../core/contracts/market.js'
 import { KEEP_FEED_CHANGES } from '../../core/limits.js'
+import type { Market } from '../../core/model/market.js'
 import { SEGMENT_MESSAGES } from '../../data/feed-archive.js'
 import { createKeptOrders, type KeptOrders } from '../../data/history/kept-orders.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'

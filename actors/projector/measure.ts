@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { isReporting, readStreamSizes } from '../../runtime/bus/nats-monitor.js'
 import type { Metrics } from '../../runtime/metrics/metrics.js'
 

@@ -1,6 +1,6 @@
 import { commandsStream } from '../../bus-schemas/subjects.js'
-import type { CloseOut } from '../../core/contracts/close-out.js'
 import { contractOf } from '../../core/contracts/registry.js'
+import type { CloseOut } from '../../core/model/close-out.js'
 import type { ObservedMarket, PriceWriter } from '../../data/history/write-prices.js'
 import { stateOrEmpty, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import { followObservations } from '../../runtime/bus/follow-observations.js'

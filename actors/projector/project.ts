@@ -1,7 +1,7 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
-import type { CloseOut } from '../../core/contracts/close-out.js'
+import type { CloseOut } from '../../core/model/close-out.js'
 import type { Projection, StreamedBlock } from '../../data/history/project.js'
 import type { ProjectedMarket } from '../../data/history/write-change.js'
 import type { PriceWriter } from '../../data/history/write-prices.js'

@@ -1,6 +1,6 @@
 import type { Address } from '../../core/action.js'
 import type { AccountFunds } from '../../chain/contracts/funds-reader.js'
-import type { Change } from '../../core/engine/change.js'
+import type { Change } from '../../core/model/change.js'
 import { isoTime } from '../../core/time.js'
 import type { AccountBalances } from '../../interface/balances.js'
 import type { BalancesUpdate } from '../../interface/socket.js'

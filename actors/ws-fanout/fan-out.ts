@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FundsReader } from '../../chain/contracts/funds-reader.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { FrameWords } from '../../core/entry/auth-frame.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { IsAllowed } from '../../runtime/http/origins.js'

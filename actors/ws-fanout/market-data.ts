@@ -1,4 +1,3 @@
-import type { Block } from '../../core/engine/change.js'
 import { openOrders } from '../../core/engine/feed.js'
 import {
   CLOSE_AFTER_MS,
@@ -12,6 +11,7 @@ import {
   type LevelBook,
   type LevelChange,
 } from '../../core/market-data/level-book.js'
+import type { Block } from '../../core/model/change.js'
 import { statusState } from '../../core/records/market-data.js'
 import type { ShownView } from './snapshots.js'
 import type { Subscriber } from './subscribers.js'

@@ -2,8 +2,8 @@ import { decodeIndexLagAnswer, encodeIndexLagQuestion } from '../../bus-schemas/
 import { askIndexLag, commandsStream } from '../../bus-schemas/subjects.js'
 import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { IndexWatch } from '../../core/contracts/index-lag.js'
-import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
+import type { Market } from '../../core/model/market.js'
 import {
   BusUnavailable,
   NoAnswer,

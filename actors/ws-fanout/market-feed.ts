@@ -1,12 +1,12 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
-import { withTerms, type MarketTerms } from '../../core/contracts/market-terms.js'
-import type { Market } from '../../core/contracts/market.js'
-import { isNextSeq, type Block, type Change } from '../../core/engine/change.js'
 import { applyChange, emptyView, standOf, type OrderStand } from '../../core/engine/feed.js'
-import type { Order } from '../../core/engine/order.js'
 import type { LevelChange } from '../../core/market-data/level-book.js'
+import { isNextSeq, type Block, type Change } from '../../core/model/change.js'
+import { withTerms, type MarketTerms } from '../../core/model/market-terms.js'
+import type { Market } from '../../core/model/market.js'
+import type { Order } from '../../core/model/order.js'
 import {
   stateOrEmpty,
   type Bus,

@@ -1,6 +1,6 @@
 import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
-import { isNextSeq } from '../../core/engine/change.js'
+import { isNextSeq } from '../../core/model/change.js'
 import type { Channel } from '../../interface/socket.js'
 import { MAX_TURN_CHANGES, REPLAY_PAGE_BYTES } from './limits.js'
 import { textFrame } from './server-frames.js'

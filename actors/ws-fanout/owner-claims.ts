@@ -1,7 +1,7 @@
 import type { Address } from '../../core/action.js'
 import type { Claims, OpenClaim } from '../../core/contracts/funds.js'
-import type { Change } from '../../core/engine/change.js'
 import type { MarketView } from '../../core/engine/feed.js'
+import type { Change } from '../../core/model/change.js'
 import type { FillsChannel } from './fills-channel.js'
 import type { FeedFold } from './market-feed.js'
 

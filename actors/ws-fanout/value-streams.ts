@@ -1,4 +1,3 @@
-import type { Market } from '../../core/contracts/market.js'
 import { contractOf } from '../../core/contracts/registry.js'
 import {
   candlesAfter,
@@ -16,6 +15,7 @@ import {
   type LevelBook,
   type LevelChange,
 } from '../../core/market-data/level-book.js'
+import type { Market } from '../../core/model/market.js'
 import type { BookLevels } from '../../core/records/listing-record.js'
 import { candleState, levelsRecord, tickerState } from '../../core/records/market-data.js'
 import type { TradeStats } from '../../core/records/trade-record.js'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { ReadModel } from '../../data/history/read-model.js'
 import type { RenderedBook } from './render-book.js'
 

@@ -1,4 +1,4 @@
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { marketEntry } from '../../core/records/market-entry.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
 import type { BookRow } from '../../data/history/read-book.js'

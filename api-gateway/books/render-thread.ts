@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { assert } from '../../core/assert.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { createBooks, type Books, type BooksOptions } from './books.js'
 import type { Piece, RenderedBook } from './render-book.js'

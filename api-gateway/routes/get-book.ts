@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { Market } from '../../core/contracts/market.js'
 import { refusals } from '../../core/entry/refusals.js'
+import type { Market } from '../../core/model/market.js'
 import type { ShownOfMarket } from '../../core/records/market-entry.js'
 import { bookHeadJson, bookRecordJson } from '../../core/records/order-record.js'
 import { MarketQuery } from '../../interface/market.js'

@@ -1,4 +1,4 @@
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { tradingStatus } from '../../core/records/market-entry.js'
 import type { GasStanding } from '../../core/transfer.js'
 import { Health, type MarketHealth, type TransfersHealth } from '../../interface/venue.js'

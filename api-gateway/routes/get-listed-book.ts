@@ -1,4 +1,4 @@
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
 import { listedBook } from '../../core/records/listing-record.js'
 import { MAX_LISTED_LEVELS } from '../../core/limits.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Market } from '../../core/contracts/market.js'
 import { contractOf } from '../../core/contracts/registry.js'
+import type { Market } from '../../core/model/market.js'
 import { tickerState } from '../../core/records/market-data.js'
 import { isoTime } from '../../core/time.js'
 import { MarketTicker } from '../../interface/market-data.js'

@@ -1,4 +1,4 @@
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { tradingStatus } from '../../core/records/market-entry.js'
 import { NotReady, Ready } from '../../interface/venue.js'
 import { broken, type Route } from '../route.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { tickerRecord } from '../../core/records/ticker-record.js'
 import { TickerRecord, TickersQuery } from '../../interface/trade.js'
 import { refuse, type GatewayDeps } from '../context.js'

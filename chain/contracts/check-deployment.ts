@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
+import type { Market } from '../../core/model/market.js'
 import { matchingAbi, perpAssetAbi, subAccountsAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { readHead } from '../reads/blocks.js'
 import { ChainUnreachable, orUnreachable, type ChainClient } from '../reads/client.js'

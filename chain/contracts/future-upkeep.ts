@@ -9,7 +9,7 @@ import {
   type SeriesUpkeep,
   type VariationAccount,
 } from '../../core/contracts/future-upkeep.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { Duty } from '../../core/contracts/upkeep.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
 import { priceE18 } from '../../core/money.js'

@@ -15,8 +15,8 @@ import {
   initialTerms,
   isFillAccepted,
 } from '../../core/contracts/future-margin.js'
-import type { Market } from '../../core/contracts/market.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
+import type { Market } from '../../core/model/market.js'
 import { priceE18, type PriceE18 } from '../../core/money.js'
 import { futuresManagerAbi, futureTradeModuleAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'

@@ -1,5 +1,5 @@
 import type { Address, Hex } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type {
   CollateralFacts,
   Contingency,

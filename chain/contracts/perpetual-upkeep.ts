@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import type { Address } from '../../core/action.js'
 import { exactNumber } from '../../core/decimal.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import {
   perpetualDuties,
   type LiveAuction,

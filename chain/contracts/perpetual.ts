@@ -1,6 +1,5 @@
 import { getAbiItem, toEventSelector, toFunctionSelector } from 'viem'
 import { assert } from '../../core/assert.js'
-import type { Market } from '../../core/contracts/market.js'
 import { perpCapacity, perpClaims } from '../../core/contracts/perpetual-claims.js'
 import {
   hidePerpetual,
@@ -12,6 +11,7 @@ import {
 import { hidePerpetualFunds } from '../../core/contracts/perpetual-funds.js'
 import { cashDeltaOf, isAccepted, quoteToMark } from '../../core/contracts/perpetual-margin.js'
 import { hidePosition, type PerpetualPosition } from '../../core/contracts/perpetual-position.js'
+import type { Market } from '../../core/model/market.js'
 import { dutchAuctionAbi, managerAbi, perpAssetAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import {

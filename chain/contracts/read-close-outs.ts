@@ -1,5 +1,5 @@
-import type { CloseOut } from '../../core/contracts/close-out.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { CloseOut } from '../../core/model/close-out.js'
+import type { Market } from '../../core/model/market.js'
 import { blockTimeSec } from '../../core/time.js'
 import { eventsOf, hexOf, quantityOf } from '../reads/answer-form.js'
 import type { BlockPlace } from '../reads/blocks.js'

@@ -1,4 +1,4 @@
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { PriceE18 } from '../../core/money.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
 import { rpcErrorOf } from '../abi/errors.js'

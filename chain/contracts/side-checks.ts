@@ -1,7 +1,7 @@
 import { keccak256 } from 'viem'
 import type { Action, Address, Hex } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
 import { decodeTradeData } from '../../core/entry/read-action.js'
+import type { Market } from '../../core/model/market.js'
 import {
   managerAbi,
   matchingAbi,

@@ -7,7 +7,6 @@ import {
   variationOf,
   type Exposure,
 } from '../../core/contracts/future-margin.js'
-import type { Market } from '../../core/contracts/market.js'
 import {
   hideCngnTerms,
   spotCapacity,
@@ -15,6 +14,7 @@ import {
   type CngnTerms,
 } from '../../core/contracts/spot-claims.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
+import type { Market } from '../../core/model/market.js'
 import { amountE18, priceE18, quoteE18, type PriceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'

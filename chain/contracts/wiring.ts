@@ -1,4 +1,4 @@
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { orUnreachable } from '../reads/client.js'
 import { newestCalls, type ObservingDeps } from './observe-account.js'
 import { chainContractOf } from './registry.js'

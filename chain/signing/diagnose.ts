@@ -1,6 +1,6 @@
 import type { Action, Address, Hex } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
 import { decodeTradeData, encodeTradeData, isSignatureText } from '../../core/entry/read-action.js'
+import type { Market } from '../../core/model/market.js'
 import { bytesToHex, hexToBytes, keccak256, keccakText, recoverStrict } from './keys.js'
 import { formFault } from './signature-form.js'
 import { personalDigest } from './verify-frame.js'

@@ -1,7 +1,7 @@
 import { domainSeparator, hashStruct, hashTypedData, keccak256, toHex } from 'viem'
 import { signMessage, signTypedData } from 'viem/accounts'
 import type { Action, Hex, SigningVector, SigningVectors } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { frameMessage, type FramePurpose, type FrameWords } from '../../core/entry/auth-frame.js'
 import { signedAmount } from '../../core/entry/order-terms.js'

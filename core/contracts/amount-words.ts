@@ -1,5 +1,5 @@
 import { formatDecimal } from '../decimal.js'
-import type { Market } from './market.js'
+import type { Market } from '../model/market.js'
 import { tradingOf } from './registry.js'
 
 /** Amounts of a market as an operator reads them: decimal text and the unit. */

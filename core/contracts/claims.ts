@@ -1,6 +1,6 @@
 import type { Address } from '../action.js'
+import type { Market } from '../model/market.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'
-import type { Market } from './market.js'
 
 /**
  * What a settlement takes out of the accounts that it touches. Settlements may be in flight together while the sum of

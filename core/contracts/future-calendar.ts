@@ -1,7 +1,7 @@
 import { dateCodeOf, isSeries } from './future.js'
 import { lastTradeSecOf } from './future-entry.js'
 import { FIXING_SEC } from './future-prices.js'
-import type { Market } from './market.js'
+import type { Market } from '../model/market.js'
 
 /**
  * By which rule the series of dated futures follow each other: the last day of each month at 14:00 UTC, a list of expiries

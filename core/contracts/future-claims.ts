@@ -1,3 +1,4 @@
+import type { Market } from '../model/market.js'
 import { E18 } from '../money.js'
 import {
   balanceClaim,
@@ -9,7 +10,6 @@ import {
 } from './claims.js'
 import type { FutureAccount, FutureFacts } from './future-facts.js'
 import { CONTRACT_MULTIPLIER, cngnValue, lowerCngn, variationOf } from './future-margin.js'
-import type { Market } from './market.js'
 
 /**
  * Claims of a match in dated futures, at the market's facts of one block. An account has two margin capacities: what it

@@ -1,6 +1,7 @@
 import type { FutureState } from '../../interface/future.js'
 import type { ContractEntry } from '../../interface/market.js'
 import { exactNumber, formatDecimal } from '../decimal.js'
+import type { Market } from '../model/market.js'
 import { E18, type PriceE18 } from '../money.js'
 import type {
   MarkedFill,
@@ -12,7 +13,6 @@ import type {
 } from './contract.js'
 import { futureOf } from './future-facts.js'
 import { fillBand, FIXING_SEC } from './future-prices.js'
-import type { Market } from './market.js'
 
 /** Unix seconds of expiry: the instrument's sub id. */
 export const expirySecOf = ({ subId }: Pick<Market, 'subId'>): number => exactNumber(subId)

@@ -28,7 +28,7 @@ import {
   type PriceRange,
   type RefusalReason,
 } from './contract.js'
-import type { Market } from './market.js'
+import type { Market } from '../model/market.js'
 import type { FaultOf, VenueFaults } from './faults.js'
 import { futureEntry, futureFill, futurePrices, lastTradeSecOf } from './future-entry.js'
 import {

@@ -1,5 +1,5 @@
-import type { LiveOrder } from '../engine/live-order.js'
-import type { Side } from '../engine/order.js'
+import type { LiveOrder } from '../model/live-order.js'
+import type { Side } from '../model/order.js'
 import { int, text, uint, type Codec } from '../wire/codec.js'
 import { list, struct } from '../wire/compound.js'
 import type { OwnTypes, Purse } from './contract.js'

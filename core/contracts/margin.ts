@@ -1,7 +1,7 @@
 import { assert } from '../assert.js'
 import type { AccountObservation } from '../engine/accounts.js'
-import type { Match } from '../engine/change.js'
-import type { Hold, LiveOrder } from '../engine/live-order.js'
+import type { Match } from '../model/change.js'
+import type { Hold, LiveOrder } from '../model/live-order.js'
 import type { Means, Purse, ReservedCost, SettledMatch } from './contract.js'
 import {
   addLeg,

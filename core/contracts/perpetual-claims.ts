@@ -1,6 +1,6 @@
+import type { Market } from '../model/market.js'
 import { E18 } from '../money.js'
 import { sumClaims, type Claim, type ClaimKey, type FillTerms, type MatchTerms } from './claims.js'
-import type { Market } from './market.js'
 import type { PerpetualAccount, PerpetualFacts } from './perpetual-facts.js'
 import { linearRate, marginOf, requirementOf, sizeOf } from './perpetual-margin.js'
 

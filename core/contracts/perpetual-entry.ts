@@ -1,10 +1,10 @@
 import type { ContractEntry } from '../../interface/market.js'
 import type { PerpState } from '../../interface/perpetual.js'
 import { divHalfUp, formatDecimal } from '../decimal.js'
+import type { Market } from '../model/market.js'
 import { E18 } from '../money.js'
 import type { MarketFacts, MarketObservation, MarketPrices, PricesAt } from './contract.js'
 import { indexLagEntry, type IndexLag } from './index-lag.js'
-import type { Market } from './market.js'
 import { perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
 
 /** Decimals of prices at display scale. */

@@ -1,9 +1,9 @@
 import type { Address } from '../action.js'
 import { assert } from '../assert.js'
+import type { ContractType, Market } from '../model/market.js'
 import type { Contract, Trading } from './contract.js'
 import { deliverable } from './deliverable.js'
 import { future } from './future.js'
-import type { ContractType, Market } from './market.js'
 import { perpetual } from './perpetual.js'
 import { spot } from './spot.js'
 

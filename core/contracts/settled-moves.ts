@@ -1,4 +1,4 @@
-import { REORG_BLOCKS, SETTLED_BLOCKS_MAX } from '../engine/limits.js'
+import { REORG_BLOCKS, SETTLED_BLOCKS_MAX } from '../model/limits.js'
 
 /**
  * What the settlements of single blocks moved on an account, ascending by block. An observation of an earlier block does

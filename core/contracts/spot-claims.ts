@@ -1,3 +1,4 @@
+import type { Market } from '../model/market.js'
 import type { PriceE18 } from '../money.js'
 import { balancesOf } from './balances.js'
 import {
@@ -11,7 +12,6 @@ import {
 import type { AccountFacts, MarketFacts } from './contract.js'
 import { notionalFloor } from './fees.js'
 import { cngnValue, exposedSurplus } from './future-margin.js'
-import type { Market } from './market.js'
 
 /** What a futures manager says at one block of the worth of cNGN as margin. */
 export interface CngnTerms {

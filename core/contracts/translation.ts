@@ -1,6 +1,7 @@
 import type { SpotContract } from '../../interface/order.js'
 import { divHalfUp, formatDecimal } from '../decimal.js'
-import type { Side, UiIntent } from '../engine/order.js'
+import type { Market, OrderEntrySpec } from '../model/market.js'
+import type { Side, UiIntent } from '../model/order.js'
 import {
   amountE18,
   E18,
@@ -10,7 +11,6 @@ import {
   type AmountE18,
   type PriceE18,
 } from '../money.js'
-import type { Market, OrderEntrySpec } from './market.js'
 
 /** Decimals of a trader-facing price that the venue computes itself. */
 const UI_PRICE_DECIMALS = 10

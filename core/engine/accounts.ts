@@ -1,8 +1,8 @@
 import type { Address } from '../action.js'
 import type { AccountFacts, Cost, Purse } from '../contracts/contract.js'
-import type { Match } from './change.js'
-import type { Hold, LiveOrder } from './live-order.js'
-import { ACCOUNTS_IDLE_MAX } from './limits.js'
+import type { Match } from '../model/change.js'
+import type { Hold, LiveOrder } from '../model/live-order.js'
+import { ACCOUNTS_IDLE_MAX } from '../model/limits.js'
 import type { MatcherState } from './state.js'
 
 /** What the chain shows of a subaccount at one block: whose it is, and the facts that its contract reads. */

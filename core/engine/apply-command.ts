@@ -1,5 +1,5 @@
 import { unreachable } from '../assert.js'
-import type { MarketTerms } from '../contracts/market-terms.js'
+import type { MarketTerms } from '../model/market-terms.js'
 import { applyReversal, forgetReversals } from './apply-reversal.js'
 import {
   applyMarketCommand,
@@ -11,17 +11,17 @@ import {
 import { applySettlement } from './apply-settlement.js'
 import { applyCancelAll, applyCancelOrders, continueMassCancels } from './cancel-many.js'
 import { applyReduction } from './change-order.js'
-import type { AskedReason, Change } from './change.js'
+import type { AskedReason, Change } from '../model/change.js'
 import { followClock, holdForClock } from './clock.js'
 import { markByCode, noteCodeSigner } from './code-signers.js'
 import { forgetOldFailures } from './code-windows.js'
-import type { Command, LoggedCommand } from './command.js'
+import type { Command, LoggedCommand } from '../model/command.js'
 import {
   answerOrder,
   COMMAND_REFUSED,
   rememberRefused,
   type CommandAnswer,
-} from './command-answer.js'
+} from '../model/command-answer.js'
 import { earliestMs, takeDueDeadline, type Deadline } from './deadlines.js'
 import { whyUnderivable } from './derive.js'
 import {
@@ -35,8 +35,12 @@ import {
 import { assertEngineVersion } from './engine-version.js'
 import { observeFault, refreshHolds } from './holds.js'
 import { applyEndLease, applySetLease, endLeases, resumeLeases } from './leases.js'
-import { DEADLINES_MAX_PER_STEP, PASSED_OVER_MAX_PER_STEP, RESTORED_SEQ_JUMP } from './limits.js'
-import { endWithKey, isExpired, isExpiring, statusOf, type LiveOrder } from './live-order.js'
+import {
+  DEADLINES_MAX_PER_STEP,
+  PASSED_OVER_MAX_PER_STEP,
+  RESTORED_SEQ_JUMP,
+} from '../model/limits.js'
+import { endWithKey, isExpired, isExpiring, statusOf, type LiveOrder } from '../model/live-order.js'
 import { followHolds, holdExpiring, releaseHold } from './match.js'
 import { applyPlacement } from './place-order.js'
 import { continueReviews, observeAccount, observeMarket } from './review-account.js'

@@ -1,12 +1,12 @@
 import { assert } from '../assert.js'
 import { amountE18 } from '../money.js'
 import { cancelOnReturn } from './cancel-many.js'
-import { rulesOf, type MarketTerms } from '../contracts/market-terms.js'
-import type { Command, MarketCommand } from './command.js'
+import { rulesOf, type MarketTerms } from '../model/market-terms.js'
+import type { Command, MarketCommand } from '../model/command.js'
 import { cancelOrder, type Step } from './emit-change.js'
 import { holdMarket, liftHold } from './holds.js'
-import { CANCELLED_MAX_PER_STEP } from './limits.js'
-import { addFilled, statusOf } from './live-order.js'
+import { CANCELLED_MAX_PER_STEP } from '../model/limits.js'
+import { addFilled, statusOf } from '../model/live-order.js'
 import type { MatcherState } from './state.js'
 
 /** The `cancel_reason` of an order whose market was disabled. */

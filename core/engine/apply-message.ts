@@ -1,8 +1,8 @@
-import type { MarketTerms } from '../contracts/market-terms.js'
+import type { Block, Change } from '../model/change.js'
+import { mayChangeRules, type LoggedCommand } from '../model/command.js'
+import { BLOCK_CLOSES_AT_WEIGHT } from '../model/limits.js'
+import type { MarketTerms } from '../model/market-terms.js'
 import { applyCommand, type AppliedCommand } from './apply-command.js'
-import type { Block, Change } from './change.js'
-import { mayChangeRules, type LoggedCommand } from './command.js'
-import { BLOCK_CLOSES_AT_WEIGHT } from './limits.js'
 import type { MatcherState } from './state.js'
 
 /** One command of a message with its result. */

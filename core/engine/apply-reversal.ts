@@ -1,8 +1,10 @@
 import { assert } from '../assert.js'
+import { fillsOf, type Fill } from '../model/change.js'
+import type { ReversedLeg, SettlementReversal } from '../model/command.js'
+import { REVERSALS_BEYOND_MAX } from '../model/limits.js'
+import { addFilled, isExpired, isExpiring, type LiveOrder } from '../model/live-order.js'
 import { amountE18, type AmountE18 } from '../money.js'
 import { restateDesired } from './change-order.js'
-import { fillsOf, type Fill } from './change.js'
-import type { ReversedLeg, SettlementReversal } from './command.js'
 import { isImmediate } from './controls.js'
 import {
   emitChange,
@@ -12,8 +14,6 @@ import {
   standing,
   type Step,
 } from './emit-change.js'
-import { REVERSALS_BEYOND_MAX } from './limits.js'
-import { addFilled, isExpired, isExpiring, type LiveOrder } from './live-order.js'
 import { releaseHold } from './match.js'
 import { releaseWaiting } from './review-account.js'
 import { nextTradeId, scheduleOrder, type MatcherState } from './state.js'

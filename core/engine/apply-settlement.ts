@@ -1,18 +1,18 @@
-import { amountE18 } from '../money.js'
-import { fillsOf, type Match } from './change.js'
-import { givePlaces } from './code-windows.js'
-import type { SettlementOutcome } from './command.js'
-import { isImmediate, SETTLEMENT_FAILED } from './controls.js'
-import { emitChange, markCancelled, markEnded, standing, type Step } from './emit-change.js'
-import { blameFor, holdForFault, isRefusal, isRefusedForGood } from './holds.js'
-import { REFUSAL_HOLD_MS } from './limits.js'
+import { fillsOf, type Match } from '../model/change.js'
+import type { SettlementOutcome } from '../model/command.js'
+import { REFUSAL_HOLD_MS } from '../model/limits.js'
 import {
   isExpired,
   isExpiring,
   returnPending,
   settlePending,
   type LiveOrder,
-} from './live-order.js'
+} from '../model/live-order.js'
+import { amountE18 } from '../money.js'
+import { givePlaces } from './code-windows.js'
+import { isImmediate, SETTLEMENT_FAILED } from './controls.js'
+import { emitChange, markCancelled, markEnded, standing, type Step } from './emit-change.js'
+import { blameFor, holdForFault, isRefusal, isRefusedForGood } from './holds.js'
 import { matchIncoming } from './match.js'
 import { endPointless, releaseWaiting } from './review-account.js'
 import { barredOf, forgetFailedPair, noteFailedPair } from './signer-pairs.js'

@@ -1,7 +1,7 @@
 import { assert } from '../assert.js'
+import type { LiveOrder } from '../model/live-order.js'
+import type { Side } from '../model/order.js'
 import type { PriceE18 } from '../money.js'
-import type { LiveOrder } from './live-order.js'
-import type { Side } from './order.js'
 
 /** All orders of one side at one price, first in first out by rank. */
 export interface Level {

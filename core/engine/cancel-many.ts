@@ -1,13 +1,13 @@
 import type { Address } from '../action.js'
+import type { AskedReason, EndReason } from '../model/change.js'
+import type { Command } from '../model/command.js'
+import { CANCEL_ROOM_OF_COMMAND } from '../model/limits.js'
+import type { LiveOrder } from '../model/live-order.js'
+import type { Side } from '../model/order.js'
 import type { AmountE18 } from '../money.js'
-import type { AskedReason, EndReason } from './change.js'
-import type { Command } from './command.js'
 import { cancelOrder, type Step } from './emit-change.js'
 import { leaseOf } from './lease-id.js'
-import { CANCEL_ROOM_OF_COMMAND } from './limits.js'
-import type { LiveOrder } from './live-order.js'
 import { ownFilled } from './order-sums.js'
-import type { Side } from './order.js'
 import type { MatcherState } from './state.js'
 
 /** The orders of an owner that are cancelled together; absent members: of every side, subaccount, lease and signer. */

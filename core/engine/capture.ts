@@ -1,8 +1,8 @@
 import { assert } from '../assert.js'
+import { endsWithKey, type LiveOrder } from '../model/live-order.js'
 import type { Account } from './accounts.js'
 import { listWindows } from './code-windows.js'
 import { listDeadlines } from './deadlines.js'
-import { endsWithKey, type LiveOrder } from './live-order.js'
 import {
   accountSnapshot,
   orderSnapshot,

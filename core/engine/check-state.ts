@@ -1,12 +1,12 @@
 import { assert } from '../assert.js'
 import type { ReservedCost } from '../contracts/contract.js'
 import { isOutOfCustody, type Account } from './accounts.js'
-import { ENDED_BY_ACCOUNT } from './change.js'
+import { ENDED_BY_ACCOUNT } from '../model/change.js'
 import { checkWindows } from './check-windows.js'
 import { ordersOf } from './book.js'
-import { openAmount, statusOf, type LiveOrder } from './live-order.js'
+import { openAmount, statusOf, type LiveOrder } from '../model/live-order.js'
 import { laterOfCrossing } from './crossing.js'
-import type { Side } from './order.js'
+import type { Side } from '../model/order.js'
 import type { MatcherState } from './state.js'
 
 /**

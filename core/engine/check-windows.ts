@@ -1,6 +1,6 @@
 import { assert } from '../assert.js'
+import { CODE_WINDOWS_MAX, TRIALS_MAX } from '../model/limits.js'
 import { keyOf } from './code-windows.js'
-import { CODE_WINDOWS_MAX, TRIALS_MAX } from './limits.js'
 import type { MatcherState } from './state.js'
 
 /** Throws unless the windows of signers that are code agree with the orders and matches. Linear: for tests. */

@@ -1,7 +1,7 @@
-import type { LoggedCommand } from './command.js'
+import type { LoggedCommand } from '../model/command.js'
+import { CLOCK_OFF_MAX_MS } from '../model/limits.js'
 import type { Step } from './emit-change.js'
 import { holdMarket, liftHold } from './holds.js'
-import { CLOCK_OFF_MAX_MS } from './limits.js'
 import type { MatcherState } from './state.js'
 
 /** The clock of the log beside the one of the chain, at one moment; unix milliseconds. */

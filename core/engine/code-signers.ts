@@ -1,7 +1,7 @@
 import type { Address } from '../action.js'
-import { CODE_SIGNERS_MAX } from './limits.js'
-import type { LiveOrder } from './live-order.js'
-import type { Order } from './order.js'
+import { CODE_SIGNERS_MAX } from '../model/limits.js'
+import type { LiveOrder } from '../model/live-order.js'
+import type { Order } from '../model/order.js'
 import type { MatcherState } from './state.js'
 
 // Which orders are signed by code: a contract, or a key that delegates to one.

@@ -1,5 +1,4 @@
 import type { Address } from '../action.js'
-import { quoteE18, type QuoteE18 } from '../money.js'
 import {
   CODE_WINDOWS_MAX,
   TRIAL_POINTS_PER_HOUR,
@@ -12,7 +11,8 @@ import {
   WINDOW_GAS_RESERVE,
   WINDOW_SIZE_MAX,
   TRIAL_POINTS_ON_CHAIN,
-} from './limits.js'
+} from '../model/limits.js'
+import { quoteE18, type QuoteE18 } from '../money.js'
 
 // How far the market trusts signers that are code. Code can tell a simulation from a block, so a match that it signs may
 // always be lost at the venue's cost. Each signer and owner has a window: how many matches they may have in flight. It

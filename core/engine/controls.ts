@@ -1,5 +1,5 @@
+import { statusOf, type LiveOrder } from '../model/live-order.js'
 import { cancelOrder, markCancelled, type Step } from './emit-change.js'
-import { statusOf, type LiveOrder } from './live-order.js'
 
 // What the controls of an order ask of the market: self-trade prevention, time in force. Post-only: post-only.ts.
 

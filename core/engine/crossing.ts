@@ -1,8 +1,8 @@
 import type { PriceRange } from '../contracts/contract.js'
+import type { LiveOrder } from '../model/live-order.js'
+import type { Side } from '../model/order.js'
 import type { PriceE18 } from '../money.js'
 import { bestOf, levelsOf, ordersOf } from './book.js'
-import type { LiveOrder } from './live-order.js'
-import type { Side } from './order.js'
 import type { MatcherState } from './state.js'
 
 // Which orders of the book an order crosses.

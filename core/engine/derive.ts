@@ -1,7 +1,7 @@
 import { INT256_MAX, LEASE_MAX_SEC } from '../limits.js'
-import type { MarketRules } from '../contracts/market-terms.js'
-import type { Command } from './command.js'
-import type { Order } from './order.js'
+import type { MarketRules } from '../model/market-terms.js'
+import type { Command } from '../model/command.js'
+import type { Order } from '../model/order.js'
 import type { MatcherState } from './state.js'
 
 /**

@@ -1,7 +1,4 @@
 import { assert } from '../assert.js'
-import { amountE18 } from '../money.js'
-import { leaveAccount } from './accounts.js'
-import { addToBook, removeFromBook } from './book.js'
 import {
   OF_NO_ORDER,
   orderAfter,
@@ -11,10 +8,19 @@ import {
   type ChangeKind,
   type EndReason,
   type Match,
-} from './change.js'
-import type { LoggedCommand, ReversedLeg } from './command.js'
-import { CANCEL_ROOM_PER_STEP } from './limits.js'
-import { endsWithKey, isFinished, openAmount, statusOf, type LiveOrder } from './live-order.js'
+} from '../model/change.js'
+import type { LoggedCommand, ReversedLeg } from '../model/command.js'
+import { CANCEL_ROOM_PER_STEP } from '../model/limits.js'
+import {
+  endsWithKey,
+  isFinished,
+  openAmount,
+  statusOf,
+  type LiveOrder,
+} from '../model/live-order.js'
+import { amountE18 } from '../money.js'
+import { leaveAccount } from './accounts.js'
+import { addToBook, removeFromBook } from './book.js'
 import { leaveOwner, type MatcherState } from './state.js'
 
 /** One application of a command: the state it works on and the changes it has made so far. */

@@ -1,10 +1,10 @@
 import type { Address } from '../action.js'
 import { assert } from '../assert.js'
-import type { Market } from '../contracts/market.js'
+import { heldReasonAfter, isLiving, isNextSeq, orderAfter, type Change } from '../model/change.js'
+import type { Market } from '../model/market.js'
 import type { AmountE18 } from '../money.js'
 import type { OpenOrder } from '../records/order-record.js'
 import type { Trade } from '../records/trade-record.js'
-import { heldReasonAfter, isLiving, isNextSeq, orderAfter, type Change } from './change.js'
 import { sumsAfter, type OrderSums } from './order-sums.js'
 
 /** How many of the newest trades a view keeps: what the `trades` snapshot shows. */

@@ -1,21 +1,21 @@
 import type { Blame } from '../contracts/claims.js'
 import type { MarketHold } from '../contracts/contract.js'
 import { venueFaultOf } from '../contracts/faults.js'
-import { OPEN, type MarketStanding } from '../contracts/market-terms.js'
-import type { PriceE18 } from '../money.js'
-import { isUnnamed } from '../revert.js'
-import { holdForAccount } from './accounts.js'
-import { isByCode } from './code-signers.js'
-import type { SettlementOutcome } from './command.js'
-import { markCancelled, type Step } from './emit-change.js'
+import type { SettlementOutcome } from '../model/command.js'
 import {
   FAULT_HOLD_MAX_MS,
   FAULT_HOLD_MS,
   REFUSAL_HOLD_MS,
   REFUSALS_MAX,
   REFUSALS_SPAN_MS,
-} from './limits.js'
-import type { Hold, LiveOrder } from './live-order.js'
+} from '../model/limits.js'
+import type { Hold, LiveOrder } from '../model/live-order.js'
+import { OPEN, type MarketStanding } from '../model/market-terms.js'
+import type { PriceE18 } from '../money.js'
+import { isUnnamed } from '../revert.js'
+import { holdForAccount } from './accounts.js'
+import { isByCode } from './code-signers.js'
+import { markCancelled, type Step } from './emit-change.js'
 import { scheduleOrder } from './state.js'
 
 /**

@@ -1,12 +1,12 @@
 import type { CancelReason } from '../../interface/reasons.js'
 import type { Address } from '../action.js'
 import { assert } from '../assert.js'
+import type { Command } from '../model/command.js'
+import { LEASES_MAX } from '../model/limits.js'
+import type { Order } from '../model/order.js'
 import { cancelScope, type CancelsAnswer } from './cancel-many.js'
-import type { Command } from './command.js'
 import type { Step } from './emit-change.js'
 import { leaseOf } from './lease-id.js'
-import { LEASES_MAX } from './limits.js'
-import type { Order } from './order.js'
 import type { MatcherState } from './state.js'
 
 /** `cancel_reason` of a socket's orders when the socket is gone. */

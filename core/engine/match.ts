@@ -1,10 +1,23 @@
 import type { Cost, Pairing } from '../contracts/contract.js'
+import type { EndReason, HoldReason, Match } from '../model/change.js'
+import {
+  CONGESTION_HOLD_MS,
+  PASSED_OVER_MAX,
+  PENDING_MATCHES_MAX,
+  SWEEP_MAX_MATCHES,
+} from '../model/limits.js'
+import {
+  addPending,
+  isExpiring,
+  openAmount,
+  type Hold,
+  type LiveOrder,
+} from '../model/live-order.js'
 import { amountE18, type AmountE18 } from '../money.js'
 import { whyNotMatched, whyNotOpen } from './accounts.js'
 import { DISABLED_REASON } from './apply-market.js'
 import { removeFromBook } from './book.js'
 import { whyCancelled } from './cancel-many.js'
-import type { EndReason, HoldReason, Match } from './change.js'
 import {
   areOwn,
   endExpiring,
@@ -24,13 +37,6 @@ import {
   type Step,
 } from './emit-change.js'
 import { holdUnfit, holdUntil, refreshHolds } from './holds.js'
-import {
-  CONGESTION_HOLD_MS,
-  PASSED_OVER_MAX,
-  PENDING_MATCHES_MAX,
-  SWEEP_MAX_MATCHES,
-} from './limits.js'
-import { addPending, isExpiring, openAmount, type Hold, type LiveOrder } from './live-order.js'
 import { POST_ONLY_WOULD_CROSS } from './post-only.js'
 import { barredOf, mayBeBarred } from './signer-pairs.js'
 import { scheduleOrder, type MatcherState } from './state.js'

@@ -1,6 +1,8 @@
-import type { Market } from '../contracts/market.js'
 import { tradingOf } from '../contracts/registry.js'
 import { divHalfUp } from '../decimal.js'
+import { isLiving, type Change } from '../model/change.js'
+import type { Market } from '../model/market.js'
+import type { Order, OrderProgress, OrderStatus } from '../model/order.js'
 import {
   amountE18,
   priceE18,
@@ -9,8 +11,6 @@ import {
   type PriceE18,
   type QuoteE18,
 } from '../money.js'
-import { isLiving, type Change } from './change.js'
-import type { Order, OrderProgress, OrderStatus } from './order.js'
 
 /**
  * The figures of one order: what its own fills that stand add up to. What it took over from the order that it replaced, or

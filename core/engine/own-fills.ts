@@ -1,8 +1,8 @@
 import type { Address, Hex } from '../action.js'
 import { assert } from '../assert.js'
+import type { Change, Match } from '../model/change.js'
+import type { Order, Side } from '../model/order.js'
 import { quoteE18, type AmountE18, type PriceE18, type QuoteE18 } from '../money.js'
-import type { Change, Match } from './change.js'
-import type { Order, Side } from './order.js'
 
 /** The state of a match for one of its orders. A failed one may still settle, and a settled one be reversed. */
 export type FillStatus = 'pending' | 'settled' | 'failed' | 'reversed'

@@ -1,10 +1,4 @@
-import { amountE18 } from '../money.js'
-import { accountFor, forgetUnused, joinAccount } from './accounts.js'
-import { DISABLED_REASON } from './apply-market.js'
-import { asReplacement, findReplaced, REPLACED, whyEndsAtOnce } from './change-order.js'
-import type { EndReason } from './change.js'
-import { asSigned } from './code-signers.js'
-import { givePlaces } from './code-windows.js'
+import type { EndReason } from '../model/change.js'
 import {
   isOneTooMany,
   OPEN_ORDER_LIMIT,
@@ -13,18 +7,14 @@ import {
   standingOrder,
   type CommandAnswer,
   type RefusedByMarket,
-} from './command-answer.js'
-import type { Command } from './command.js'
-import { areOwn, endImmediate, FOK_UNFILLABLE, outlastsOwn, SELF_TRADE } from './controls.js'
-import { crossingOrders, firstCrossing } from './crossing.js'
-import { cancelOrder, emitPlaced, markCancelled, markEnded, type Step } from './emit-change.js'
-import { CANCEL_ON_DISCONNECT, isOfEndedLease } from './leases.js'
+} from '../model/command-answer.js'
+import type { Command } from '../model/command.js'
 import {
   LIVE_ORDERS_MAX,
   PASSED_OVER_MAX,
   PENDING_MATCHES_MAX,
   SWEEP_MAX_MATCHES,
-} from './limits.js'
+} from '../model/limits.js'
 import {
   isExpired,
   isExpiring,
@@ -34,7 +24,18 @@ import {
   returnPending,
   type LiveOrder,
   type Parents,
-} from './live-order.js'
+} from '../model/live-order.js'
+import type { Order } from '../model/order.js'
+import { amountE18 } from '../money.js'
+import { accountFor, forgetUnused, joinAccount } from './accounts.js'
+import { DISABLED_REASON } from './apply-market.js'
+import { asReplacement, findReplaced, REPLACED, whyEndsAtOnce } from './change-order.js'
+import { asSigned } from './code-signers.js'
+import { givePlaces } from './code-windows.js'
+import { areOwn, endImmediate, FOK_UNFILLABLE, outlastsOwn, SELF_TRADE } from './controls.js'
+import { crossingOrders, firstCrossing } from './crossing.js'
+import { cancelOrder, emitPlaced, markCancelled, markEnded, type Step } from './emit-change.js'
+import { CANCEL_ON_DISCONNECT, isOfEndedLease } from './leases.js'
 import {
   matchIncoming,
   passesOver,
@@ -43,7 +44,6 @@ import {
   type Passed,
   type Proposal,
 } from './match.js'
-import type { Order } from './order.js'
 import { bookedOrder, POST_ONLY_WOULD_CROSS } from './post-only.js'
 import { observeIfNewer } from './review-account.js'
 import { joinOwner, scheduleOrder, type MatcherState } from './state.js'

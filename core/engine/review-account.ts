@@ -1,4 +1,7 @@
 import type { MarketObservation } from '../contracts/contract.js'
+import { ENDED_BY_ACCOUNT } from '../model/change.js'
+import { REVIEWED_MAX_PER_STEP } from '../model/limits.js'
+import { statusOf, type LiveOrder } from '../model/live-order.js'
 import {
   mayReturn,
   setObserved,
@@ -7,11 +10,8 @@ import {
   type AccountObservation,
 } from './accounts.js'
 import { bestOf } from './book.js'
-import { ENDED_BY_ACCOUNT } from './change.js'
 import { cancelOrder, type Step } from './emit-change.js'
 import { holdUnfit } from './holds.js'
-import { REVIEWED_MAX_PER_STEP } from './limits.js'
-import { statusOf, type LiveOrder } from './live-order.js'
 import { emitAside, releaseHold } from './match.js'
 import type { MatcherState } from './state.js'
 

@@ -1,7 +1,7 @@
 import type { Hex } from '../action.js'
+import { isLiving, type Change, type Fill, type Match } from '../model/change.js'
+import type { ReversedLeg, SettlementReversal, PublishedFill } from '../model/command.js'
 import type { AmountE18 } from '../money.js'
-import { isLiving, type Change, type Fill, type Match } from './change.js'
-import type { ReversedLeg, SettlementReversal, PublishedFill } from './command.js'
 
 /** The final outcome of a settlement. */
 export type SettlementTruth =

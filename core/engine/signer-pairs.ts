@@ -1,13 +1,13 @@
 import type { Address } from '../action.js'
-import { isByCode } from './code-signers.js'
 import {
   FAILED_PAIRS_MAX,
   PAIR_FORGOTTEN_MS,
   PAIR_HIDDEN_MS,
   PAIR_WAIT_MAX_MS,
   PAIR_WAIT_MS,
-} from './limits.js'
-import type { Hold, LiveOrder } from './live-order.js'
+} from '../model/limits.js'
+import type { Hold, LiveOrder } from '../model/live-order.js'
+import { isByCode } from './code-signers.js'
 import type { MatcherState } from './state.js'
 
 // What the market keeps of signers whose matches have failed without proof against either side (SET-025, SET-026).

@@ -2,12 +2,12 @@ import type { Address } from '../action.js'
 import { assert } from '../assert.js'
 import { amountE18, type PriceE18 } from '../money.js'
 import type { MarketHold, MarketObservation, PurseSnapshot } from '../contracts/contract.js'
-import type { MarketIdentity, MarketRules } from '../contracts/market-terms.js'
+import type { MarketIdentity, MarketRules } from '../model/market-terms.js'
 import { tradingOf } from '../contracts/registry.js'
 import { joinAccount, newAccount, type Account, type AccountObservation } from './accounts.js'
 import { addToBook, emptyBook } from './book.js'
 import { byOwner, type MassCancel } from './cancel-many.js'
-import type { Match } from './change.js'
+import type { Match } from '../model/change.js'
 import type { ClockSeen } from './clock.js'
 import {
   codeWindowsOf,
@@ -16,12 +16,12 @@ import {
   type FailedSigner,
   type WindowsOfMatch,
 } from './code-windows.js'
-import type { RefusedByMarket } from './command-answer.js'
+import type { RefusedByMarket } from '../model/command-answer.js'
 import { deadlinesOf, type Deadline } from './deadlines.js'
 import { assertEngineVersion } from './engine-version.js'
 import { standingOf, type ChainFault, type HoldCause } from './holds.js'
 import { leasesOf, type Lease } from './leases.js'
-import { endWithKey, newLiveOrder, openAmount, type LiveOrder } from './live-order.js'
+import { endWithKey, newLiveOrder, openAmount, type LiveOrder } from '../model/live-order.js'
 import { failedPairsOf, type FailedPair } from './signer-pairs.js'
 import { joinOwner, knownOrder, type MatcherState } from './state.js'
 

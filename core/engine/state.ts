@@ -7,7 +7,7 @@ import {
   type MarketOpening,
   type MarketRules,
   type MarketStanding,
-} from '../contracts/market-terms.js'
+} from '../model/market-terms.js'
 import { tradingOf } from '../contracts/registry.js'
 import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
 import type { Account } from './accounts.js'
@@ -15,15 +15,15 @@ import { emptyBook, type Book } from './book.js'
 import type { MassCancel } from './cancel-many.js'
 import type { ClockSeen } from './clock.js'
 import type { Capture } from './capture.js'
-import type { Match } from './change.js'
-import type { RefusedByMarket } from './command-answer.js'
+import type { Match } from '../model/change.js'
+import type { RefusedByMarket } from '../model/command-answer.js'
 import { noCodeWindows, type CodeWindows } from './code-windows.js'
 import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
 import { FIRST_ENGINE_VERSION } from './engine-version.js'
 import type { ChainFault, MarketHolds } from './holds.js'
 import { leasesOf, type Leases } from './leases.js'
-import { EXPIRY_MARGIN_MS } from './limits.js'
-import type { LiveOrder, OwnerOrders } from './live-order.js'
+import { EXPIRY_MARGIN_MS } from '../model/limits.js'
+import type { LiveOrder, OwnerOrders } from '../model/live-order.js'
 import { failedPairsOf, type FailedPairs } from './signer-pairs.js'
 import { withOrdinal } from './trade-id.js'
 

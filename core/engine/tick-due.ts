@@ -1,6 +1,6 @@
+import { TICK_AFTER_MS } from '../model/limits.js'
 import { isTimeTrusted } from './clock.js'
 import { earliestMs } from './deadlines.js'
-import { TICK_AFTER_MS } from './limits.js'
 import { isReopening } from './match.js'
 import type { MatcherState } from './state.js'
 

@@ -2,7 +2,7 @@ import type { Blame } from '../contracts/claims.js'
 import { quoteE18 } from '../money.js'
 import { isOfSignature } from '../revert.js'
 import { cancelScope } from './cancel-many.js'
-import type { Match } from './change.js'
+import type { Match } from '../model/change.js'
 import {
   addPoints,
   charge,
@@ -15,15 +15,15 @@ import {
   noteGasCost,
   type WindowOf,
 } from './code-windows.js'
-import type { SettlementOutcome } from './command.js'
+import type { SettlementOutcome } from '../model/command.js'
 import { emitChange, type Step } from './emit-change.js'
 import {
   REVIEWED_MAX_PER_STEP,
   TRIAL_POINTS_IN_SIMULATION,
   TRIAL_POINTS_ON_CHAIN,
   WINDOW_FAILURES_MAX,
-} from './limits.js'
-import type { LiveOrder } from './live-order.js'
+} from '../model/limits.js'
+import type { LiveOrder } from '../model/live-order.js'
 import { holdUntil } from './holds.js'
 import type { MatcherState } from './state.js'
 import { codeSides, ofOrder, windowsOf } from './window-room.js'

@@ -10,11 +10,15 @@ import {
   type WindowOf,
 } from './code-windows.js'
 import { isByCode } from './code-signers.js'
-import type { EndReason } from './change.js'
+import type { EndReason } from '../model/change.js'
 import { isImmediate } from './controls.js'
-import { SIGNER_POLL_MIN_MS, SIGNER_POLL_MS_PER_ORDER, UNGROWN_ORDERS_MAX } from './limits.js'
-import type { Hold, LiveOrder, OwnerOrders } from './live-order.js'
-import type { Order } from './order.js'
+import {
+  SIGNER_POLL_MIN_MS,
+  SIGNER_POLL_MS_PER_ORDER,
+  UNGROWN_ORDERS_MAX,
+} from '../model/limits.js'
+import type { Hold, LiveOrder, OwnerOrders } from '../model/live-order.js'
+import type { Order } from '../model/order.js'
 import type { MatcherState } from './state.js'
 
 // Whether the windows of two crossing orders have room for their match (code-windows.ts).

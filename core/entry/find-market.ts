@@ -1,9 +1,9 @@
 import type { Address } from '../action.js'
-import { withTerms, type MarketTerms } from '../contracts/market-terms.js'
-import type { Market } from '../contracts/market.js'
 import { parseInteger } from '../decimal.js'
 import { parseAddress } from '../json.js'
 import { MAX_ECHO_LENGTH, SUB_ID_MAX } from '../limits.js'
+import { withTerms, type MarketTerms } from '../model/market-terms.js'
+import type { Market } from '../model/market.js'
 import { unknownMarket, type Checked, type Refusal } from './refusals.js'
 
 /** How a request names a market: query parameters as a web framework gives them, a repeated one as an array. */

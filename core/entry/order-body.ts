@@ -1,6 +1,5 @@
 import type { Address, Hex } from '../action.js'
 import { parseInteger } from '../decimal.js'
-import type { PostOnly, SelfTradePrevention, TimeInForce } from '../engine/order.js'
 import { asJsonObject, fieldOf, parseAddress, type JsonFields } from '../json.js'
 import {
   LEASE_ID_PATTERN,
@@ -9,6 +8,7 @@ import {
   ORDER_ID_PATTERN,
   SUB_ID_MAX,
 } from '../limits.js'
+import type { PostOnly, SelfTradePrevention, TimeInForce } from '../model/order.js'
 import { cancelsRefusals, controlRefusals } from './order-refusals.js'
 import { isSignatureText } from './read-action.js'
 import {

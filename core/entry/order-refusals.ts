@@ -1,5 +1,4 @@
 import { formatDecimal } from '../decimal.js'
-import { UNGROWN_ORDERS_MAX } from '../engine/limits.js'
 import {
   LEASE_MAX_SEC,
   LEASE_MIN_SEC,
@@ -7,6 +6,7 @@ import {
   MAX_CANCEL_PROOF_SEC,
   MAX_CANCELLED_IDS,
 } from '../limits.js'
+import { UNGROWN_ORDERS_MAX } from '../model/limits.js'
 import type { AmountE18 } from '../money.js'
 import { badRequest, refuse, type Refusal } from './refusals.js'
 

@@ -1,5 +1,5 @@
 import { assert } from '../assert.js'
-import type { Market } from '../contracts/market.js'
+import type { Market } from '../model/market.js'
 import {
   intentToEngine,
   isNeighbour,
@@ -7,7 +7,7 @@ import {
   type EngineTerms,
 } from '../contracts/translation.js'
 import { formatDecimal, isNegativeDecimal, parseDecimal } from '../decimal.js'
-import type { Side, UiIntent } from '../engine/order.js'
+import type { Side, UiIntent } from '../model/order.js'
 import { asJsonObject, fieldOf, type JsonFields } from '../json.js'
 import { INT256_MAX, MAX_NUMBER_DIGITS } from '../limits.js'
 import { amountE18, E18, priceE18, type AmountE18, type PriceE18 } from '../money.js'

@@ -1,6 +1,5 @@
 import type { Address, Hex } from '../action.js'
 import { parseInteger } from '../decimal.js'
-import type { Side } from '../engine/order.js'
 import { asJsonObject, fieldOf, parseAddress, sentField, type JsonFields } from '../json.js'
 import {
   LEASE_MAX_SEC,
@@ -9,6 +8,7 @@ import {
   CANCEL_REASON_PATTERN,
   MAX_CANCELLED_IDS,
 } from '../limits.js'
+import type { Side } from '../model/order.js'
 import { FRAME_CLOCK_SKEW_SEC } from './auth-frame.js'
 import { isLeaseId, isOrderId } from './order-body.js'
 import { cancelsRefusals, unknownField } from './order-refusals.js'

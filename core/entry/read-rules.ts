@@ -1,6 +1,6 @@
-import type { MarketIdentity, MarketRules } from '../contracts/market-terms.js'
 import { contractOf } from '../contracts/registry.js'
 import { parseStored } from '../decimal.js'
+import type { MarketIdentity, MarketRules } from '../model/market-terms.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../money.js'
 
 /** Highest taker fee, in basis points: the whole notional. */

@@ -1,6 +1,6 @@
 import type { Action, ActionJson, Hex } from '../action.js'
-import type { Market } from '../contracts/market.js'
-import type { Order } from '../engine/order.js'
+import type { Market } from '../model/market.js'
+import type { Order } from '../model/order.js'
 import { actionFields, type ReadAction, wordOf } from './read-action.js'
 import { signedAmount } from './order-terms.js'
 

@@ -1,4 +1,4 @@
-import type { Side } from '../engine/order.js'
+import type { Side } from '../model/order.js'
 
 /**
  * The structs that clients sign as EIP-712 typed data (AUT-001, CAN-011; permits as EIP-2612). Client,

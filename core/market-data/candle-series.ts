@@ -1,6 +1,6 @@
 import { notionalFloor } from '../contracts/fees.js'
-import type { Change, Fill } from '../engine/change.js'
 import { completedTrade } from '../engine/feed.js'
+import type { Change, Fill } from '../model/change.js'
 import { amountE18, quoteE18, type AmountE18, type PriceE18, type QuoteE18 } from '../money.js'
 import { CANDLE_INTERVALS_SEC, type Candle, type CandleInterval } from '../records/candle-record.js'
 import type { TradeStats } from '../records/trade-record.js'

@@ -1,7 +1,7 @@
 import type { AccountsBody } from '../../interface/accounts.js'
 import type { Address } from '../action.js'
-import type { Market } from '../contracts/market.js'
 import { marketsUnder } from '../contracts/registry.js'
+import type { Market } from '../model/market.js'
 import type { OwnerAccounts } from '../owner-accounts.js'
 import { isoTime } from '../time.js'
 

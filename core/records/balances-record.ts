@@ -9,9 +9,9 @@ import {
   type OpenClaim,
   type ShownFunds,
 } from '../contracts/funds.js'
-import type { Market } from '../contracts/market.js'
 import { contractOf } from '../contracts/registry.js'
 import { formatDecimal } from '../decimal.js'
+import type { Market } from '../model/market.js'
 import { isoTime } from '../time.js'
 
 /** An account as one block of the chain shows it. */

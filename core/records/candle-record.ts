@@ -1,4 +1,4 @@
-import type { Market } from '../contracts/market.js'
+import type { Market } from '../model/market.js'
 import type { CandleInterval, CandleRecord, CandlesPage } from '../../interface/trade.js'
 import { formatDecimal } from '../decimal.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'

@@ -1,7 +1,7 @@
 import type { CloseOutRecord } from '../../interface/close-out.js'
 import type { Hex } from '../action.js'
-import type { Market } from '../contracts/market.js'
 import { formatDecimal } from '../decimal.js'
+import type { Market } from '../model/market.js'
 import type { PriceE18 } from '../money.js'
 import { isoTime } from '../time.js'
 

@@ -5,9 +5,9 @@ import type {
   ListedTrade,
   ListedTrades,
 } from '../../interface/listing.js'
-import type { Market } from '../contracts/market.js'
 import { formatDecimal } from '../decimal.js'
-import type { Side } from '../engine/order.js'
+import type { Market } from '../model/market.js'
+import type { Side } from '../model/order.js'
 import type { AmountE18, PriceE18 } from '../money.js'
 import { inversePrice, listedVolume, type Rounding } from './listed-numbers.js'
 import type { Trade } from './trade-record.js'

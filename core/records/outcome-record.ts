@@ -1,11 +1,11 @@
 import type { MarginShown, OrderOutcome } from '../../interface/validation.js'
 import type { AccountTrade, JudgedAccount, MarginStanding } from '../contracts/contract.js'
-import type { Market } from '../contracts/market.js'
 import { contractOf } from '../contracts/registry.js'
 import { spotContract } from '../contracts/translation.js'
 import { formatDecimal } from '../decimal.js'
 import type { Foreseen } from '../engine/foresee.js'
 import { averagePrice } from '../engine/order-sums.js'
+import type { Market } from '../model/market.js'
 import { amountE18, quoteE18 } from '../money.js'
 
 type Placed = Extract<Foreseen, { kind: 'order' }>

@@ -1,6 +1,6 @@
 import type { TickerRecord } from '../../interface/trade.js'
-import type { Market } from '../contracts/market.js'
 import { formatDecimal } from '../decimal.js'
+import type { Market } from '../model/market.js'
 import { E18, type PriceE18 } from '../money.js'
 import { inversePrice, listedVolume, type Rounding } from './listed-numbers.js'
 import type { TradeStats } from './trade-record.js'

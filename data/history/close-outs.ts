@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Address } from '../../core/action.js'
-import type { CloseOut } from '../../core/contracts/close-out.js'
 import { exactNumber } from '../../core/decimal.js'
+import type { CloseOut } from '../../core/model/close-out.js'
 import { priceE18 } from '../../core/money.js'
 import type { OwnCloseOut } from '../../core/records/close-out-record.js'
 import { blobOf, hexOf } from '../row-values.js'

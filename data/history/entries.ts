@@ -8,8 +8,8 @@ import {
   type PositionEntry,
   type PositionMove,
 } from '../../core/contracts/positions.js'
-import type { Fill } from '../../core/engine/change.js'
-import type { Side } from '../../core/engine/order.js'
+import type { Fill } from '../../core/model/change.js'
+import type { Side } from '../../core/model/order.js'
 
 interface EntryRow {
   readonly size: string

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { assert } from '../../core/assert.js'
-import type { Side } from '../../core/engine/order.js'
+import type { Side } from '../../core/model/order.js'
 import { amountE18, priceE18, type AmountE18, type PriceE18 } from '../../core/money.js'
 import type { BookLevels, PriceLevel } from '../../core/records/listing-record.js'
 import type { OpenOrder } from '../../core/records/order-record.js'

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { Address } from '../../core/action.js'
-import type { Side } from '../../core/engine/order.js'
+import type { Side } from '../../core/model/order.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import type { OwnFill, Trade } from '../../core/records/trade-record.js'
 import { blobOf, hexOf, seqOfKey } from '../row-values.js'

@@ -1,12 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { assert } from '../../core/assert.js'
-import {
-  heldReasonAfter,
-  isLiving,
-  type Change,
-  type HoldReason,
-} from '../../core/engine/change.js'
 import type { OrderSums } from '../../core/engine/order-sums.js'
+import { heldReasonAfter, isLiving, type Change, type HoldReason } from '../../core/model/change.js'
 import { blobOf, sumsOfColumns, type SumColumns } from '../row-values.js'
 
 /** What the row of an order keeps from change to change. */

@@ -1,5 +1,5 @@
 import type { LocalBook, OrderBody } from '../../client/index.js'
-import type { Side } from '../../core/engine/order.js'
+import type { Side } from '../../core/model/order.js'
 import type { Desk } from './desk.js'
 import { hasDrifted, LEVELS, quoteAt, type Around, type Grid, type Quote } from './quotes.js'
 

@@ -1,5 +1,5 @@
 import { formatDecimal } from '../../core/decimal.js'
-import type { Side } from '../../core/engine/order.js'
+import type { Side } from '../../core/model/order.js'
 import { mulDivCeil, mulDivFloor } from '../../core/money.js'
 
 /** An order to be placed, in trader terms and in the units of its market. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
 import { commandsSubject, type CommandWriter } from '../../bus-schemas/subjects.js'
-import type { LoggedCommand, Numbering } from '../../core/engine/command.js'
+import type { LoggedCommand, Numbering } from '../../core/model/command.js'
 import { AppendRefused, AppendUnknown, type Bus } from '../bus/bus.js'
 
 const RETRY_PAUSE_MS = 200

@@ -10,9 +10,9 @@ import {
   type CommandWriter,
 } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
-import { openingOf, withIdentity, type MarketOpening } from '../../core/contracts/market-terms.js'
-import type { Market } from '../../core/contracts/market.js'
-import type { Command } from '../../core/engine/command.js'
+import type { Command } from '../../core/model/command.js'
+import { openingOf, withIdentity, type MarketOpening } from '../../core/model/market-terms.js'
+import type { Market } from '../../core/model/market.js'
 import {
   AppendUnknown,
   BusUnavailable,

@@ -2,7 +2,7 @@ import { decodeRegistration, type Registration } from '../../bus-schemas/registe
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { registerStream } from '../../bus-schemas/subjects.js'
 import { CannotStart } from '../../core/cannot-start.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { marketOf, withEntries, type MarketEntries } from '../../core/contracts/market-register.js'
 import type { Logger } from '../process/log.js'
 import { stateOrEmpty, type Bus, type BusMessage, type Subscription } from './bus.js'

@@ -6,7 +6,7 @@ import {
 } from '../../bus-schemas/account-facts.js'
 import { askOrderFacts } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
-import type { Block, Change } from '../../core/engine/change.js'
+import type { Block, Change } from '../../core/model/change.js'
 import { amountE18, E18 } from '../../core/money.js'
 import type { OrderFacts, PendingMatch } from '../../core/records/order-record.js'
 import { feedOf } from '../support/market-feed.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Change } from '../../core/engine/change.js'
+import type { Change } from '../../core/model/change.js'
 import { applyChange, emptyView, openOrders } from '../../core/engine/feed.js'
 import { bestLevels, checksumOf, levelBookOf } from '../../core/market-data/level-book.js'
 import { levelsRecord } from '../../core/records/market-data.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createMarketRefresh, createOwnWrites } from '../../api-gateway/reads.js'
-import { OPEN, openingOf, type MarketTerms } from '../../core/contracts/market-terms.js'
+import { OPEN, openingOf, type MarketTerms } from '../../core/model/market-terms.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { createMarketList } from '../../core/entry/find-market.js'

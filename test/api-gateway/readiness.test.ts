@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { expect } from 'chai'
 import { createReadiness } from '../../api-gateway/health.js'
-import { OPEN, openingOf } from '../../core/contracts/market-terms.js'
+import { OPEN, openingOf } from '../../core/model/market-terms.js'
 import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { closeServer, listen } from '../../runtime/http/server.js'
 import { answerPing } from '../../runtime/process/process.js'

@@ -9,7 +9,7 @@ import {
 } from '../../bus-schemas/blocks.js'
 import { message, since, storedText, type Versions } from '../../bus-schemas/envelope.js'
 import { InvariantBroken } from '../../core/assert.js'
-import type { Block } from '../../core/engine/change.js'
+import type { Block } from '../../core/model/change.js'
 import { MalformedMessage, oneOf, text, uint, whole } from '../../core/wire/codec.js'
 import { mapped, struct } from '../../core/wire/compound.js'
 import { anyBlock } from '../support/arbitrary-blocks.js'

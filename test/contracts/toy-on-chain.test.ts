@@ -5,7 +5,7 @@ import { observeAccount, observeMarket } from '../../chain/contracts/observe-acc
 import { addChainContract } from '../../chain/contracts/registry.js'
 import type { Address, Hex } from '../../core/action.js'
 import type { ClaimKey } from '../../core/contracts/claims.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { encodeTradeData } from '../../core/entry/read-action.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../core/money.js'
 import { findShort, viewOf } from '../../executor/in-flight.js'

@@ -1,7 +1,7 @@
 import type { ChainContract } from '../../chain/contracts/registry.js'
 import { marginClaim, type Claim, type MatchTerms } from '../../core/contracts/claims.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { priceE18 } from '../../core/money.js'
 import { toyAccountFacts, toyMarketFacts, type ToyAccountFacts } from './toy.js'
 

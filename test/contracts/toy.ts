@@ -7,7 +7,7 @@ import {
   type MarketFacts,
 } from '../../core/contracts/contract.js'
 import { feePerUnitFloor, notionalFloor } from '../../core/contracts/fees.js'
-import type { ContractType } from '../../core/contracts/market.js'
+import type { ContractType } from '../../core/model/market.js'
 import { movesOfBase } from '../../core/contracts/trade-moves.js'
 import { amountE18, E18, quoteE18, type PriceE18 } from '../../core/money.js'
 import { struct } from '../../core/wire/compound.js'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { OPEN, openingOf, type MarketTerms } from '../../core/contracts/market-terms.js'
+import { OPEN, openingOf, type MarketTerms } from '../../core/model/market-terms.js'
 import {
   CHECKPOINT_PAGES,
   prepareClaimWriter,

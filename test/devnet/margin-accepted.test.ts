@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Hex } from '../../core/action.js'
-import type { Order, Side } from '../../core/engine/order.js'
+import type { Order, Side } from '../../core/model/order.js'
 import { E18 } from '../../core/money.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { aFuture, aPerp } from '../support/builders.js'

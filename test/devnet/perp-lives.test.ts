@@ -4,7 +4,6 @@ import { managerAbi } from '../../chain/abi/contracts.js'
 import { observeAccount, observeMarket } from '../../chain/contracts/observe-account.js'
 import { createChainClient, type ChainClient } from '../../chain/reads/client.js'
 import type { Hex } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
 import {
   perpetualAccountOf,
   perpetualOf,
@@ -12,6 +11,7 @@ import {
 } from '../../core/contracts/perpetual-facts.js'
 import { marginOf, type MarginKind } from '../../core/contracts/perpetual-margin.js'
 import { formatDecimal } from '../../core/decimal.js'
+import type { Market } from '../../core/model/market.js'
 import { aPerp } from '../support/builders.js'
 import {
   openWorld,

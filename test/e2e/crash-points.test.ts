@@ -9,7 +9,7 @@ import { futureTradeModuleAbi, tradeModuleAbi } from '../../chain/abi/contracts.
 import type { OrderBody } from '../../client/index.js'
 import type { Address, Hex } from '../../core/action.js'
 import type { CrashPoint } from '../../core/crash-point.js'
-import type { Change } from '../../core/engine/change.js'
+import type { Change } from '../../core/model/change.js'
 import { eventually } from '../support/eventually.js'
 import {
   AMOUNT,

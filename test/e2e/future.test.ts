@@ -10,8 +10,8 @@ import {
   type OrderRecord,
 } from '../../client/index.js'
 import { assert } from '../../core/assert.js'
-import type { Market } from '../../core/contracts/market.js'
 import { formatDecimal } from '../../core/decimal.js'
+import type { Market } from '../../core/model/market.js'
 import { E18 } from '../../core/money.js'
 import { runAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'

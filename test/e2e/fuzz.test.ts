@@ -10,7 +10,7 @@ import {
   signCancelList,
   signFrame,
 } from '../../client/index.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { OrderBody } from '../support/builders.js'
 import { runAudit } from '../support/audit.js'
 import { inheritedEnvironment } from '../support/config.js'

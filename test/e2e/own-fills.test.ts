@@ -14,7 +14,7 @@ import {
   type OrderDelta,
   type OrderRecord,
 } from '../../client/index.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { E18 } from '../../core/money.js'
 import type { AccountBalances } from '../../interface/balances.js'
 import type { FillEvent } from '../../interface/fill-event.js'

@@ -10,7 +10,7 @@ import {
   type Address,
 } from 'viem'
 import { createRestClient } from '../../client/index.js'
-import type { Change } from '../../core/engine/change.js'
+import type { Change } from '../../core/model/change.js'
 import type { TradingStatus } from '../../interface/market.js'
 import { eventually } from '../support/eventually.js'
 import { startVenue, type TestVenue } from '../support/venue.js'

@@ -1,6 +1,6 @@
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Hex } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { observeExecutor, type ExecutorFacts } from '../../executor/observe.js'
 import { openExecutor, type Executor, type ExecutorOptions } from '../../executor/open-executor.js'
 import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { SettlementTerms, Verdict } from '../../executor/settlement.js'
 import { watchFaults, type FaultWatch } from '../../executor/watch-faults.js'
 import { allow, AT, CHAIN_ID, setExecutors, type ChainState } from '../sim/chain-state.js'

@@ -8,7 +8,7 @@ import {
   tradeModuleAbi,
 } from '../../chain/abi/contracts.js'
 import type { Address } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { FaultsAnswer } from '../../interface/execute.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
 import {

@@ -24,7 +24,7 @@ const CORE = [
 const ENTRY = ['test/refusals', 'test/core/entry']
 /** What else tests the checks at the entry: where their answers are used. */
 const ENTRY_USES = [
-  ...['core/contracts/index-lag', 'core/contracts/market-terms'],
+  ...['core/contracts/index-lag', 'core/model/market-terms'],
   'core/contracts/future-admission',
   ...['chain/signing/frame-message', 'chain/signing/read-frame-header'],
   ...['chain/signing/typed-data', 'actors/order-intake/market-gate', 'api-gateway/price-history'],
@@ -70,6 +70,7 @@ export const ROOMS: readonly Room[] = [
     tests: ['test/core/wire', ...MESSAGES.map((name) => `test/bus-schemas/${name}.test.ts`)],
   },
   { folder: 'core/engine', goal: 85, tests: STEP, without: STEP_SLOW },
+  { folder: 'core/model', goal: 85, tests: ['test/core/model', ...STEP], without: STEP_SLOW },
   { folder: 'core/entry', goal: 85, tests: [...ENTRY, ...ENTRY_USES] },
   { folder: 'core/market-data', goal: 85, tests: ['test/core/market-data'] },
   { folder: 'core/records', goal: 85, tests: ['test/core/records', 'test/core/contracts'] },

@@ -1,6 +1,6 @@
 import type { Address } from '../../core/action.js'
-import type { Fill } from '../../core/engine/change.js'
-import type { Order } from '../../core/engine/order.js'
+import type { Fill } from '../../core/model/change.js'
+import type { Order } from '../../core/model/order.js'
 import { AT, balanceKey, balanceOf, FEE_ACCOUNT, type ChainState } from './chain-state.js'
 import type { SimulatedChain } from './chain.js'
 import type { FeedAudit } from './feed-audit.js'

@@ -1,7 +1,7 @@
 import type { Address } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
-import type { Change, HoldReason, Match } from '../../core/engine/change.js'
-import type { Order } from '../../core/engine/order.js'
+import type { Change, HoldReason, Match } from '../../core/model/change.js'
+import type { Market } from '../../core/model/market.js'
+import type { Order } from '../../core/model/order.js'
 
 /** Those that the simulated chain knows. */
 const FAULTS_OF_THE_VENUE: ReadonlySet<string> = new Set([

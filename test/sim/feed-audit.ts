@@ -9,11 +9,11 @@ import {
   type Fill,
   type HoldReason,
   type Match,
-} from '../../core/engine/change.js'
+} from '../../core/model/change.js'
 import type { Address } from '../../core/action.js'
-import type { Order, OrderStatus } from '../../core/engine/order.js'
-import type { MarketTerms } from '../../core/contracts/market-terms.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Order, OrderStatus } from '../../core/model/order.js'
+import type { MarketTerms } from '../../core/model/market-terms.js'
+import type { Market } from '../../core/model/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { StreamMissing } from '../../runtime/bus/bus.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'

@@ -1,4 +1,4 @@
-import type { ContractType, Market } from '../../core/contracts/market.js'
+import type { ContractType, Market } from '../../core/model/market.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
 import { AT } from './chain-state.js'
 

@@ -6,7 +6,7 @@ import {
 } from '../../bus-schemas/cancels.js'
 import { askCancels } from '../../bus-schemas/subjects.js'
 import type { Address, Hex } from '../../core/action.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import type { BusLine } from './bus-line.js'
 import { cancelAllDigestOf } from './contracts.js'
 import type { Random } from './random.js'

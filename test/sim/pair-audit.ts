@@ -1,6 +1,6 @@
 import type { Address } from '../../core/action.js'
-import type { Block, Change, HoldReason, Match } from '../../core/engine/change.js'
-import { PAIR_FORGOTTEN_MS, PAIR_WAIT_MAX_MS, PAIR_WAIT_MS } from '../../core/engine/limits.js'
+import type { Block, Change, HoldReason, Match } from '../../core/model/change.js'
+import { PAIR_FORGOTTEN_MS, PAIR_WAIT_MAX_MS, PAIR_WAIT_MS } from '../../core/model/limits.js'
 
 type Reverted = Extract<Change, { kind: 'MatchReverted' }>
 

@@ -1,8 +1,8 @@
 import { balanceFacts } from '../../core/contracts/balances.js'
 import fc from 'fast-check'
-import type { CloseOut } from '../../core/contracts/close-out.js'
+import type { CloseOut } from '../../core/model/close-out.js'
 import type { AccountObservation } from '../../core/engine/accounts.js'
-import type { HoldReason, Match } from '../../core/engine/change.js'
+import type { HoldReason, Match } from '../../core/model/change.js'
 import type {
   Command,
   LoggedCommand,
@@ -10,8 +10,8 @@ import type {
   SettlementOutcome,
   SettlementReversal,
   PublishedFill,
-} from '../../core/engine/command.js'
-import type { OrderProgress } from '../../core/engine/order.js'
+} from '../../core/model/command.js'
+import type { OrderProgress } from '../../core/model/order.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import { anyOrder } from './arbitrary-orders.js'
 import { anyOpening, anyRulesChange } from './arbitrary-markets.js'

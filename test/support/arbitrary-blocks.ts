@@ -6,7 +6,7 @@ import {
   type Change,
   type ChangeBase,
   type Fill,
-} from '../../core/engine/change.js'
+} from '../../core/model/change.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import { anyHold, anyMatch, matchFields } from './arbitraries.js'
 import { anyTerms } from './arbitrary-markets.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import type { MarketPresentation } from '../../core/contracts/market.js'
+import type { MarketPresentation } from '../../core/model/market.js'
 import type { MarketEntry, MarketTexts } from '../../core/contracts/market-register.js'
-import type { MarketOpening, MarketRules, MarketTerms } from '../../core/contracts/market-terms.js'
+import type { MarketOpening, MarketRules, MarketTerms } from '../../core/model/market-terms.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import {
   anyAddress,

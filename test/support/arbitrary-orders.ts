@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { ActionJson } from '../../core/action.js'
-import type { Order, UiIntent } from '../../core/engine/order.js'
+import type { Order, UiIntent } from '../../core/model/order.js'
 import { amountE18, feePerUnitE18, priceE18 } from '../../core/money.js'
 import {
   anyAddress,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Address, Hex } from '../../core/action.js'
-import type { OrderStatus, Side } from '../../core/engine/order.js'
+import type { OrderStatus, Side } from '../../core/model/order.js'
 
 /** fast-check generators of single values, of every size. */
 

@@ -1,4 +1,4 @@
-import type { Change, Fill } from '../../core/engine/change.js'
+import type { Change, Fill } from '../../core/model/change.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
 import {
   emptySeries,

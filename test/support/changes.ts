@@ -1,5 +1,5 @@
-import type { Block, Change, ChangeBase, ChangeFacts } from '../../core/engine/change.js'
-import type { Order } from '../../core/engine/order.js'
+import type { Block, Change, ChangeBase, ChangeFacts } from '../../core/model/change.js'
+import type { Order } from '../../core/model/order.js'
 import { amountE18 } from '../../core/money.js'
 
 /** Market time of a hand-made change: its seq in seconds after this. */

@@ -16,7 +16,7 @@ import {
   type OrderRequest,
 } from '../../bus-schemas/orders.js'
 import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
-import type { Side } from '../../core/engine/order.js'
+import type { Side } from '../../core/model/order.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
 import type { Trade, TradeStats } from '../../core/records/trade-record.js'
 import type { BookRow, BookState, IsKnown } from '../../data/history/read-book.js'

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { join } from 'node:path'
-import type { Block } from '../../core/engine/change.js'
+import type { Block } from '../../core/model/change.js'
 import { createProjection, HISTORY_FILE, type StreamedBlock } from '../../data/history/project.js'
 import type { ProjectedMarket } from '../../data/history/write-change.js'
 import { openDatabase } from '../../data/open.js'

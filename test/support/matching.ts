@@ -1,9 +1,9 @@
-import type { ContractType } from '../../core/contracts/market.js'
 import { applyCommand, type AppliedCommand } from '../../core/engine/apply-command.js'
-import type { Change } from '../../core/engine/change.js'
 import { checkBook } from '../../core/engine/check-state.js'
-import type { Command } from '../../core/engine/command.js'
-import type { Order } from '../../core/engine/order.js'
+import type { Change } from '../../core/model/change.js'
+import type { Command } from '../../core/model/command.js'
+import type { ContractType } from '../../core/model/market.js'
+import type { Order } from '../../core/model/order.js'
 import { amountE18, E18, feePerUnitE18, priceE18 } from '../../core/money.js'
 import { openedState, signedTerms } from './builders.js'
 

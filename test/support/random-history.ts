@@ -1,7 +1,7 @@
 import { applyCommand } from '../../core/engine/apply-command.js'
-import type { Change } from '../../core/engine/change.js'
-import type { Command } from '../../core/engine/command.js'
-import type { Order, Side } from '../../core/engine/order.js'
+import type { Change } from '../../core/model/change.js'
+import type { Command } from '../../core/model/command.js'
+import type { Order, Side } from '../../core/model/order.js'
 import { amountE18, E18, feePerUnitE18, priceE18 } from '../../core/money.js'
 import { openedState, anOrder } from './builders.js'
 

@@ -1,7 +1,7 @@
 import { answerRegister } from '../../actors/order-intake/register.js'
 import { encodeRegistration } from '../../bus-schemas/register.js'
 import { registerStream, registerSubject } from '../../bus-schemas/subjects.js'
-import type { Market } from '../../core/contracts/market.js'
+import type { Market } from '../../core/model/market.js'
 import { entryOf } from '../../core/contracts/market-register.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { CheckOperator } from '../../runtime/bus/check-operator.js'

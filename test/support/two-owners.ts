@@ -1,4 +1,4 @@
-import type { Change } from '../../core/engine/change.js'
+import type { Change } from '../../core/model/change.js'
 import { addressOf, alicesKey, bobsKey } from './auth-frames.js'
 import { busyHistory } from './random-history.js'
 

@@ -4,15 +4,15 @@ import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import { orUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import { readFilled } from '../../../chain/reads/read-trades.js'
 import type { Hex } from '../../../core/action.js'
+import { sizeOfSigned } from '../../../core/entry/order-terms.js'
 import {
   createNumbering,
   RESTORE_SOURCE,
   termOf,
   type Command,
   type ObservedGap,
-} from '../../../core/engine/command.js'
-import { RESTORED_SEQ_JUMP } from '../../../core/engine/limits.js'
-import { sizeOfSigned } from '../../../core/entry/order-terms.js'
+} from '../../../core/model/command.js'
+import { RESTORED_SEQ_JUMP } from '../../../core/model/limits.js'
 import { marketIntents, type RestoredJournals } from '../../../data/journal/restored-journal.js'
 import { createLogWriter } from '../../../runtime/actor/command-writer.js'
 import type { Bus } from '../../../runtime/bus/bus.js'

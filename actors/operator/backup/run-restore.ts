@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { createChainClient, type ChainClient } from '../../../chain/reads/client.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
-import type { Market } from '../../../core/contracts/market.js'
+import type { Market } from '../../../core/model/market.js'
 import {
   openRestoredJournals,
   type RestoredJournals,

@@ -17,7 +17,7 @@ import {
 } from '../../../bus-schemas/subjects.js'
 import { encodeMatch } from '../../../chain/contracts/calldata.js'
 import { createChainClient } from '../../../chain/reads/client.js'
-import type { Block, Change } from '../../../core/engine/change.js'
+import type { Block, Change } from '../../../core/model/change.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import { openLiveHistory } from '../../../data/history/compare-histories.js'
 import { loadDeployedMarkets } from '../../../data/markets.js'

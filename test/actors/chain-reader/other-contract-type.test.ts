@@ -10,9 +10,9 @@ import {
   feedSubject,
 } from '../../../bus-schemas/subjects.js'
 import { balanceFacts } from '../../../core/contracts/balances.js'
-import { OPEN, openingOf } from '../../../core/contracts/market-terms.js'
-import type { Market } from '../../../core/contracts/market.js'
-import type { LoggedCommand } from '../../../core/engine/command.js'
+import type { LoggedCommand } from '../../../core/model/command.js'
+import { OPEN, openingOf } from '../../../core/model/market-terms.js'
+import type { Market } from '../../../core/model/market.js'
 import { amountE18, quoteE18 } from '../../../core/money.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { aMarket, anOrder, aPerp } from '../../support/builders.js'

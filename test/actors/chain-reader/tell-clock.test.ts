@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createClockTeller } from '../../../actors/chain-reader/tell-clock.js'
-import { TICK_AFTER_MS } from '../../../core/engine/limits.js'
+import { TICK_AFTER_MS } from '../../../core/model/limits.js'
 
 const START_SEC = 1_800_000_000
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { startChainReader, type ChainReader } from '../../../actors/chain-reader/start.js'
 import { checkpointsStream, commandsStream, feedStream } from '../../../bus-schemas/subjects.js'
-import { TICK_AFTER_MS } from '../../../core/engine/limits.js'
+import { TICK_AFTER_MS } from '../../../core/model/limits.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { aMarket } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'

@@ -6,7 +6,7 @@ import {
   type StreamReader,
 } from '../../../actors/matcher/log.js'
 import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
-import { type Command, type LoggedCommand } from '../../../core/engine/command.js'
+import { type Command, type LoggedCommand } from '../../../core/model/command.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { bytes, rejectionOf, textOf } from '../../runtime/bus/probes.js'
 import { openedState } from '../../support/builders.js'

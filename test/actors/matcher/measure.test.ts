@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { measureMatcher, observeMatcher, sampleMatcher } from '../../../actors/matcher/observe.js'
-import type { ChangeFacts } from '../../../core/engine/change.js'
 import type { MarketHolds } from '../../../core/engine/holds.js'
+import type { ChangeFacts } from '../../../core/model/change.js'
 import { alongside, createMetrics } from '../../../runtime/metrics/metrics.js'
 import { createLog } from '../../../runtime/process/log.js'
 import { anOrder } from '../../support/builders.js'

@@ -15,8 +15,8 @@ import {
   commandsSubject,
   OPERATOR_SOURCE,
 } from '../../../bus-schemas/subjects.js'
-import type { LoggedCommand } from '../../../core/engine/command.js'
-import { CANCELLED_MAX_PER_STEP } from '../../../core/engine/limits.js'
+import type { LoggedCommand } from '../../../core/model/command.js'
+import { CANCELLED_MAX_PER_STEP } from '../../../core/model/limits.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { newSeed } from '../../../runtime/bus/nkeys.js'

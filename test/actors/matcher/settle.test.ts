@@ -11,7 +11,7 @@ import {
   type Settler,
   type SettlerOptions,
 } from '../../../actors/matcher/settle.js'
-import type { SettlementOutcome } from '../../../core/engine/command.js'
+import type { SettlementOutcome } from '../../../core/model/command.js'
 import type { ExecuteRequest } from '../../../interface/execute.js'
 import { aFill } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'

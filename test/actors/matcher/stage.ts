@@ -13,8 +13,8 @@ import {
   feedSubject,
 } from '../../../bus-schemas/subjects.js'
 import type { MessageResult } from '../../../core/engine/apply-message.js'
-import type { Change, ChangeFacts } from '../../../core/engine/change.js'
-import type { Command, LoggedCommand } from '../../../core/engine/command.js'
+import type { Change, ChangeFacts } from '../../../core/model/change.js'
+import type { Command, LoggedCommand } from '../../../core/model/command.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { createLog } from '../../../runtime/process/log.js'

@@ -13,7 +13,7 @@ import {
   matcherOf,
 } from '../../../bus-schemas/subjects.js'
 import { assert } from '../../../core/assert.js'
-import { termOf, type Command, type LoggedCommand } from '../../../core/engine/command.js'
+import { termOf, type Command, type LoggedCommand } from '../../../core/model/command.js'
 import { Fenced } from '../../../runtime/actor/leadership.js'
 import { AppendRefused, NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { decodeBlock, encodeBlock } from '../../../bus-schemas/blocks.js'
 import { checkpointsStream, commandsSubject, feedStream } from '../../../bus-schemas/subjects.js'
-import type { Command } from '../../../core/engine/command.js'
+import type { Command } from '../../../core/model/command.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
 import { encodeCommands } from '../../support/spot-log.js'

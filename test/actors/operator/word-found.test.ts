@@ -3,7 +3,7 @@ import { printFields } from '../../../actors/operator/print.js'
 import { wordFound } from '../../../actors/operator/word-found.js'
 import { amountE18, E18, quoteE18 } from '../../../core/money.js'
 import { UINT256_MAX } from '../../../core/limits.js'
-import type { Market } from '../../../core/contracts/market.js'
+import type { Market } from '../../../core/model/market.js'
 import { aFuture, aMarket, anOrder, progressOf } from '../../support/builders.js'
 
 /** The lines of an order that is filled for 15,300 of the market's base, with its trade. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createNumbering, termOf } from '../../../core/engine/command.js'
+import { createNumbering, termOf } from '../../../core/model/command.js'
 import {
   CommandUnderivable,
   createCommandLog,

@@ -3,7 +3,7 @@ import { createCancels, type CancelsDeps } from '../../../actors/order-intake/ca
 import { NEWCOMERS_MAX } from '../../../actors/order-intake/known-leases.js'
 import { decodeCancelsAnswer, encodeCancelsRequest } from '../../../bus-schemas/cancels.js'
 import type { Address } from '../../../core/action.js'
-import { LEASES_MAX } from '../../../core/engine/limits.js'
+import { LEASES_MAX } from '../../../core/model/limits.js'
 
 const DAY_MS = 86_400_000
 const client: Address = `0x${'cc'.repeat(20)}`

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { createOrderWatch, type WatchedOrder } from '../../../actors/order-intake/order-watch.js'
 import type { Address, Hex } from '../../../core/action.js'
-import type { Block, Change } from '../../../core/engine/change.js'
-import type { Order } from '../../../core/engine/order.js'
+import type { Block, Change } from '../../../core/model/change.js'
+import type { Order } from '../../../core/model/order.js'
 import { amountE18 } from '../../../core/money.js'
 import { anOrder } from '../../support/builders.js'
 

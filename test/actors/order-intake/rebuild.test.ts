@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
-import { termOf } from '../../../core/engine/command.js'
+import { termOf } from '../../../core/model/command.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
 import { anIntakeStage, ask, signedBody } from '../../support/intake-stage.js'

@@ -5,7 +5,7 @@ import {
 } from '../../../actors/order-intake/watch-signatures.js'
 import type { OrderWatch, WatchedOrder } from '../../../actors/order-intake/order-watch.js'
 import type { Address } from '../../../core/action.js'
-import type { Command } from '../../../core/engine/command.js'
+import type { Command } from '../../../core/model/command.js'
 
 const NOW_SEC = 1_800_000_000
 const OWNER: Address = `0x${'aa'.repeat(20)}`

@@ -14,7 +14,7 @@ import {
 } from '../../../bus-schemas/register.js'
 import { askRegister, registerStream } from '../../../bus-schemas/subjects.js'
 import { entryOf } from '../../../core/contracts/market-register.js'
-import type { Market } from '../../../core/contracts/market.js'
+import type { Market } from '../../../core/model/market.js'
 import { armCrashPoints } from '../../../core/crash-point.js'
 import { openIntakeRegistry, type IntakeRegistry } from '../../../data/intake-registry.js'
 import { MarketFileError, type LoadedMarkets } from '../../../data/markets.js'

@@ -5,7 +5,7 @@ import {
   type LogEntry,
 } from '../../../actors/order-intake/command-log.js'
 import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
-import { createNumbering, termOf, type LoggedCommand } from '../../../core/engine/command.js'
+import { createNumbering, termOf, type LoggedCommand } from '../../../core/model/command.js'
 import { claimOf } from '../../../data/recent-claims.js'
 import { Fenced } from '../../../runtime/actor/leadership.js'
 import type { Bus } from '../../../runtime/bus/bus.js'

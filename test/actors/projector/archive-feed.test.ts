@@ -12,7 +12,7 @@ import {
 } from '../../../actors/projector/archive-feed.js'
 import { decodeBlock, encodeBlock } from '../../../bus-schemas/blocks.js'
 import { feedStream, feedSubject } from '../../../bus-schemas/subjects.js'
-import type { Block, Change } from '../../../core/engine/change.js'
+import type { Block, Change } from '../../../core/model/change.js'
 import { applyChange, emptyView } from '../../../core/engine/feed.js'
 import { withArchive } from '../../../data/archived-bus.js'
 import { ArchiveDamaged, listSegment, openFeedArchive } from '../../../data/feed-archive.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Change } from '../../../core/engine/change.js'
+import type { Change } from '../../../core/model/change.js'
 import type { FillEvent } from '../../../interface/fill-event.js'
 import { alicesKey, signedAuth } from '../../support/auth-frames.js'
 import { startRig, type FanOutRig } from '../../support/fan-out-rig.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Change } from '../../../core/engine/change.js'
+import type { Change } from '../../../core/model/change.js'
 import { alicesKey, bobsKey, signedAuth } from '../../support/auth-frames.js'
 import { eventually } from '../../support/eventually.js'
 import { startRig } from '../../support/fan-out-rig.js'

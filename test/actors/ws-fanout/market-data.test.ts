@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { encodeBlock } from '../../../bus-schemas/blocks.js'
 import { feedSubject } from '../../../bus-schemas/subjects.js'
 import { createLocalLevels, type LocalLevels } from '../../../client/local-levels.js'
-import { openingOf, type MarketStanding } from '../../../core/contracts/market-terms.js'
 import { applyChange, emptyView, openOrders } from '../../../core/engine/feed.js'
 import { bestLevels, levelBookOf } from '../../../core/market-data/level-book.js'
+import { openingOf, type MarketStanding } from '../../../core/model/market-terms.js'
 import { levelsRecord } from '../../../core/records/market-data.js'
 import type {
   CandleState,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { SESSION_LIMITS } from '../../../actors/ws-fanout/limits.js'
-import type { Change } from '../../../core/engine/change.js'
+import type { Change } from '../../../core/model/change.js'
 import { amountE18 } from '../../../core/money.js'
 import { eventually } from '../../support/eventually.js'
 import { startRig, type FanOutRig } from '../../support/fan-out-rig.js'

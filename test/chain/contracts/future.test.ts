@@ -19,7 +19,7 @@ import {
 } from '../../../core/contracts/future-facts.js'
 import { futureFunds } from '../../../core/contracts/future-funds.js'
 import { initialTerms, lowerCngn, surplusOf } from '../../../core/contracts/future-margin.js'
-import type { Market } from '../../../core/contracts/market.js'
+import type { Market } from '../../../core/model/market.js'
 import { contractOf } from '../../../core/contracts/registry.js'
 import { formatDecimal } from '../../../core/decimal.js'
 import { E18 } from '../../../core/money.js'

@@ -3,7 +3,6 @@ import { encodeFunctionData, parseAbi, type Abi } from 'viem'
 import { perpManagerAbi } from '../../../chain/abi/contracts.js'
 import { observeAccount, observeMarket } from '../../../chain/contracts/observe-account.js'
 import { createChainClient, type ChainClient } from '../../../chain/reads/client.js'
-import type { Market } from '../../../core/contracts/market.js'
 import {
   perpetualAccountOf,
   perpetualOf,
@@ -11,6 +10,7 @@ import {
   type PerpetualFacts,
 } from '../../../core/contracts/perpetual-facts.js'
 import { marginOf } from '../../../core/contracts/perpetual-margin.js'
+import type { Market } from '../../../core/model/market.js'
 import { E18 } from '../../../core/money.js'
 import { PERP_PARAMETERS, START_PRICES } from '../../../devnet/chain/perp-parameters.js'
 import { seedPerpAccounts } from '../../../devnet/chain/seed-accounts.js'

@@ -3,7 +3,7 @@ import { InvariantBroken } from '../../../core/assert.js'
 import { balanceMeans, type BalancePurse } from '../../../core/contracts/balances.js'
 import type { SettledMatch } from '../../../core/contracts/contract.js'
 import type { Exposure } from '../../../core/contracts/future-margin.js'
-import type { LiveOrder } from '../../../core/engine/live-order.js'
+import type { LiveOrder } from '../../../core/model/live-order.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 
 /** An order for so many units at a price of two, with what of a live order the means read. */

@@ -6,7 +6,7 @@ import {
   type FutureAccount,
   type FutureFacts,
 } from '../../../core/contracts/future-facts.js'
-import type { Order } from '../../../core/engine/order.js'
+import type { Order } from '../../../core/model/order.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { aFuture } from '../../support/builders.js'
 import { futureAccount, futureFacts, observedFuture } from '../../support/future.js'

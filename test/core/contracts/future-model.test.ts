@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { cngnValue, futureModel, initialTerms } from '../../../core/contracts/future-margin.js'
 import { legOf } from '../../../core/contracts/margin-purse.js'
-import type { LiveOrder } from '../../../core/engine/live-order.js'
+import type { LiveOrder } from '../../../core/model/live-order.js'
 import { E18, priceE18 } from '../../../core/money.js'
 import { futureAccount, futureFacts } from '../../support/future.js'
 import { e18 } from '../../support/perpetual.js'

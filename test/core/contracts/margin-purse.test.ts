@@ -12,10 +12,10 @@ import {
   type MarginPurse,
 } from '../../../core/contracts/margin-purse.js'
 import type { AccountObservation } from '../../../core/engine/accounts.js'
-import type { Match } from '../../../core/engine/change.js'
-import type { Hold, LiveOrder } from '../../../core/engine/live-order.js'
-import { REORG_BLOCKS } from '../../../core/engine/limits.js'
-import type { Side } from '../../../core/engine/order.js'
+import type { Match } from '../../../core/model/change.js'
+import type { Hold, LiveOrder } from '../../../core/model/live-order.js'
+import { REORG_BLOCKS } from '../../../core/model/limits.js'
+import type { Side } from '../../../core/model/order.js'
 
 interface Account {
   readonly position: bigint

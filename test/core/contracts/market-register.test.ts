@@ -8,8 +8,8 @@ import {
   withEntries,
   type MarketEntries,
 } from '../../../core/contracts/market-register.js'
-import type { Market } from '../../../core/contracts/market.js'
 import { MAX_ORDINAL } from '../../../core/limits.js'
+import type { Market } from '../../../core/model/market.js'
 import { aFuture, aMarket, aPerp } from '../../support/builders.js'
 
 const [spot, perp, future] = [aMarket(), aPerp(), aFuture()]

@@ -3,7 +3,7 @@ import type { AccountFacts, MarketFacts } from '../../../core/contracts/contract
 import type { PerpetualAccount, PerpetualFacts } from '../../../core/contracts/perpetual-facts.js'
 import { hidePerpetual, hidePerpetualAccount } from '../../../core/contracts/perpetual-facts.js'
 import { contractOf, tradingOf } from '../../../core/contracts/registry.js'
-import type { Order } from '../../../core/engine/order.js'
+import type { Order } from '../../../core/model/order.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { aPerp } from '../../support/builders.js'
 import { matcherOrder } from '../../support/matching.js'

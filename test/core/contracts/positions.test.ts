@@ -8,9 +8,9 @@ import {
   refuseReduceOnly,
   type PositionCap,
 } from '../../../core/contracts/positions.js'
-import type { Match } from '../../../core/engine/change.js'
-import type { LiveOrder } from '../../../core/engine/live-order.js'
-import type { Side } from '../../../core/engine/order.js'
+import type { Match } from '../../../core/model/change.js'
+import type { LiveOrder } from '../../../core/model/live-order.js'
+import type { Side } from '../../../core/model/order.js'
 import { amountE18, E18 } from '../../../core/money.js'
 import { perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { addMove, forgetMoves } from '../../../core/contracts/settled-moves.js'
-import { REORG_BLOCKS, SETTLED_BLOCKS_MAX } from '../../../core/engine/limits.js'
+import { REORG_BLOCKS, SETTLED_BLOCKS_MAX } from '../../../core/model/limits.js'
 
 interface Move {
   readonly blockNumber: bigint

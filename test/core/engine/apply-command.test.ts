@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { Command } from '../../../core/engine/command.js'
-import { openAmount, statusOf } from '../../../core/engine/live-order.js'
+import type { Command } from '../../../core/model/command.js'
+import { openAmount, statusOf } from '../../../core/model/live-order.js'
 import { codeActs } from '../../support/code-acts.js'
 import {
   cancellingActs,

@@ -1,17 +1,13 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
 import { isReversalApplicable, isReversalDone } from '../../../core/engine/apply-reversal.js'
-import type {
-  Command,
-  SettlementOutcome,
-  SettlementReversal,
-} from '../../../core/engine/command.js'
-import { REVERSALS_BEYOND_MAX } from '../../../core/engine/limits.js'
-import type { Order } from '../../../core/engine/order.js'
 import {
   createSettlementTrail,
   type SettlementTruth,
 } from '../../../core/engine/settlement-trail.js'
+import type { Command, SettlementOutcome, SettlementReversal } from '../../../core/model/command.js'
+import { REVERSALS_BEYOND_MAX } from '../../../core/model/limits.js'
+import type { Order } from '../../../core/model/order.js'
 import { amountE18, E18 } from '../../../core/money.js'
 import { matcherOrder, testMatcher, type TestMatcher } from '../../support/matching.js'
 

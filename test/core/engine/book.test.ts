@@ -9,8 +9,8 @@ import {
   ordersOf,
   removeFromBook,
 } from '../../../core/engine/book.js'
-import { newLiveOrder, type LiveOrder } from '../../../core/engine/live-order.js'
-import type { Side } from '../../../core/engine/order.js'
+import { newLiveOrder, type LiveOrder } from '../../../core/model/live-order.js'
+import type { Side } from '../../../core/model/order.js'
 import { priceE18 } from '../../../core/money.js'
 import { matcherOrder } from '../../support/matching.js'
 

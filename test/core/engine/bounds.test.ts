@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { ContractType } from '../../../core/contracts/market.js'
+import type { ContractType } from '../../../core/model/market.js'
 import { hidePerpetual, hidePerpetualAccount } from '../../../core/contracts/perpetual-facts.js'
 import { applyCommand } from '../../../core/engine/apply-command.js'
-import type { Command } from '../../../core/engine/command.js'
+import type { Command } from '../../../core/model/command.js'
 import {
   CANCELLED_MAX_PER_STEP,
   DEADLINES_MAX_PER_STEP,
@@ -12,7 +12,7 @@ import {
   REFUSED_ORDERS_MAX,
   REVIEWED_MAX_PER_STEP,
   SWEEP_MAX_MATCHES,
-} from '../../../core/engine/limits.js'
+} from '../../../core/model/limits.js'
 import { amountE18, E18 } from '../../../core/money.js'
 import { openedState } from '../../support/builders.js'
 import { anObservation } from '../../support/funded-acts.js'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { CLOCK_OFF_MAX_MS } from '../../../core/engine/limits.js'
+import { CLOCK_OFF_MAX_MS } from '../../../core/model/limits.js'
 import { restoreSnapshot } from '../../../core/engine/snapshot.js'
 import { applyCommand } from '../../../core/engine/apply-command.js'
 import { matcherOrder, START_MS, testMatcher, type TestMatcher } from '../../support/matching.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { creditOf, hasBudget } from '../../../core/engine/code-windows.js'
-import { TRIALS_MAX, TRIAL_POINTS_PER_HOUR } from '../../../core/engine/limits.js'
+import { TRIALS_MAX, TRIAL_POINTS_PER_HOUR } from '../../../core/model/limits.js'
 import { quoteE18 } from '../../../core/money.js'
 import { address, codeMarket, GAS, type CodeMarket, type Trader } from './code-market.js'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Change } from '../../../core/engine/change.js'
+import type { Change } from '../../../core/model/change.js'
 import type { OrderFields } from '../../support/matching.js'
 import { codeMarket, GAS, type Trader } from './code-market.js'
 

@@ -1,6 +1,6 @@
 import type { Address } from '../../../core/action.js'
-import type { Change } from '../../../core/engine/change.js'
-import type { SettlementOutcome } from '../../../core/engine/command.js'
+import type { Change } from '../../../core/model/change.js'
+import type { SettlementOutcome } from '../../../core/model/command.js'
 import { sizeOf } from '../../../core/engine/code-windows.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { matcherOrder, testMatcher, type OrderFields } from '../../support/matching.js'

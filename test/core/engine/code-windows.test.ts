@@ -21,7 +21,7 @@ import {
   UNGROWN_ORDERS_MAX,
   WINDOW_FORGOTTEN_MS,
   WINDOW_SIZE_MAX,
-} from '../../../core/engine/limits.js'
+} from '../../../core/model/limits.js'
 import { E18, quoteE18 } from '../../../core/money.js'
 import { START_MS } from '../../support/matching.js'
 import { address, codeMarket, GAS, type CodeMarket } from './code-market.js'

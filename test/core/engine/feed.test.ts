@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { InvariantBroken } from '../../../core/assert.js'
-import type { Change } from '../../../core/engine/change.js'
 import {
   applyChange,
   emptyView,
@@ -10,6 +9,7 @@ import {
   SNAPSHOT_TRADES,
   type MarketView,
 } from '../../../core/engine/feed.js'
+import type { Change } from '../../../core/model/change.js'
 import { bookUpdate, tradesUpdate } from '../../../core/records/frames.js'
 import { aFill, aMarket, anOrder } from '../../support/builders.js'
 import { aChange } from '../../support/changes.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Change } from '../../../core/engine/change.js'
 import { createSettlementTrail } from '../../../core/engine/settlement-trail.js'
+import type { Change } from '../../../core/model/change.js'
 import { E18, priceE18 } from '../../../core/money.js'
 import { matcherOrder, testMatcher } from '../../support/matching.js'
 

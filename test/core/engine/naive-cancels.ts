@@ -1,4 +1,4 @@
-import type { Command } from '../../../core/engine/command.js'
+import type { Command } from '../../../core/model/command.js'
 import { naiveCancel, naiveStatus, type NaiveMarket, type NaiveOrder } from './naive-market.js'
 
 /** Cancels of many orders and leases, as naive as the market. */

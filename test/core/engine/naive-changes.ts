@@ -1,5 +1,5 @@
-import type { Command } from '../../../core/engine/command.js'
-import type { Order } from '../../../core/engine/order.js'
+import type { Command } from '../../../core/model/command.js'
+import type { Order } from '../../../core/model/order.js'
 import {
   naiveCancel,
   isWaiting,

@@ -1,4 +1,4 @@
-import type { Order } from '../../../core/engine/order.js'
+import type { Order } from '../../../core/model/order.js'
 import { crossing, type NaiveMarket, type NaiveOrder } from './naive-market.js'
 import { hiddenOf } from './naive-pairs.js'
 import { isOwn } from './naive-changes.js'

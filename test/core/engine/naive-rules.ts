@@ -3,7 +3,7 @@ import type {
   MarketFacts,
   MarketObservation,
 } from '../../../core/contracts/contract.js'
-import type { Side } from '../../../core/engine/order.js'
+import type { Side } from '../../../core/model/order.js'
 
 /** What a trade moves on one account: signed size at 1e18, price × size at 1e36, fee at 1e18. */
 export interface NaiveLeg {

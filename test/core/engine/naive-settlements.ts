@@ -1,4 +1,4 @@
-import type { Command } from '../../../core/engine/command.js'
+import type { Command } from '../../../core/model/command.js'
 import {
   endAndReturn,
   enter,

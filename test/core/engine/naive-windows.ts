@@ -1,5 +1,5 @@
-import type { Match } from '../../../core/engine/change.js'
-import type { SettlementOutcome } from '../../../core/engine/command.js'
+import type { Match } from '../../../core/model/change.js'
+import type { SettlementOutcome } from '../../../core/model/command.js'
 import {
   hold,
   naiveCancel,

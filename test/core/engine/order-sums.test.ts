@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { notionalFloor } from '../../../core/contracts/fees.js'
-import type { Change, ChangeFacts, Fill } from '../../../core/engine/change.js'
+import type { Change, ChangeFacts, Fill } from '../../../core/model/change.js'
 import { applyChange, emptyView, standOf, type OrderStand } from '../../../core/engine/feed.js'
 import { averagePrice, sumsAfter } from '../../../core/engine/order-sums.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'

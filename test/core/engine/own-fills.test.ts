@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
-import type { ChangeFacts, Fill, Match } from '../../../core/engine/change.js'
+import type { ChangeFacts, Fill, Match } from '../../../core/model/change.js'
 import { createOwnFills, type FillEvent } from '../../../core/engine/own-fills.js'
-import type { Order } from '../../../core/engine/order.js'
+import type { Order } from '../../../core/model/order.js'
 import { anOrder } from '../../support/builders.js'
 import { aChange } from '../../support/changes.js'
 

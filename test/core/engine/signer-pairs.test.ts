@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { Address } from '../../../core/action.js'
-import type { Order } from '../../../core/engine/order.js'
+import type { Order } from '../../../core/model/order.js'
 import { knownOrder } from '../../../core/engine/state.js'
 import {
   CODE_SIGNERS_MAX,
@@ -11,7 +11,7 @@ import {
   PAIR_WAIT_MS,
   PASSED_OVER_MAX,
   PASSED_OVER_MAX_PER_STEP,
-} from '../../../core/engine/limits.js'
+} from '../../../core/model/limits.js'
 import { barredOf, failedPairsOf, noteFailedPair } from '../../../core/engine/signer-pairs.js'
 import { restoreSnapshot } from '../../../core/engine/snapshot.js'
 import { matcherOrder, testMatcher, type TestMatcher } from '../../support/matching.js'

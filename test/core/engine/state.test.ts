@@ -1,8 +1,6 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
 import { listDeadlines } from '../../../core/engine/deadlines.js'
-import { EXPIRY_MARGIN_MS } from '../../../core/engine/limits.js'
-import { newLiveOrder, type LiveOrder } from '../../../core/engine/live-order.js'
 import {
   joinOwner,
   knownOrder,
@@ -11,6 +9,8 @@ import {
   scheduleOrder,
   type MatcherState,
 } from '../../../core/engine/state.js'
+import { EXPIRY_MARGIN_MS } from '../../../core/model/limits.js'
+import { newLiveOrder, type LiveOrder } from '../../../core/model/live-order.js'
 import { openedState } from '../../support/builders.js'
 import { matcherOrder } from '../../support/matching.js'
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { FAULT_HOLD_MS, TICK_AFTER_MS } from '../../../core/engine/limits.js'
 import { isTickDue } from '../../../core/engine/tick-due.js'
+import { FAULT_HOLD_MS, TICK_AFTER_MS } from '../../../core/model/limits.js'
 import { cancellingActs, limitedActs, ruledActs } from '../../support/market-commands.js'
 import { matcherOrder, START_MS, testMatcher, type TestMatcher } from '../../support/matching.js'
 import { runs } from '../../support/property-runs.js'

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
-import type { Change } from '../../../core/engine/change.js'
-import { RESTORED_SEQ_JUMP } from '../../../core/engine/limits.js'
 import { restoreSnapshot } from '../../../core/engine/snapshot.js'
 import { nextTradeId } from '../../../core/engine/state.js'
 import { numberIn, ORDINALS, withOrdinal } from '../../../core/engine/trade-id.js'
+import type { Change } from '../../../core/model/change.js'
+import { RESTORED_SEQ_JUMP } from '../../../core/model/limits.js'
 import { matcherOrder, testMatcher, type TestMatcher } from '../../support/matching.js'
 import { takeSnapshot } from '../../support/snapshots.js'
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import type { Market } from '../../../core/contracts/market.js'
 import { formatDecimal } from '../../../core/decimal.js'
 import { refusals } from '../../../core/entry/refusals.js'
 import { validateOrder } from '../../../core/entry/validate-order.js'
 import { INT256_MAX } from '../../../core/limits.js'
+import type { Market } from '../../../core/model/market.js'
 import { amountE18, E18, quoteE18 } from '../../../core/money.js'
 import { NOW_MS, tableMarkets } from '../../refusals/good-orders.js'
 import {

@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { crc32 } from 'node:zlib'
 import { applyChange, emptyView, openOrders, type MarketView } from '../../../core/engine/feed.js'
-import type { Side } from '../../../core/engine/order.js'
 import {
   bestLevels,
   bestLevelsBefore,
@@ -13,6 +12,7 @@ import {
   type LevelBook,
   type LevelChange,
 } from '../../../core/market-data/level-book.js'
+import type { Side } from '../../../core/model/order.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import type { BookLevels, PriceLevel } from '../../../core/records/listing-record.js'
 import { aMarket } from '../../support/builders.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { parseDecimal } from '../../../core/decimal.js'
-import type { Side } from '../../../core/engine/order.js'
+import type { Side } from '../../../core/model/order.js'
 import { amountE18, priceE18 } from '../../../core/money.js'
 import { listedBook, listedTrades } from '../../../core/records/listing-record.js'
 import { aFill, aMarket } from '../../support/builders.js'

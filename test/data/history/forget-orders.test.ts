@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { Block, Change } from '../../../core/engine/change.js'
-import type { OrderStatus } from '../../../core/engine/order.js'
+import type { Block, Change } from '../../../core/model/change.js'
+import type { OrderStatus } from '../../../core/model/order.js'
 import { amountE18 } from '../../../core/money.js'
 import {
   FORGOTTEN_PER_CHANGE,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { ChangeFacts } from '../../../core/engine/change.js'
-import type { Order } from '../../../core/engine/order.js'
+import type { ChangeFacts } from '../../../core/model/change.js'
+import type { Order } from '../../../core/model/order.js'
 import { createKeptOrders, type KeptOrders } from '../../../data/history/kept-orders.js'
 import { RETENTION_MS } from '../../../data/history/project.js'
 import { aFill, anOrder } from '../../support/builders.js'

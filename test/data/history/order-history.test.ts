@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { Block, Change } from '../../../core/engine/change.js'
+import type { Block, Change } from '../../../core/model/change.js'
 import { openReadModel, type ReadModel } from '../../../data/history/read-model.js'
 import type { HistoryPage, HistoryPosition } from '../../../data/history/read-orders.js'
 import { openHistory, streamed } from '../../support/history.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { Change, ChangeFacts } from '../../../core/engine/change.js'
-import type { Order } from '../../../core/engine/order.js'
+import type { Change, ChangeFacts } from '../../../core/model/change.js'
+import type { Order } from '../../../core/model/order.js'
 import { amountE18, E18, quoteE18 } from '../../../core/money.js'
 import { openReadModel, type ReadModel } from '../../../data/history/read-model.js'
 import { ORDER_EVENTS_MAX } from '../../../data/history/write-events.js'

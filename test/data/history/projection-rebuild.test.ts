@@ -7,8 +7,8 @@ import {
   type Block,
   type Change,
   type Fill,
-} from '../../../core/engine/change.js'
-import type { Order, OrderProgress } from '../../../core/engine/order.js'
+} from '../../../core/model/change.js'
+import type { Order, OrderProgress } from '../../../core/model/order.js'
 import { notionalFloor } from '../../../core/contracts/fees.js'
 import { amountE18, quoteE18 } from '../../../core/money.js'
 import type { StreamedBlock } from '../../../data/history/project.js'

@@ -1,7 +1,7 @@
-import type { Market } from '../../../core/contracts/market.js'
+import type { Market } from '../../../core/model/market.js'
 import { formatDecimal } from '../../../core/decimal.js'
 import type { Hex } from '../../../core/action.js'
-import type { Side } from '../../../core/engine/order.js'
+import type { Side } from '../../../core/model/order.js'
 import {
   signedOrderBody,
   type OrderBody,

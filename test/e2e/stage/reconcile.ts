@@ -13,7 +13,7 @@ import {
   type TradeRecord,
 } from '../../../client/index.js'
 import { notionalFeeFloor, notionalFloor } from '../../../core/contracts/fees.js'
-import type { Change } from '../../../core/engine/change.js'
+import type { Change } from '../../../core/model/change.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { eventually } from '../../support/eventually.js'

@@ -9,7 +9,7 @@ import {
   type OrderBody,
   type OrderRecord,
 } from '../../../client/index.js'
-import type { Side } from '../../../core/engine/order.js'
+import type { Side } from '../../../core/model/order.js'
 import { eventually } from '../../support/eventually.js'
 import type { Devnet } from '../../support/venue.js'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { commandsStream, commandsSubjects } from '../../../bus-schemas/subjects.js'
-import { createNumbering, termOf, type Command } from '../../../core/engine/command.js'
+import { createNumbering, termOf, type Command } from '../../../core/model/command.js'
 import { createLogWriter, type LogWriterOptions } from '../../../runtime/actor/command-writer.js'
 import { AppendRefused, NotPermitted, WrongLastSequence } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'

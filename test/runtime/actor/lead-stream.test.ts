@@ -8,9 +8,9 @@ import {
   leadStream,
   leadSubject,
 } from '../../../bus-schemas/subjects.js'
-import { openingOf } from '../../../core/contracts/market-terms.js'
+import { openingOf } from '../../../core/model/market-terms.js'
 import { applyCommand } from '../../../core/engine/apply-command.js'
-import { createNumbering, termOf, type LoggedCommand } from '../../../core/engine/command.js'
+import { createNumbering, termOf, type LoggedCommand } from '../../../core/model/command.js'
 import { emptyMatcherState } from '../../../core/engine/state.js'
 import { createLastNumbers } from '../../../runtime/actor/last-numbers.js'
 import { leadStreamActor, takeNextTerm, untilTurn } from '../../../runtime/actor/lead-stream.js'

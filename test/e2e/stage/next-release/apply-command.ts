@@ -2,9 +2,9 @@ import {
   applyCommand as applyPublished,
   type AppliedCommand,
 } from '../../../../core/engine/apply-command.js'
-import type { LoggedCommand } from '../../../../core/engine/command.js'
 import { ENGINE_VERSION } from '../../../../core/engine/engine-version.js'
 import type { MatcherState } from '../../../../core/engine/state.js'
+import type { LoggedCommand } from '../../../../core/model/command.js'
 
 export * from '../../../../core/engine/apply-command.js'
 

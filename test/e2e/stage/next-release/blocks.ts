@@ -1,5 +1,5 @@
 import { blockMessages, blockVersions as published } from '../../../../bus-schemas/blocks.js'
-import type { Block } from '../../../../core/engine/change.js'
+import type { Block } from '../../../../core/model/change.js'
 import { text } from '../../../../core/wire/codec.js'
 import { mapped, struct } from '../../../../core/wire/compound.js'
 

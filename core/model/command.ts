@@ -1,12 +1,12 @@
 import type { Address, Hex } from '../action.js'
 import { assert } from '../assert.js'
 import type { Blame } from '../contracts/claims.js'
-import type { CloseOut } from '../contracts/close-out.js'
 import type { MarketObservation } from '../contracts/contract.js'
-import type { MarketOpening, MarketRules } from '../contracts/market-terms.js'
+import type { AccountObservation } from '../engine/accounts.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'
-import type { AccountObservation } from './accounts.js'
 import type { Match } from './change.js'
+import type { CloseOut } from './close-out.js'
+import type { MarketOpening, MarketRules } from './market-terms.js'
 import type { Order, OrderStatus, Side } from './order.js'
 
 /**

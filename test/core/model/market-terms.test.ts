@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { describeRules, OPEN, openingOf } from '../../../core/contracts/market-terms.js'
 import { createMarketList } from '../../../core/entry/find-market.js'
+import { describeRules, OPEN, openingOf } from '../../../core/model/market-terms.js'
 import { E18, quoteE18 } from '../../../core/money.js'
 import { aFuture, aMarket } from '../../support/builders.js'
 

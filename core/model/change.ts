@@ -1,6 +1,6 @@
 import type { CancelReason, HoldReason } from '../../interface/reasons.js'
 import type { Address, Hex } from '../action.js'
-import type { MarketTerms } from '../contracts/market-terms.js'
+import type { MarketTerms } from './market-terms.js'
 import { RESTORED_SEQ_JUMP } from './limits.js'
 import {
   amountE18,

@@ -6,9 +6,9 @@ import {
   isNextSeq,
   orderAfter,
   type Change,
-} from '../../../core/engine/change.js'
-import { createNumbering, termOf } from '../../../core/engine/command.js'
-import { RESTORED_SEQ_JUMP } from '../../../core/engine/limits.js'
+} from '../../../core/model/change.js'
+import { createNumbering, termOf } from '../../../core/model/command.js'
+import { RESTORED_SEQ_JUMP } from '../../../core/model/limits.js'
 import { aFill, anOrder } from '../../support/builders.js'
 import { aChange } from '../../support/changes.js'
 
