@@ -1,6 +1,5 @@
 import type { PriceRange } from '../core/contracts/contract.js'
 import { formatDecimal } from '../core/decimal.js'
-import type { HoldReason } from '../core/model/change.js'
 import type { Market } from '../core/model/market.js'
 import type { OrderFacts, PendingMatch } from '../core/records/order-record.js'
 import { revertFields } from '../core/revert.js'
@@ -13,7 +12,13 @@ import type {
   LifeEvent,
   OwnAccount,
 } from '../interface/explanation.js'
-import { cancelReasons, holdReasons, marketReasons, type Reason } from '../interface/reasons.js'
+import {
+  cancelReasons,
+  holdReasons,
+  marketReasons,
+  type Reason,
+  type HoldReason,
+} from '../interface/reasons.js'
 
 /** What an order is explained from besides its record. */
 export interface Known {

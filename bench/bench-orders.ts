@@ -1,7 +1,7 @@
 import { balanceFacts } from '../core/contracts/balances.js'
 import type { Address, Hex } from '../core/action.js'
-import type { AccountObservation } from '../core/engine/accounts.js'
 import type { Command, LoggedCommand } from '../core/model/command.js'
+import type { AccountObservation } from '../core/model/observation.js'
 import type { Order, Side } from '../core/model/order.js'
 import {
   amountE18,

@@ -1,9 +1,9 @@
 import { encodeBlock } from '../bus-schemas/blocks.js'
 import { applyMessage } from '../core/engine/apply-message.js'
+import { emptyMatcherState } from '../core/engine/empty-state.js'
 import type { Block } from '../core/model/change.js'
 import type { LoggedCommand } from '../core/model/command.js'
 import { openingOf } from '../core/model/market-terms.js'
-import { emptyMatcherState } from '../core/engine/state.js'
 import type { StreamedBlock } from '../data/history/project.js'
 import { benchMarket } from './bench-market.js'
 

@@ -1,9 +1,10 @@
 import { applyCommand } from '../core/engine/apply-command.js'
+import { emptyMatcherState } from '../core/engine/empty-state.js'
 import type { LoggedCommand } from '../core/model/command.js'
 import { statusOf } from '../core/model/live-order.js'
 import type { Order } from '../core/model/order.js'
 import { openingOf } from '../core/model/market-terms.js'
-import { emptyMatcherState, type MatcherState } from '../core/engine/state.js'
+import type { MatcherState } from '../core/engine/state.js'
 import { benchMarket } from './bench-market.js'
 import {
   benchOrder,

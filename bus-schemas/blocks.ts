@@ -5,11 +5,10 @@ import {
   type Block,
   type Change,
   type ChangeBase,
-  type Fill,
   type Leader,
-  type Match,
   type Tombstone,
 } from '../core/model/change.js'
+import type { Fill, Match } from '../core/model/match.js'
 import {
   address,
   amountE18,

@@ -1,8 +1,8 @@
 import type { Address } from '../core/action.js'
-import type { CancelOutcome, MassCancel } from '../core/engine/cancel-many.js'
-import type { Lease } from '../core/engine/leases.js'
+import type { Lease, MassCancel } from '../core/engine/state.js'
 import type { Refusal } from '../core/entry/refusals.js'
-import type { AskedReason, EndReason } from '../core/model/change.js'
+import type { CancelOutcome } from '../core/model/command-answer.js'
+import type { AskedReason, EndReason } from '../core/model/hold.js'
 import {
   address,
   always,

@@ -1,8 +1,7 @@
 import type { Address } from '../core/action.js'
-import type { ContractWire, MarketHold, MarketObservation } from '../core/contracts/contract.js'
+import type { ContractWire } from '../core/contracts/contract.js'
 import type { RefusedByMarket } from '../core/model/command-answer.js'
 import type { Deadline } from '../core/engine/deadlines.js'
-import type { ClockSeen } from '../core/engine/clock.js'
 import type {
   CodeTrials,
   CodeWindow,
@@ -10,9 +9,10 @@ import type {
   TakenWindow,
   WindowsOfMatch,
 } from '../core/engine/code-windows.js'
-import type { ChainFault, HoldCause } from '../core/engine/holds.js'
-import type { FailedPair } from '../core/engine/signer-pairs.js'
 import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/engine/snapshot.js'
+import type { ClockSeen, ChainFault, HoldCause, FailedPair } from '../core/engine/state.js'
+import type { MarketHold } from '../core/model/hold.js'
+import type { MarketObservation } from '../core/model/observation.js'
 import {
   address,
   amountE18,

@@ -1,7 +1,6 @@
 import { assert } from '../core/assert.js'
-import type { ContractWire, MarketObservation } from '../core/contracts/contract.js'
+import type { ContractWire } from '../core/contracts/contract.js'
 import { tradingOf } from '../core/contracts/registry.js'
-import type { AccountObservation } from '../core/engine/accounts.js'
 import type { CloseOut } from '../core/model/close-out.js'
 import type {
   Command,
@@ -11,9 +10,10 @@ import type {
   ReversedLeg,
   SettlementOutcome,
   SettlementReversal,
-  PublishedFill,
 } from '../core/model/command.js'
 import type { Market } from '../core/model/market.js'
+import type { PublishedFill } from '../core/model/match.js'
+import type { MarketObservation, AccountObservation } from '../core/model/observation.js'
 import {
   address,
   always,

@@ -1,9 +1,8 @@
-import type { ContractType } from '../core/model/market.js'
+import type { ContractType, MarketStanding } from '../core/model/market.js'
 import type {
   MarketIdentity,
   MarketOpening,
   MarketRules,
-  MarketStanding,
   MarketTerms,
 } from '../core/model/market-terms.js'
 import {

@@ -1,6 +1,6 @@
-import type { ContractWire, MarketObservation } from '../core/contracts/contract.js'
-import type { AccountObservation } from '../core/engine/accounts.js'
+import type { ContractWire } from '../core/contracts/contract.js'
 import type { Refusal } from '../core/entry/refusals.js'
+import type { MarketObservation, AccountObservation } from '../core/model/observation.js'
 import type { Order } from '../core/model/order.js'
 import { text } from '../core/wire/codec.js'
 import { optional, struct, union } from '../core/wire/compound.js'

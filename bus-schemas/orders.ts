@@ -1,9 +1,8 @@
 import type { ActionJson } from '../core/action.js'
 import type { Refusal } from '../core/entry/refusals.js'
 import type { DecidedBy } from '../core/entry/repeated-order.js'
-import type { HoldReason } from '../core/model/change.js'
 import type { RefusedByMarket, StandingOrder } from '../core/model/command-answer.js'
-import type { Hold } from '../core/model/live-order.js'
+import type { Hold, HoldReason } from '../core/model/hold.js'
 import type {
   Order,
   OrderProgress,

@@ -1,8 +1,12 @@
 import { z } from 'zod'
 import type { Address } from '../core/action.js'
 import { CannotStart, faultsOf } from '../core/cannot-start.js'
-import type { ContractType, Market, MarketPresentation } from '../core/model/market.js'
-import { OPEN } from '../core/model/market-terms.js'
+import {
+  OPEN,
+  type ContractType,
+  type Market,
+  type MarketPresentation,
+} from '../core/model/market.js'
 import { contractOf, isContractType } from '../core/contracts/registry.js'
 import { formatDecimal, parseInteger, parseStored } from '../core/decimal.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'

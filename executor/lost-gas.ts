@@ -1,6 +1,6 @@
 import type { MatchCall } from '../chain/contracts/calldata.js'
 import type { Address } from '../core/action.js'
-import type { Blame } from '../core/contracts/claims.js'
+import type { Blame } from '../core/model/match.js'
 import { mulDivCeil } from '../core/money.js'
 import { NOT_TRIED, OUT_OF_GAS, UNKNOWN_REVERT } from '../core/revert.js'
 

@@ -145,6 +145,31 @@ describe('tidy', () => {
     expect(wrong).to.deep.equal([])
   })
 
+  it('no file imports itself by way of others, not even a type', () => {
+    const core = ours.filter((path) => inRoom(path, 'core'))
+    const left = new Map(core.map((path) => [path, importsOf(path)]))
+    const peel = (isOver: (path: string, targets: readonly string[]) => boolean): boolean => {
+      const over = [...left].filter(([path, targets]) => isOver(path, targets))
+      for (const [path] of over) left.delete(path)
+      return over.length > 0
+    }
+    while (peel((_, targets) => !targets.some((target) => left.has(target))));
+    const imported = () => new Set([...left.values()].flat())
+    for (let of = imported(); peel((path) => !of.has(path)); of = imported());
+    expect([...left.keys()], 'move what both need into a file below both').to.deep.equal([])
+  })
+
+  it('the vocabulary of core stands below what speaks it', () => {
+    const model = ours.filter((path) => path.startsWith('core/model/'))
+    expect(model.length).to.be.at.least(10)
+    const wrong = model.flatMap((path) =>
+      importsOf(path)
+        .filter((target) => !/^(interface|core\/(model|wire))\/|^core\/[\w-]+\.ts$/.test(target))
+        .map((target) => `${path} imports ${target}`),
+    )
+    expect(wrong).to.deep.equal([])
+  })
+
   it('core is pure: no package, clock, chance, environment, log or float', () => {
     const core = ours.filter((path) => inRoom(path, 'core'))
     const packages = core.flatMap((path) =>

@@ -1,7 +1,7 @@
 import { callsAtNumber } from '../../chain/contracts/observe-account.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
-import type { Match } from '../../core/model/change.js'
 import type { Market } from '../../core/model/market.js'
+import type { Match } from '../../core/model/match.js'
 import type { ClaimedFill, WantedFill } from '../../data/audit-scratch.js'
 import type { ChainChecks } from './check-chain.js'
 

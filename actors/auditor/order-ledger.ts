@@ -1,17 +1,10 @@
 import type { Market } from '../../core/model/market.js'
 import { rulesOf, type MarketRules } from '../../core/model/market-terms.js'
 import { tradingOf } from '../../core/contracts/registry.js'
-import {
-  isLiving,
-  isNextSeq,
-  isOfNoOrder,
-  type Block,
-  type Change,
-  type Fill,
-  type Match,
-} from '../../core/model/change.js'
+import { isNextSeq, isOfNoOrder, type Block, type Change } from '../../core/model/change.js'
 import { RESTORED_REASON } from '../../core/engine/apply-market.js'
-import type { OrderStatus } from '../../core/model/order.js'
+import type { Fill, Match } from '../../core/model/match.js'
+import { isLiving, type OrderStatus } from '../../core/model/order.js'
 import type { Check } from './verdicts.js'
 
 /**

@@ -3,13 +3,13 @@ import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import type { Touch } from '../../chain/reads/touches.js'
 import type { Address, Hex } from '../../core/action.js'
+import type { ContractWire } from '../../core/contracts/contract.js'
 import type {
   AccountFacts,
-  ContractWire,
   MarketFacts,
   MarketObservation,
-} from '../../core/contracts/contract.js'
-import type { AccountObservation } from '../../core/engine/accounts.js'
+  AccountObservation,
+} from '../../core/model/observation.js'
 import type { TouchedNews } from '../../core/touched-blocks.js'
 import type { AccountWatch } from './account-watch.js'
 import { createChainPosition, type Advance, type ChainPosition } from './chain-position.js'

@@ -1,8 +1,8 @@
 import type { CloseOutsRead, CloseOutSpan } from '../../chain/contracts/read-close-outs.js'
 import type { BlockPlace } from '../../chain/reads/blocks.js'
 import { MAX_LOG_BLOCKS } from '../../chain/reads/touches.js'
-import type { MarketFacts } from '../../core/contracts/contract.js'
 import type { CloseOut } from '../../core/model/close-out.js'
+import type { MarketFacts } from '../../core/model/observation.js'
 
 /** Blocks that are read again, because a reorganisation may have changed them. */
 export const READ_AGAIN = 64n

@@ -1,9 +1,8 @@
 import { MAX_CLOSE_OUTS, type LogMarket } from '../../bus-schemas/commands.js'
 import { CHAIN_READER_SOURCE } from '../../bus-schemas/subjects.js'
-import type { MarketObservation } from '../../core/contracts/contract.js'
-import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { CloseOut } from '../../core/model/close-out.js'
 import type { Command, Numbering } from '../../core/model/command.js'
+import type { MarketObservation, AccountObservation } from '../../core/model/observation.js'
 import { createLogWriter } from '../../runtime/actor/command-writer.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 

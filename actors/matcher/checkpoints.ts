@@ -6,8 +6,9 @@ import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import type { LogMarket } from '../../bus-schemas/commands.js'
 import { checkpointsStream, commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
+import { emptyMatcherState } from '../../core/engine/empty-state.js'
 import type { Block } from '../../core/model/change.js'
-import { emptyMatcherState, type MatcherState } from '../../core/engine/state.js'
+import type { MatcherState } from '../../core/engine/state.js'
 import { MessagesGone, type Bus, type BusMessage, type StreamState } from '../../runtime/bus/bus.js'
 import {
   CHECKPOINTS_KEPT,

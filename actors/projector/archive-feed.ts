@@ -1,13 +1,8 @@
 import { decodeBlock, encodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
-import {
-  FORGOTTEN,
-  isLiving,
-  isOfNoOrder,
-  type Block,
-  type Change,
-} from '../../core/model/change.js'
+import { FORGOTTEN, isOfNoOrder, type Block, type Change } from '../../core/model/change.js'
 import type { Market } from '../../core/model/market.js'
+import { isLiving } from '../../core/model/order.js'
 import {
   ArchiveDamaged,
   listSegment,

@@ -1,6 +1,7 @@
 import type { Address } from '../../core/action.js'
 import type { MarketView } from '../../core/engine/feed.js'
-import { createOwnFills, legKey, type FillEvent } from '../../core/engine/own-fills.js'
+import { createOwnFills, legKey } from '../../core/engine/own-fills.js'
+import type { FillEvent } from '../../core/model/match.js'
 import { fillEventRecord, fillsUpdate } from '../../core/records/frames.js'
 import type { FeedFold } from './market-feed.js'
 import { createOwnStream } from './own-stream.js'

@@ -1,9 +1,9 @@
 import { decodeIndexLagAnswer, encodeIndexLagQuestion } from '../../bus-schemas/reports.js'
 import { askIndexLag, commandsStream } from '../../bus-schemas/subjects.js'
-import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { IndexWatch } from '../../core/contracts/index-lag.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import type { Market } from '../../core/model/market.js'
+import type { MarketObservation } from '../../core/model/observation.js'
 import {
   BusUnavailable,
   NoAnswer,

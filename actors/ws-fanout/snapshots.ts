@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Address } from '../../core/action.js'
-import type { MarketObservation } from '../../core/contracts/contract.js'
 import { indexLagAt, type IndexWatch } from '../../core/contracts/index-lag.js'
 import { openOrders, ordersOf, type MarketView } from '../../core/engine/feed.js'
+import type { MarketObservation } from '../../core/model/observation.js'
 import {
   bookHeadJson,
   bookOrdersJson,

@@ -1,7 +1,7 @@
 import type { Address, Hex } from '../../core/action.js'
-import type { Blame, MatchSide } from '../../core/contracts/claims.js'
 import { venueFaultOf } from '../../core/contracts/faults.js'
 import { tradingOf } from '../../core/contracts/registry.js'
+import type { Blame, MatchSide } from '../../core/model/match.js'
 import { isUnnamed, OUT_OF_GAS, revertFields } from '../../core/revert.js'
 import type { ChainClient } from '../reads/client.js'
 import { throwDefect } from '../reads/read-failure.js'

@@ -1,7 +1,7 @@
 import type { Address } from '../../core/action.js'
-import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { FundsFacts } from '../../core/contracts/funds.js'
 import type { Market } from '../../core/model/market.js'
+import type { MarketObservation } from '../../core/model/observation.js'
 import { blockTimeSec } from '../../core/time.js'
 import type { BlockPlace } from '../reads/blocks.js'
 import { createHeadReads, type HeadReadsOptions } from './head-reads.js'

@@ -1,5 +1,5 @@
-import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/model/market.js'
+import type { MarketObservation } from '../../core/model/observation.js'
 import type { BlockPlace } from '../reads/blocks.js'
 import { createCircuitBreaker, type CircuitBreaker } from '../reads/client.js'
 import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'

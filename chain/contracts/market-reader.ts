@@ -1,5 +1,5 @@
-import type { MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/model/market.js'
+import type { MarketFacts, MarketObservation } from '../../core/model/observation.js'
 import { createSharedRead } from '../reads/blocks.js'
 import { createCircuitBreaker, type CircuitBreaker } from '../reads/client.js'
 import { createExpiringCache } from '../reads/expiring-cache.js'

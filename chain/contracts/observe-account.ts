@@ -1,9 +1,12 @@
 import { getAbiItem, toFunctionSelector, type AbiFunction } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
-import type { MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
-import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { Market } from '../../core/model/market.js'
+import type {
+  MarketFacts,
+  MarketObservation,
+  AccountObservation,
+} from '../../core/model/observation.js'
 import { blockTimeSec } from '../../core/time.js'
 import type { TouchedBlocks } from '../../core/touched-blocks.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'

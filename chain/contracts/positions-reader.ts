@@ -1,5 +1,5 @@
-import type { PositionFacts, MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/model/market.js'
+import type { PositionFacts, MarketObservation } from '../../core/model/observation.js'
 import type { BlockPlace } from '../reads/blocks.js'
 import { createHeadReads, type HeadReadsOptions } from './head-reads.js'
 import { accountCalls } from './observe-account.js'

@@ -64,11 +64,6 @@ export interface FillTerms {
   readonly fee: QuoteE18
 }
 
-export type MatchSide = 'maker' | 'taker'
-
-/** What a reverted match is blamed on: a side, both, or the venue, whose matches the chain refuses whatever the order. */
-export type Blame = MatchSide | 'both' | 'venue'
-
 /** One claim for each key, without those that draw nothing. Claims on one key are all soft, or none is. */
 export function sumClaims(claims: readonly Claim[]): Claim[] {
   const sums = new Map<string, Claim>()

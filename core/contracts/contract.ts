@@ -3,17 +3,26 @@ import type { MarginAccount, PositionRecord } from '../../interface/position.js'
 import type { CancelReason, MarketReason } from '../../interface/reasons.js'
 import type { FillRecord } from '../../interface/trade.js'
 import type { Codec } from '../wire/codec.js'
-import type { AccountObservation } from '../engine/accounts.js'
-import type { Match } from '../model/change.js'
-import type { Hold, LiveOrder } from '../model/live-order.js'
+import type { LiveOrder } from '../model/live-order.js'
 import type { Order, Side } from '../model/order.js'
 import type { AmountE18, FeePerUnitE18, PriceE18, QuoteE18 } from '../money.js'
 import type { Refusal } from '../entry/refusals.js'
+import type { Hold, MarketHold } from '../model/hold.js'
 import type { HeldFunds, ShownFunds } from './funds.js'
 import type { IndexLag } from './index-lag.js'
 import type { VenueFaults } from './faults.js'
 import type { ContractType, Market } from '../model/market.js'
-import type { PositionEntry } from './positions.js'
+import type { Match } from '../model/match.js'
+import type {
+  AccountFacts,
+  MarketFacts,
+  PositionFacts,
+  Purse,
+  PurseSnapshot,
+  Cost,
+  MarketObservation,
+  AccountObservation,
+} from '../model/observation.js'
 
 /**
  * What differs between the contract types: one frozen record each, picked once per market (registry.ts). The engine,
@@ -102,14 +111,6 @@ export interface PriceRange {
   readonly high: PriceE18
 }
 
-/** A hold of the whole market. */
-export interface MarketHold<Why extends string = string> {
-  /** Public: `trading_status_reason`. */
-  readonly reason: Why
-  /** Unix milliseconds of market time at which it ends by itself; absent when time does not end it. */
-  readonly untilMs?: number
-}
-
 /** An order with what the chain showed when it came; undefined where that could not be read. */
 export interface Admitted<Own extends OwnTypes = OpaqueTypes> {
   readonly market: Market
@@ -150,25 +151,6 @@ export type RefusalReason = Extract<
   | 'settlement_refused'
 >
 
-declare const contractOwned: unique symbol
-/** A value that only its contract's record looks inside. The mark exists in types alone, and tells one such value from another. */
-interface Owned<Name extends string> {
-  readonly [contractOwned]?: Name
-}
-
-/** What the chain shows of an account at one block, in the terms of the contract. */
-export type AccountFacts = Owned<'AccountFacts'>
-/** What the chain shows of a market at one block, in the terms of the contract. */
-export type MarketFacts = Owned<'MarketFacts'>
-/** What the chain shows of an account to its reader, besides what the engine needs, in the terms of the contract. */
-export type PositionFacts = Owned<'PositionFacts'>
-/** What the engine keeps of an account's means; mutable, and only by its contract's record. */
-export type Purse = Owned<'Purse'>
-/** A purse as a checkpoint keeps it; never changed afterwards. */
-export type PurseSnapshot = Owned<'PurseSnapshot'>
-/** What one match takes from one of its orders. */
-export type Cost = Owned<'Cost'>
-
 /** The types of a contract's own values: known to its record, opaque to everything else. */
 export interface OwnTypes {
   readonly accountFacts: unknown
@@ -184,16 +166,6 @@ export interface OpaqueTypes {
   readonly purse: Purse
   readonly purseSnapshot: PurseSnapshot
   readonly cost: Cost
-}
-
-/** Facts of a market with the block of which all of them are true. */
-export interface MarketObservation<Facts = MarketFacts> {
-  readonly facts: Facts
-  readonly blockNumber: bigint
-  /** Unix seconds. */
-  readonly blockTimeSec: number
-  /** When the read began, unix milliseconds of the reader's clock: a fact is at least so old. */
-  readonly readAtMs: number
 }
 
 /**
@@ -354,6 +326,17 @@ export interface HeldAccount {
   readonly facts: PositionFacts
   /** What the venue's own fills of the account add up to; undefined when there are none. */
   readonly entry: PositionEntry | undefined
+}
+
+/** The position that the venue's own fills of an account in one market add up to. */
+export interface PositionEntry {
+  /** Signed, at 1e18: positive is long. */
+  readonly size: bigint
+  /**
+   * Σ price × size of what is open, with the sign of the size, at 1e36. A reduction takes its share of it, truncated
+   * toward zero. Undefined after a reversed fill, until the position is flat again.
+   */
+  readonly cost: bigint | undefined
 }
 
 export interface HeldRecords {

@@ -1,5 +1,3 @@
-import type { Trading } from './contract.js'
-
 /**
  * What is at fault when the chain refuses a match that no order spoils: the deployment's own permissions, or the manager
  * of an account (its pause, caps, feeds), which refuse every match of the market; the price of this match alone; or what
@@ -22,6 +20,6 @@ const COMMON: VenueFaults = new Map<string, FaultOf>([
 
 /** What is at fault for the revert if no order is; undefined when an order may be. */
 export const venueFaultOf = (
-  { faults }: Pick<Trading, 'faults'>,
+  { faults }: { readonly faults?: VenueFaults },
   revert: string,
 ): FaultOf | undefined => faults?.get(revert) ?? COMMON.get(revert)

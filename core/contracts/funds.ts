@@ -1,10 +1,10 @@
 import type { MarginBalance } from '../../interface/balances.js'
 import type { Address } from '../action.js'
-import type { FillEvent } from '../engine/own-fills.js'
 import type { Side } from '../model/order.js'
 import type { AmountE18, PriceE18 } from '../money.js'
-import type { MarketObservation } from './contract.js'
 import type { Market } from '../model/market.js'
+import type { FillEvent } from '../model/match.js'
+import type { MarketObservation } from '../model/observation.js'
 
 /** What an account holds, as its owner sees it: the part that differs between contract types. */
 

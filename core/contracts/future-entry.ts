@@ -2,15 +2,9 @@ import type { FutureState } from '../../interface/future.js'
 import type { ContractEntry } from '../../interface/market.js'
 import { exactNumber, formatDecimal } from '../decimal.js'
 import type { Market } from '../model/market.js'
+import type { MarketFacts, MarketObservation } from '../model/observation.js'
 import { E18, type PriceE18 } from '../money.js'
-import type {
-  MarkedFill,
-  MarketFacts,
-  MarketObservation,
-  MarketPrices,
-  MarkFields,
-  PricesAt,
-} from './contract.js'
+import type { MarkedFill, MarketPrices, MarkFields, PricesAt } from './contract.js'
 import { futureOf } from './future-facts.js'
 import { fillBand, FIXING_SEC } from './future-prices.js'
 

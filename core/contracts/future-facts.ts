@@ -1,8 +1,8 @@
 import type { Address } from '../action.js'
+import type { AccountFacts, MarketFacts } from '../model/observation.js'
 import type { AmountE18, PriceE18 } from '../money.js'
 import { address, always, amountE18, flag, int, priceE18, uint, whole } from '../wire/codec.js'
 import { appended, struct } from '../wire/compound.js'
-import type { AccountFacts, MarketFacts } from './contract.js'
 
 /**
  * What the chain shows of a series of futures at one block. Prices are cNGN per USDC at 1e18, sizes contracts at 1e18,

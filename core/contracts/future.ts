@@ -8,6 +8,7 @@ import {
   outsideFillBand,
 } from '../entry/market-refusals.js'
 import type { Refusal } from '../entry/refusals.js'
+import type { MarketHold } from '../model/hold.js'
 import {
   amountE18,
   E18,
@@ -23,12 +24,11 @@ import {
   type Admitted,
   type Contract,
   type ContractTerms,
-  type MarketHold,
-  type MarketObservation,
   type PriceRange,
   type RefusalReason,
 } from './contract.js'
 import type { Market } from '../model/market.js'
+import type { MarketObservation } from '../model/observation.js'
 import type { FaultOf, VenueFaults } from './faults.js'
 import { futureEntry, futureFill, futurePrices, lastTradeSecOf } from './future-entry.js'
 import {

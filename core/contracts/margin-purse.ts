@@ -1,8 +1,9 @@
 import type { LiveOrder } from '../model/live-order.js'
+import type { Purse } from '../model/observation.js'
 import type { Side } from '../model/order.js'
 import { int, text, uint, type Codec } from '../wire/codec.js'
 import { list, struct } from '../wire/compound.js'
-import type { OwnTypes, Purse } from './contract.js'
+import type { OwnTypes } from './contract.js'
 import type { SettledMove } from './settled-moves.js'
 
 /** A trade of one account, settled or not. Several add up. */

@@ -1,8 +1,9 @@
 import { assert } from '../assert.js'
-import type { AccountObservation } from '../engine/accounts.js'
-import type { Match } from '../model/change.js'
-import type { Hold, LiveOrder } from '../model/live-order.js'
-import type { Means, Purse, ReservedCost, SettledMatch } from './contract.js'
+import type { Hold } from '../model/hold.js'
+import type { LiveOrder } from '../model/live-order.js'
+import type { Match } from '../model/match.js'
+import type { Purse, AccountObservation } from '../model/observation.js'
+import type { Means, ReservedCost, SettledMatch } from './contract.js'
 import {
   addLeg,
   legOf,

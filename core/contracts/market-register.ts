@@ -1,6 +1,6 @@
 import { MAX_ORDINAL } from '../limits.js'
-import type { Market } from '../model/market.js'
-import { identityDifference, openingOf, OPEN, type MarketOpening } from '../model/market-terms.js'
+import { OPEN, type Market } from '../model/market.js'
+import { identityDifference, openingOf, type MarketOpening } from '../model/market-terms.js'
 import { contractOf } from './registry.js'
 
 /** What of a market no log holds, and a later entry of the register may replace: none of it enters a computation of money. */

@@ -1,8 +1,8 @@
 import type { Address } from '../action.js'
+import type { AccountFacts, MarketFacts } from '../model/observation.js'
 import type { AmountE18, PriceE18 } from '../money.js'
 import { address, amountE18, flag, int, priceE18, uint } from '../wire/codec.js'
 import { optional, struct } from '../wire/compound.js'
-import type { AccountFacts, MarketFacts } from './contract.js'
 
 /**
  * What the chain shows of a perpetual market at one block. Prices and amounts at 1e18 (USDC per cNGN, cNGN); rates,

@@ -1,15 +1,10 @@
 import type { MarketReason } from '../../interface/reasons.js'
 import { marketRefusals } from '../entry/market-refusals.js'
 import type { Refusal } from '../entry/refusals.js'
+import type { MarketHold } from '../model/hold.js'
+import type { MarketObservation } from '../model/observation.js'
 import { amountE18 } from '../money.js'
-import {
-  sealTrading,
-  type Admitted,
-  type Contract,
-  type MarketHold,
-  type MarketObservation,
-  type RefusalReason,
-} from './contract.js'
+import { sealTrading, type Admitted, type Contract, type RefusalReason } from './contract.js'
 import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
 import { refuseIndexLag } from './index-lag.js'
 import { fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'

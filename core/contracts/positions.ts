@@ -5,7 +5,7 @@ import type { Refusal } from '../entry/refusals.js'
 import type { LiveOrder } from '../model/live-order.js'
 import type { Order, Side } from '../model/order.js'
 import { amountE18, E18, type AmountE18, type PriceE18 } from '../money.js'
-import type { Pair, Pairing } from './contract.js'
+import type { Pair, Pairing, PositionEntry } from './contract.js'
 import { expectedPosition, isInFlight, reducible } from './margin-purse.js'
 import { sizeOf } from './perpetual-margin.js'
 
@@ -68,17 +68,6 @@ export function refuseReduceOnly(
   if (position === undefined) return marketRefusals.positionUnreadable
   if (position === 0n) return marketRefusals.reduceOnlyFlat
   return position > 0n === (side === 'buy') ? marketRefusals.reduceOnlySameSide : undefined
-}
-
-/** The position that the venue's own fills of an account in one market add up to. */
-export interface PositionEntry {
-  /** Signed, at 1e18: positive is long. */
-  readonly size: bigint
-  /**
-   * Σ price × size of what is open, with the sign of the size, at 1e36. A reduction takes its share of it, truncated
-   * toward zero. Undefined after a reversed fill, until the position is flat again.
-   */
-  readonly cost: bigint | undefined
 }
 
 /** A fill as it moves a position. */

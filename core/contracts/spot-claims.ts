@@ -1,4 +1,5 @@
 import type { Market } from '../model/market.js'
+import type { AccountFacts, MarketFacts } from '../model/observation.js'
 import type { PriceE18 } from '../money.js'
 import { balancesOf } from './balances.js'
 import {
@@ -9,7 +10,6 @@ import {
   type ClaimKey,
   type MatchTerms,
 } from './claims.js'
-import type { AccountFacts, MarketFacts } from './contract.js'
 import { notionalFloor } from './fees.js'
 import { cngnValue, exposedSurplus } from './future-margin.js'
 

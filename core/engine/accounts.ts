@@ -1,36 +1,9 @@
-import type { Address } from '../action.js'
-import type { AccountFacts, Cost, Purse } from '../contracts/contract.js'
-import type { Match } from '../model/change.js'
-import type { Hold, LiveOrder } from '../model/live-order.js'
+import type { Hold } from '../model/hold.js'
+import type { LiveOrder, Account } from '../model/live-order.js'
 import { ACCOUNTS_IDLE_MAX } from '../model/limits.js'
+import type { Match } from '../model/match.js'
+import type { Cost, Purse, AccountObservation } from '../model/observation.js'
 import type { MatcherState } from './state.js'
-
-/** What the chain shows of a subaccount at one block: whose it is, and the facts that its contract reads. */
-export interface AccountObservation<Facts = AccountFacts> {
-  readonly subaccountId: bigint
-  /** The part that the market's contract type declares and reads. */
-  readonly facts: Facts
-  /** The owner that the matching contract has recorded; absent while that contract does not hold the account. */
-  readonly custodyOwner?: Address
-  /** The owner has asked to take the account out of the matching contract's hands. */
-  readonly leaving: boolean
-  /** The block of which all of this is true, and its time in unix seconds. */
-  readonly blockNumber: bigint
-  readonly blockTimeSec: number
-}
-
-/** The state of a subaccount that has, or lately had, orders in the market. */
-export interface Account {
-  readonly subaccountId: bigint
-  /** The newest observation; absent while the account has not been read. */
-  observed: AccountObservation | undefined
-  /** What the account has and has reserved, kept by the market's contract. */
-  readonly purse: Purse
-  /** The account's live orders, by placement. */
-  readonly orders: Set<LiveOrder>
-  /** Orders that may wait for the account to change; whether one still does follows from its hold. */
-  readonly waiting: Set<LiveOrder>
-}
 
 /** The account of a new order; it is created with its first order. */
 export function accountFor(state: MatcherState, subaccountId: bigint): Account {

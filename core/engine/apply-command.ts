@@ -11,17 +11,13 @@ import {
 import { applySettlement } from './apply-settlement.js'
 import { applyCancelAll, applyCancelOrders, continueMassCancels } from './cancel-many.js'
 import { applyReduction } from './change-order.js'
-import type { AskedReason, Change } from '../model/change.js'
+import type { Change } from '../model/change.js'
 import { followClock, holdForClock } from './clock.js'
 import { markByCode, noteCodeSigner } from './code-signers.js'
 import { forgetOldFailures } from './code-windows.js'
 import type { Command, LoggedCommand } from '../model/command.js'
-import {
-  answerOrder,
-  COMMAND_REFUSED,
-  rememberRefused,
-  type CommandAnswer,
-} from '../model/command-answer.js'
+import { answerOrder, COMMAND_REFUSED, type CommandAnswer } from '../model/command-answer.js'
+import type { AskedReason } from '../model/hold.js'
 import { earliestMs, takeDueDeadline, type Deadline } from './deadlines.js'
 import { whyUnderivable } from './derive.js'
 import {
@@ -43,6 +39,7 @@ import {
 import { endWithKey, isExpired, isExpiring, statusOf, type LiveOrder } from '../model/live-order.js'
 import { followHolds, holdExpiring, releaseHold } from './match.js'
 import { applyPlacement } from './place-order.js'
+import { rememberRefused } from './refused-orders.js'
 import { continueReviews, observeAccount, observeMarket } from './review-account.js'
 import { forgetOldPairs } from './signer-pairs.js'
 import { nextDeadlineMs, scheduleOrder, type MatcherState } from './state.js'

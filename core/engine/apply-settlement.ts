@@ -1,4 +1,3 @@
-import { fillsOf, type Match } from '../model/change.js'
 import type { SettlementOutcome } from '../model/command.js'
 import { REFUSAL_HOLD_MS } from '../model/limits.js'
 import {
@@ -8,6 +7,7 @@ import {
   settlePending,
   type LiveOrder,
 } from '../model/live-order.js'
+import { fillsOf, type Match } from '../model/match.js'
 import { amountE18 } from '../money.js'
 import { givePlaces } from './code-windows.js'
 import { isImmediate, SETTLEMENT_FAILED } from './controls.js'

@@ -1,14 +1,7 @@
 import { assert } from '../assert.js'
-import type { LiveOrder } from '../model/live-order.js'
+import type { LiveOrder, Level } from '../model/live-order.js'
 import type { Side } from '../model/order.js'
 import type { PriceE18 } from '../money.js'
-
-/** All orders of one side at one price, first in first out by rank. */
-export interface Level {
-  readonly price: PriceE18
-  first: LiveOrder
-  last: LiveOrder
-}
 
 /** One side of the book: levels from worst to best, so that most insertions and removals are at the array's end. */
 interface Ladder {

@@ -1,63 +1,19 @@
 import type { Address } from '../action.js'
-import type { AskedReason, EndReason } from '../model/change.js'
+import type { CancelOutcome, CancelsAnswer } from '../model/command-answer.js'
 import type { Command } from '../model/command.js'
+import type { AskedReason, EndReason } from '../model/hold.js'
 import { CANCEL_ROOM_OF_COMMAND } from '../model/limits.js'
 import type { LiveOrder } from '../model/live-order.js'
-import type { Side } from '../model/order.js'
-import type { AmountE18 } from '../money.js'
 import { cancelOrder, type Step } from './emit-change.js'
 import { leaseOf } from './lease-id.js'
 import { ownFilled } from './order-sums.js'
-import type { MatcherState } from './state.js'
-
-/** The orders of an owner that are cancelled together; absent members: of every side, subaccount, lease and signer. */
-export interface CancelScope {
-  readonly owner: Address
-  readonly side?: Side
-  readonly subaccountId?: bigint
-  readonly leaseId?: string
-  readonly signer?: Address
-}
-
-/** A cancel of many orders that one step did not finish: what is left of it is matched no more. */
-export interface MassCancel extends CancelScope {
-  /** Of placement: later orders are not meant. */
-  readonly upToRank: number
-  readonly reason: EndReason
-}
+import type { MatcherState, CancelScope, MassCancel } from './state.js'
 
 /** Cancels by owner, those of one owner in their order. */
 export function byOwner(cancels: Iterable<MassCancel>): Map<Address, readonly MassCancel[]> {
   const grouped = new Map<Address, readonly MassCancel[]>()
   for (const each of cancels) grouped.set(each.owner, [...(grouped.get(each.owner) ?? []), each])
   return grouped
-}
-
-/** What became of one order of a cancel. */
-export type CancelOutcome =
-  /** What was open is cancelled; `pending` still settles. */
-  | ({ readonly kind: 'cancelled' } & OrderAmounts)
-  /** Nothing was open; what a failed settlement would return is cancelled. */
-  | ({ readonly kind: 'settling' } & OrderAmounts)
-  | {
-      readonly kind: 'not_cancelled'
-      readonly orderId: string
-      readonly code: 'active_order_not_found' | 'order_of_another_owner'
-    }
-
-interface OrderAmounts {
-  readonly orderId: string
-  readonly nonce: bigint
-  readonly filled: AmountE18
-  readonly pending: AmountE18
-}
-
-/** Answer to a cancel of many orders. */
-export interface CancelsAnswer {
-  readonly kind: 'cancels'
-  readonly outcomes: readonly CancelOutcome[]
-  /** Orders that the next steps cancel; they are not matched meanwhile. */
-  readonly left: number
 }
 
 /** About the bytes that a cancelled order takes in a block; a client's texts take up to three for each unit. */

@@ -1,6 +1,5 @@
 import { assert } from '../assert.js'
-import { endsWithKey, type LiveOrder } from '../model/live-order.js'
-import type { Account } from './accounts.js'
+import { endsWithKey, type LiveOrder, type Account } from '../model/live-order.js'
 import { listWindows } from './code-windows.js'
 import { listDeadlines } from './deadlines.js'
 import {
@@ -12,16 +11,6 @@ import {
   type OrderSnapshot,
 } from './snapshot.js'
 import type { MatcherState } from './state.js'
-
-/**
- * Rows of a state as they were at one moment, while steps go on changing it. A step calls `keep` before it changes an
- * order, and `keepAccount` before it changes an account: the row of that moment is then made and kept. All other rows are
- * made when they are read.
- */
-export interface Capture {
-  keep(live: LiveOrder): void
-  keepAccount(account: Account): void
-}
 
 /** A state of one moment, to be read once while steps go on, orders before the ends of their keys. */
 export interface CapturedState {

@@ -1,6 +1,6 @@
-import { ENDED_BY_ACCOUNT, type AskedReason } from '../model/change.js'
 import { answerOrder, type CommandAnswer, type RefusedByMarket } from '../model/command-answer.js'
 import type { Command } from '../model/command.js'
+import { ENDED_BY_ACCOUNT, type AskedReason } from '../model/hold.js'
 import { LIVE_ORDERS_MAX } from '../model/limits.js'
 import { isExpired, statusOf, type LiveOrder } from '../model/live-order.js'
 import type { Order } from '../model/order.js'

@@ -4,14 +4,6 @@ import type { Step } from './emit-change.js'
 import { holdMarket, liftHold } from './holds.js'
 import type { MatcherState } from './state.js'
 
-/** The clock of the log beside the one of the chain, at one moment; unix milliseconds. */
-export interface ClockSeen {
-  /** Time of the command that brought it. */
-  readonly atMs: number
-  /** The chain's time then: that of its newest block, and what has passed since the block arrived. */
-  readonly chainMs: number
-}
-
 /** Why a market is held while its clock cannot be trusted. */
 const CLOCK_SKEW = { reason: 'clock_skew' } as const
 

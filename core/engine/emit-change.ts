@@ -6,10 +6,9 @@ import {
   type ChangeBase,
   type ChangeFacts,
   type ChangeKind,
-  type EndReason,
-  type Match,
 } from '../model/change.js'
 import type { LoggedCommand, ReversedLeg } from '../model/command.js'
+import type { EndReason } from '../model/hold.js'
 import { CANCEL_ROOM_PER_STEP } from '../model/limits.js'
 import {
   endsWithKey,
@@ -18,6 +17,7 @@ import {
   statusOf,
   type LiveOrder,
 } from '../model/live-order.js'
+import type { Match } from '../model/match.js'
 import { amountE18 } from '../money.js'
 import { leaveAccount } from './accounts.js'
 import { addToBook, removeFromBook } from './book.js'

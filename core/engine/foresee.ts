@@ -1,13 +1,14 @@
-import type { MarketObservation } from '../contracts/contract.js'
-import { rulesOf, type MarketOpening, type MarketStanding } from '../model/market-terms.js'
+import { rulesOf, type MarketOpening } from '../model/market-terms.js'
 import { amountE18, type AmountE18 } from '../money.js'
-import type { AccountObservation } from './accounts.js'
 import { applyCommand, type AppliedCommand } from './apply-command.js'
-import type { Change, Match } from '../model/change.js'
+import type { Change } from '../model/change.js'
 import type { Command } from '../model/command.js'
 import type { RefusedCommand, StandingOrder } from '../model/command-answer.js'
+import type { MarketStanding } from '../model/market.js'
+import type { Match } from '../model/match.js'
+import type { MarketObservation, AccountObservation } from '../model/observation.js'
 import type { Order, OrderProgress } from '../model/order.js'
-import { emptyMatcherState } from './state.js'
+import { emptyMatcherState } from './empty-state.js'
 
 /** A market as it stands, of which the book is given apart. */
 export interface ForeseenMarket {

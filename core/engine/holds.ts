@@ -1,7 +1,6 @@
-import type { Blame } from '../contracts/claims.js'
-import type { MarketHold } from '../contracts/contract.js'
 import { venueFaultOf } from '../contracts/faults.js'
 import type { SettlementOutcome } from '../model/command.js'
+import type { Hold, MarketHold } from '../model/hold.js'
 import {
   FAULT_HOLD_MAX_MS,
   FAULT_HOLD_MS,
@@ -9,23 +8,15 @@ import {
   REFUSALS_MAX,
   REFUSALS_SPAN_MS,
 } from '../model/limits.js'
-import type { Hold, LiveOrder } from '../model/live-order.js'
-import { OPEN, type MarketStanding } from '../model/market-terms.js'
+import type { LiveOrder } from '../model/live-order.js'
+import { OPEN, type MarketStanding } from '../model/market.js'
+import type { Blame } from '../model/match.js'
 import type { PriceE18 } from '../money.js'
 import { isUnnamed } from '../revert.js'
 import { holdForAccount } from './accounts.js'
 import { isByCode } from './code-signers.js'
 import { markCancelled, type Step } from './emit-change.js'
-import { scheduleOrder } from './state.js'
-
-/**
- * What may hold a whole market: an operator, a restored gap, a clock that is off, the facts that its contract's gate reads, or a
- * fault of the chain that no order caused. Each cause has at most one hold, which it sets and lifts without regard to the others.
- */
-export type HoldCause = 'operator' | 'restored' | 'clock' | 'facts' | 'chain'
-
-/** The market's holds, by cause. While there is one, orders rest visibly and nothing crosses. */
-export type MarketHolds = Map<HoldCause, MarketHold>
+import { scheduleOrder, type HoldCause, type MarketHolds } from './state.js'
 
 /** Holds the market at once; a hold of the same cause is replaced. */
 export function holdMarket(step: Step, cause: HoldCause, hold: MarketHold): void {
@@ -74,16 +65,6 @@ export function refreshHolds(step: Step): void {
   for (const [cause, { untilMs }] of state.holds) {
     if (untilMs !== undefined && untilMs <= state.nowMs) liftHold(step, cause)
   }
-}
-
-/** A fault of the chain that may forbid every match of the market; forgotten with the next fill. */
-export interface ChainFault {
-  /** The revert with which it shows. */
-  readonly revert: string
-  /** The accounts of the first pair that it hit, if only that has been seen; empty once the fault is the venue's. */
-  readonly accounts: readonly bigint[]
-  /** How long the market was last held for it; 0 while it was not. */
-  readonly holdMs: number
 }
 
 type Reverted = Extract<SettlementOutcome, { kind: 'reverted' }>

@@ -1,50 +1,18 @@
 import type { CancelReason } from '../../interface/reasons.js'
-import type { Address } from '../action.js'
 import { assert } from '../assert.js'
+import type { CancelsAnswer, LeaseAnswer, LeaseRefused } from '../model/command-answer.js'
 import type { Command } from '../model/command.js'
 import { LEASES_MAX } from '../model/limits.js'
 import type { Order } from '../model/order.js'
-import { cancelScope, type CancelsAnswer } from './cancel-many.js'
+import { cancelScope } from './cancel-many.js'
 import type { Step } from './emit-change.js'
 import { leaseOf } from './lease-id.js'
-import type { MatcherState } from './state.js'
+import type { MatcherState, Lease, Leases } from './state.js'
 
 /** `cancel_reason` of a socket's orders when the socket is gone. */
 export const CANCEL_ON_DISCONNECT = 'cancel_on_disconnect'
 /** `cancel_reason` of an owner's orders when the owner has not renewed in time. */
 export const CANCEL_ALL_AFTER = 'cancel_all_after'
-
-/**
- * A promise to cancel: when it ends, the market cancels the orders that were placed under it. It is in the log, so that it
- * holds whatever else is down: a matcher that starts after its end cancels before it does anything else.
- */
-export interface Lease {
-  readonly owner: Address
-  /** Of a socket: its orders name it. Absent: all orders of the owner are meant. */
-  readonly leaseId?: string
-  /** Unix milliseconds of market time. */
-  readonly endsAtMs: number
-  /** Set while market time stood still: its seconds count from where time goes on. */
-  readonly awaitsTime?: true
-}
-
-/** All leases of a market, by lease id, or by owner where the lease covers all orders of one. */
-export interface Leases {
-  readonly byKey: Map<string, Lease>
-  /** No lease ends before; at most the earliest end. */
-  dueMs: number
-}
-
-/** Answer to a lease that was set; `endsAtMs` is 0 when there is none any more. */
-export interface LeaseAnswer {
-  readonly kind: 'lease'
-  readonly endsAtMs: number
-}
-
-export interface LeaseRefused {
-  readonly kind: 'refused'
-  readonly code: 'lease_ended' | 'too_many_leases'
-}
 
 export const leasesOf = (list: Iterable<Lease>): Leases => {
   const byKey = new Map(Array.from(list, (lease) => [keyOf(lease), lease]))

@@ -1,18 +1,16 @@
-import type { Cost, Pairing } from '../contracts/contract.js'
-import type { EndReason, HoldReason, Match } from '../model/change.js'
+import type { HoldReason } from '../../interface/reasons.js'
+import type { Pairing } from '../contracts/contract.js'
+import { POST_ONLY_WOULD_CROSS } from '../model/command-answer.js'
+import type { Hold, EndReason } from '../model/hold.js'
 import {
   CONGESTION_HOLD_MS,
   PASSED_OVER_MAX,
   PENDING_MATCHES_MAX,
   SWEEP_MAX_MATCHES,
 } from '../model/limits.js'
-import {
-  addPending,
-  isExpiring,
-  openAmount,
-  type Hold,
-  type LiveOrder,
-} from '../model/live-order.js'
+import { addPending, isExpiring, openAmount, type LiveOrder } from '../model/live-order.js'
+import type { Match } from '../model/match.js'
+import type { Cost } from '../model/observation.js'
 import { amountE18, type AmountE18 } from '../money.js'
 import { whyNotMatched, whyNotOpen } from './accounts.js'
 import { DISABLED_REASON } from './apply-market.js'
@@ -37,7 +35,6 @@ import {
   type Step,
 } from './emit-change.js'
 import { holdUnfit, holdUntil, refreshHolds } from './holds.js'
-import { POST_ONLY_WOULD_CROSS } from './post-only.js'
 import { barredOf, mayBeBarred } from './signer-pairs.js'
 import { scheduleOrder, type MatcherState } from './state.js'
 import { takeRoom, whyShut, withoutRoom } from './window-room.js'

@@ -1,8 +1,8 @@
 import { tradingOf } from '../contracts/registry.js'
 import { divHalfUp } from '../decimal.js'
-import { isLiving, type Change } from '../model/change.js'
+import type { Change } from '../model/change.js'
 import type { Market } from '../model/market.js'
-import type { Order, OrderProgress, OrderStatus } from '../model/order.js'
+import { isLiving, type Order, type OrderProgress, type OrderStatus } from '../model/order.js'
 import {
   amountE18,
   priceE18,

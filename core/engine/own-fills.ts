@@ -1,42 +1,9 @@
-import type { Address, Hex } from '../action.js'
+import type { Address } from '../action.js'
 import { assert } from '../assert.js'
-import type { Change, Match } from '../model/change.js'
-import type { Order, Side } from '../model/order.js'
-import { quoteE18, type AmountE18, type PriceE18, type QuoteE18 } from '../money.js'
-
-/** The state of a match for one of its orders. A failed one may still settle, and a settled one be reversed. */
-export type FillStatus = 'pending' | 'settled' | 'failed' | 'reversed'
-
-/** One order's leg of a match, from the proposal on. */
-export interface FillEvent {
-  readonly settlementId: string
-  readonly orderId: string
-  readonly owner: Address
-  /** Absent where the order has ended before the event and its match is not pending. */
-  readonly subaccountId: bigint | undefined
-  readonly status: FillStatus
-  readonly liquidity: 'maker' | 'taker'
-  /** Engine side of the order. */
-  readonly side: Side
-  /** The maker's limit price. */
-  readonly price: PriceE18
-  readonly amount: AmountE18
-  /** What the order pays, in quote. */
-  readonly fee: QuoteE18
-  /** Market time of the event, unix milliseconds. */
-  readonly atMs: number
-  /** Of a fill: settled, or reversed since. */
-  readonly trade:
-    | {
-        readonly tradeId: number
-        readonly txHash: Hex
-        readonly blockNumber: bigint
-        readonly markPrice: PriceE18 | undefined
-      }
-    | undefined
-  /** Why it failed or was reversed: the name of the revert. */
-  readonly revert: string | undefined
-}
+import type { Change } from '../model/change.js'
+import type { Match, FillEvent } from '../model/match.js'
+import type { Order } from '../model/order.js'
+import { quoteE18 } from '../money.js'
 
 /** The legs of a market's matches, folded from its feed. */
 export interface OwnFills {

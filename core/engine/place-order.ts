@@ -1,14 +1,13 @@
-import type { EndReason } from '../model/change.js'
 import {
-  isOneTooMany,
   OPEN_ORDER_LIMIT,
-  rememberRefused,
   SIGNER_ORDER_LIMIT,
   standingOrder,
+  POST_ONLY_WOULD_CROSS,
   type CommandAnswer,
   type RefusedByMarket,
 } from '../model/command-answer.js'
 import type { Command } from '../model/command.js'
+import type { EndReason } from '../model/hold.js'
 import {
   LIVE_ORDERS_MAX,
   PASSED_OVER_MAX,
@@ -44,7 +43,8 @@ import {
   type Passed,
   type Proposal,
 } from './match.js'
-import { bookedOrder, POST_ONLY_WOULD_CROSS } from './post-only.js'
+import { bookedOrder } from './post-only.js'
+import { isOneTooMany, rememberRefused } from './refused-orders.js'
 import { observeIfNewer } from './review-account.js'
 import { joinOwner, scheduleOrder, type MatcherState } from './state.js'
 import { isBeyondTrust, whyShut } from './window-room.js'

@@ -10,9 +10,6 @@ import { barredOf } from './signer-pairs.js'
 import type { MatcherState } from './state.js'
 import { withoutRoom } from './window-room.js'
 
-/** Code of the refusal, and `cancel_reason` of an order that would be the taker of a match after all. */
-export const POST_ONLY_WOULD_CROSS = 'post_only_would_cross'
-
 /**
  * A new order as the market books it. A post-only order that would meet an order of the other side is booked one tick behind
  * the first of them, if it asks for it; undefined when the market refuses it, also where that price is out of reach. An order

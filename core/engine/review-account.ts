@@ -1,14 +1,8 @@
-import type { MarketObservation } from '../contracts/contract.js'
-import { ENDED_BY_ACCOUNT } from '../model/change.js'
+import { ENDED_BY_ACCOUNT } from '../model/hold.js'
 import { REVIEWED_MAX_PER_STEP } from '../model/limits.js'
-import { statusOf, type LiveOrder } from '../model/live-order.js'
-import {
-  mayReturn,
-  setObserved,
-  whyNotStay,
-  type Account,
-  type AccountObservation,
-} from './accounts.js'
+import { statusOf, type LiveOrder, type Account } from '../model/live-order.js'
+import type { MarketObservation, AccountObservation } from '../model/observation.js'
+import { mayReturn, setObserved, whyNotStay } from './accounts.js'
 import { bestOf } from './book.js'
 import { cancelOrder, type Step } from './emit-change.js'
 import { holdUnfit } from './holds.js'

@@ -1,6 +1,8 @@
 import type { Hex } from '../action.js'
-import { isLiving, type Change, type Fill, type Match } from '../model/change.js'
-import type { ReversedLeg, SettlementReversal, PublishedFill } from '../model/command.js'
+import type { Change } from '../model/change.js'
+import type { ReversedLeg, SettlementReversal } from '../model/command.js'
+import type { Fill, Match, PublishedFill } from '../model/match.js'
+import { isLiving } from '../model/order.js'
 import type { AmountE18 } from '../money.js'
 
 /** The final outcome of a settlement. */

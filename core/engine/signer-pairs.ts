@@ -1,4 +1,4 @@
-import type { Address } from '../action.js'
+import type { Hold } from '../model/hold.js'
 import {
   FAILED_PAIRS_MAX,
   PAIR_FORGOTTEN_MS,
@@ -6,27 +6,11 @@ import {
   PAIR_WAIT_MAX_MS,
   PAIR_WAIT_MS,
 } from '../model/limits.js'
-import type { Hold, LiveOrder } from '../model/live-order.js'
+import type { LiveOrder } from '../model/live-order.js'
 import { isByCode } from './code-signers.js'
-import type { MatcherState } from './state.js'
+import type { MatcherState, FailedPair, FailedPairs } from './state.js'
 
 // What the market keeps of signers whose matches have failed without proof against either side (SET-025, SET-026).
-
-/** Two signers whose match has failed, and for how long they do not match since then. */
-export interface FailedPair {
-  /** In the order of their texts. */
-  readonly signers: readonly [Address, Address]
-  /** Market time, unix milliseconds. */
-  readonly failedAtMs: number
-  readonly waitMs: number
-}
-
-export interface FailedPairs {
-  /** The pair that failed longest ago first. */
-  readonly byKey: Map<string, FailedPair>
-  /** How many of the pairs have the signer; absent while none has. Follows from the pairs. */
-  readonly bySigner: Map<Address, number>
-}
 
 /** The inverse of listing `byKey`. */
 export function failedPairsOf(list: Iterable<FailedPair>): FailedPairs {

@@ -1,14 +1,11 @@
 import type { Address } from '../action.js'
 import { assert } from '../assert.js'
 import { amountE18, type PriceE18 } from '../money.js'
-import type { MarketHold, MarketObservation, PurseSnapshot } from '../contracts/contract.js'
 import type { MarketIdentity, MarketRules } from '../model/market-terms.js'
 import { tradingOf } from '../contracts/registry.js'
-import { joinAccount, newAccount, type Account, type AccountObservation } from './accounts.js'
+import { joinAccount, newAccount } from './accounts.js'
 import { addToBook, emptyBook } from './book.js'
-import { byOwner, type MassCancel } from './cancel-many.js'
-import type { Match } from '../model/change.js'
-import type { ClockSeen } from './clock.js'
+import { byOwner } from './cancel-many.js'
 import {
   codeWindowsOf,
   type CodeTrials,
@@ -17,13 +14,32 @@ import {
   type WindowsOfMatch,
 } from './code-windows.js'
 import type { RefusedByMarket } from '../model/command-answer.js'
+import type { MarketHold } from '../model/hold.js'
 import { deadlinesOf, type Deadline } from './deadlines.js'
 import { assertEngineVersion } from './engine-version.js'
-import { standingOf, type ChainFault, type HoldCause } from './holds.js'
-import { leasesOf, type Lease } from './leases.js'
-import { endWithKey, newLiveOrder, openAmount, type LiveOrder } from '../model/live-order.js'
-import { failedPairsOf, type FailedPair } from './signer-pairs.js'
-import { joinOwner, knownOrder, type MatcherState } from './state.js'
+import { standingOf } from './holds.js'
+import { leasesOf } from './leases.js'
+import {
+  endWithKey,
+  newLiveOrder,
+  openAmount,
+  type LiveOrder,
+  type Account,
+} from '../model/live-order.js'
+import type { Match } from '../model/match.js'
+import type { MarketObservation, PurseSnapshot, AccountObservation } from '../model/observation.js'
+import { failedPairsOf } from './signer-pairs.js'
+import {
+  joinOwner,
+  knownOrder,
+  type MatcherState,
+  type ClockSeen,
+  type ChainFault,
+  type HoldCause,
+  type Lease,
+  type MassCancel,
+  type FailedPair,
+} from './state.js'
 
 /** What follows of an order from the rest: copies, its place in the book, its account, and what is left. */
 type DerivedOfOrder =

@@ -1,30 +1,19 @@
 import type { Address } from '../action.js'
 import { assert } from '../assert.js'
-import type { MarketObservation, Trading } from '../contracts/contract.js'
-import {
-  OPEN,
-  type MarketIdentity,
-  type MarketOpening,
-  type MarketRules,
-  type MarketStanding,
-} from '../model/market-terms.js'
-import { tradingOf } from '../contracts/registry.js'
-import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
-import type { Account } from './accounts.js'
-import { emptyBook, type Book } from './book.js'
-import type { MassCancel } from './cancel-many.js'
-import type { ClockSeen } from './clock.js'
-import type { Capture } from './capture.js'
-import type { Match } from '../model/change.js'
+import type { Trading } from '../contracts/contract.js'
+import type { MarketIdentity, MarketRules } from '../model/market-terms.js'
+import type { AmountE18, PriceE18 } from '../money.js'
+import type { Book } from './book.js'
 import type { RefusedByMarket } from '../model/command-answer.js'
-import { noCodeWindows, type CodeWindows } from './code-windows.js'
+import type { MarketHold, EndReason } from '../model/hold.js'
+import type { CodeWindows } from './code-windows.js'
 import { addDeadline, noDeadlines, type Deadlines } from './deadlines.js'
-import { FIRST_ENGINE_VERSION } from './engine-version.js'
-import type { ChainFault, MarketHolds } from './holds.js'
-import { leasesOf, type Leases } from './leases.js'
 import { EXPIRY_MARGIN_MS } from '../model/limits.js'
-import type { LiveOrder, OwnerOrders } from '../model/live-order.js'
-import { failedPairsOf, type FailedPairs } from './signer-pairs.js'
+import type { LiveOrder, OwnerOrders, Account } from '../model/live-order.js'
+import type { MarketStanding } from '../model/market.js'
+import type { Match } from '../model/match.js'
+import type { MarketObservation } from '../model/observation.js'
+import type { Side } from '../model/order.js'
 import { withOrdinal } from './trade-id.js'
 
 /** The whole state of one market's matcher: a fold over that market's command log. */
@@ -101,45 +90,94 @@ export interface ReversalsDone {
   readonly beyond: Set<number>
 }
 
-/** The state of a market that was just opened. */
-export function emptyMatcherState({ identity, rules, enabled }: MarketOpening): MatcherState {
-  return {
-    identity,
-    rules,
-    enabled,
-    cancelUpToRank: 0,
-    trading: tradingOf(identity),
-    engineVersion: FIRST_ENGINE_VERSION,
-    seq: 0,
-    rank: 0,
-    tradeNo: 0,
-    nowMs: 0,
-    clock: undefined,
-    orders: new Map(),
-    owners: new Map(),
-    book: emptyBook(),
-    matches: new Map(),
-    awaiting: amountE18(0n),
-    deadlines: noDeadlines(),
-    observed: undefined,
-    holds: new Map(),
-    standing: OPEN,
-    closed: false,
-    fault: undefined,
-    refusedPrices: new Set(),
-    failedPairs: failedPairsOf([]),
-    codeSigners: new Set(),
-    windows: noCodeWindows(),
-    accounts: new Map(),
-    idleAccounts: new Set(),
-    reviews: new Set(),
-    lastSourceNo: new Map(),
-    reversals: { upTo: 0, beyond: new Set() },
-    capture: undefined,
-    refusedOrders: new Map(),
-    leases: leasesOf([]),
-    massCancels: new Map(),
-  }
+/** The clock of the log beside the one of the chain, at one moment; unix milliseconds. */
+export interface ClockSeen {
+  /** Time of the command that brought it. */
+  readonly atMs: number
+  /** The chain's time then: that of its newest block, and what has passed since the block arrived. */
+  readonly chainMs: number
+}
+
+/**
+ * What may hold a whole market: an operator, a restored gap, a clock that is off, the facts that its contract's gate reads, or a
+ * fault of the chain that no order caused. Each cause has at most one hold, which it sets and lifts without regard to the others.
+ */
+export type HoldCause = 'operator' | 'restored' | 'clock' | 'facts' | 'chain'
+
+/** The market's holds, by cause. While there is one, orders rest visibly and nothing crosses. */
+export type MarketHolds = Map<HoldCause, MarketHold>
+
+/** A fault of the chain that may forbid every match of the market; forgotten with the next fill. */
+export interface ChainFault {
+  /** The revert with which it shows. */
+  readonly revert: string
+  /** The accounts of the first pair that it hit, if only that has been seen; empty once the fault is the venue's. */
+  readonly accounts: readonly bigint[]
+  /** How long the market was last held for it; 0 while it was not. */
+  readonly holdMs: number
+}
+
+/**
+ * A promise to cancel: when it ends, the market cancels the orders that were placed under it. It is in the log, so that it
+ * holds whatever else is down: a matcher that starts after its end cancels before it does anything else.
+ */
+export interface Lease {
+  readonly owner: Address
+  /** Of a socket: its orders name it. Absent: all orders of the owner are meant. */
+  readonly leaseId?: string
+  /** Unix milliseconds of market time. */
+  readonly endsAtMs: number
+  /** Set while market time stood still: its seconds count from where time goes on. */
+  readonly awaitsTime?: true
+}
+
+/** All leases of a market, by lease id, or by owner where the lease covers all orders of one. */
+export interface Leases {
+  readonly byKey: Map<string, Lease>
+  /** No lease ends before; at most the earliest end. */
+  dueMs: number
+}
+
+/** The orders of an owner that are cancelled together; absent members: of every side, subaccount, lease and signer. */
+export interface CancelScope {
+  readonly owner: Address
+  readonly side?: Side
+  readonly subaccountId?: bigint
+  readonly leaseId?: string
+  readonly signer?: Address
+}
+
+/** A cancel of many orders that one step did not finish: what is left of it is matched no more. */
+export interface MassCancel extends CancelScope {
+  /** Of placement: later orders are not meant. */
+  readonly upToRank: number
+  readonly reason: EndReason
+}
+
+/** Two signers whose match has failed, and for how long they do not match since then. */
+export interface FailedPair {
+  /** In the order of their texts. */
+  readonly signers: readonly [Address, Address]
+  /** Market time, unix milliseconds. */
+  readonly failedAtMs: number
+  readonly waitMs: number
+}
+
+export interface FailedPairs {
+  /** The pair that failed longest ago first. */
+  readonly byKey: Map<string, FailedPair>
+  /** How many of the pairs have the signer; absent while none has. Follows from the pairs. */
+  readonly bySigner: Map<Address, number>
+}
+
+/**
+ * Rows of a state as they were at one moment, while steps go on changing it. A step calls `keep` before it changes an
+ * order, and `keepAccount` before it changes an account: the row of that moment is then made and kept. All other rows are
+ * made when they are read.
+ */
+export interface Capture {
+  keep(live: LiveOrder): void
+  keepAccount(account: Account): void
 }
 
 /** The id of the next trade (REA-014), which is counted as made. */

@@ -1,8 +1,6 @@
-import type { Blame } from '../contracts/claims.js'
 import { quoteE18 } from '../money.js'
 import { isOfSignature } from '../revert.js'
 import { cancelScope } from './cancel-many.js'
-import type { Match } from '../model/change.js'
 import {
   addPoints,
   charge,
@@ -24,6 +22,7 @@ import {
   WINDOW_FAILURES_MAX,
 } from '../model/limits.js'
 import type { LiveOrder } from '../model/live-order.js'
+import type { Match, Blame } from '../model/match.js'
 import { holdUntil } from './holds.js'
 import type { MatcherState } from './state.js'
 import { codeSides, ofOrder, windowsOf } from './window-room.js'

@@ -10,14 +10,14 @@ import {
   type WindowOf,
 } from './code-windows.js'
 import { isByCode } from './code-signers.js'
-import type { EndReason } from '../model/change.js'
+import type { Hold, EndReason } from '../model/hold.js'
 import { isImmediate } from './controls.js'
 import {
   SIGNER_POLL_MIN_MS,
   SIGNER_POLL_MS_PER_ORDER,
   UNGROWN_ORDERS_MAX,
 } from '../model/limits.js'
-import type { Hold, LiveOrder, OwnerOrders } from '../model/live-order.js'
+import type { LiveOrder, OwnerOrders } from '../model/live-order.js'
 import type { Order } from '../model/order.js'
 import type { MatcherState } from './state.js'
 

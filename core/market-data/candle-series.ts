@@ -1,6 +1,7 @@
 import { notionalFloor } from '../contracts/fees.js'
 import { completedTrade } from '../engine/feed.js'
-import type { Change, Fill } from '../model/change.js'
+import type { Change } from '../model/change.js'
+import type { Fill } from '../model/match.js'
 import { amountE18, quoteE18, type AmountE18, type PriceE18, type QuoteE18 } from '../money.js'
 import { CANDLE_INTERVALS_SEC, type Candle, type CandleInterval } from '../records/candle-record.js'
 import type { TradeStats } from '../records/trade-record.js'

@@ -1,68 +1,11 @@
-import type { CancelReason, HoldReason } from '../../interface/reasons.js'
+import type { HoldReason } from '../../interface/reasons.js'
 import type { Address, Hex } from '../action.js'
 import type { MarketTerms } from './market-terms.js'
 import { RESTORED_SEQ_JUMP } from './limits.js'
-import {
-  amountE18,
-  priceE18,
-  quoteE18,
-  type AmountE18,
-  type PriceE18,
-  type QuoteE18,
-} from '../money.js'
-import type { Command, PublishedFill } from './command.js'
-import type { Order, OrderStatus, Side } from './order.js'
-
-/** A proposed match: one maker, one taker, one settlement (SET-001). */
-export interface Match {
-  /** `<market>:<seq of the counterpart's change>`: unique for ever, sent as Idempotency-Key. */
-  readonly settlementId: string
-  readonly makerOrderId: string
-  readonly takerOrderId: string
-  /** The maker's limit price. */
-  readonly price: PriceE18
-  readonly amount: AmountE18
-  /** Taker's total fee in quote; the maker pays none. */
-  readonly takerFee: QuoteE18
-}
-
-/** One order's leg of a settled match. */
-export interface Fill extends Match {
-  readonly liquidity: 'maker' | 'taker'
-  /** Total fee this order paid, in quote. */
-  readonly fee: QuoteE18
-  readonly txHash: Hex
-  readonly blockNumber: bigint
-  /** Number of the trade in its market × 65,536 + the market's ordinal (REA-014); the same on both legs. */
-  readonly tradeId: number
-  /** Engine side of the taker; the maker's is the opposite. */
-  readonly takerSide: Side
-  /** The mark at which the chain booked it, where its contract has one and it could be read. */
-  readonly markPrice?: PriceE18
-}
-
-/** Why an order rests without being in the visible book. */
-export type { HoldReason } from '../../interface/reasons.js'
-
-declare const asked: unique symbol
-/** What the sender of a cancel gave as its reason: any text. */
-export type AskedReason = string & { readonly [asked]: true }
-
-/**
- * Why an order is cancelled: the venue's own reason, the hold that an IOC or FOK order would have got, or what its cancel
- * said. A new reason is one more row of the tables in interface/reasons.ts.
- */
-export type EndReason = CancelReason | HoldReason | AskedReason
-
-/** Holds that end when the order's account or its market's facts change. */
-export const ENDED_BY_ACCOUNT: ReadonlySet<HoldReason> = new Set<HoldReason>([
-  'insufficient_balance',
-  'not_in_custody',
-  'insufficient_margin',
-  'open_interest_cap',
-  'reduce_only',
-  'under_liquidation',
-])
+import { amountE18, priceE18, type AmountE18, type PriceE18 } from '../money.js'
+import type { Command } from './command.js'
+import type { Match, Fill } from './match.js'
+import { isLiving, type Order, type OrderStatus, type Side } from './order.js'
 
 /** What every change carries of its order: the state after the change. */
 export interface ChangeBase {
@@ -186,10 +129,6 @@ export interface Leader {
   readonly id: string
 }
 
-/** Whether an order with this status can still be open later. */
-export const isLiving = (status: OrderStatus): boolean =>
-  status === 'active' || status === 'matching'
-
 /** Why an order is not open after a change, given why it was not before; undefined when it is open, or has ended. */
 export function heldReasonAfter(
   change: Change,
@@ -216,40 +155,6 @@ const resized = (before: Order, desired: AmountE18): Order => ({
   desiredAmount: desired,
   signedDesiredAmount: before.signedDesiredAmount ?? before.desiredAmount,
 })
-
-const NO_FEE = quoteE18(0n)
-
-/** The two legs of a settled match, the maker's first. */
-export function fillsOf(match: Match, published: PublishedFill, takerSide: Side): [Fill, Fill] {
-  return [
-    fillOf(match, published, { takerSide, liquidity: 'maker', fee: NO_FEE }),
-    fillOf(match, published, { takerSide, liquidity: 'taker', fee: match.takerFee }),
-  ]
-}
-
-/** Field by field: spreading three objects takes several times as long. */
-function fillOf(
-  match: Match,
-  published: PublishedFill,
-  leg: Pick<Fill, 'takerSide' | 'liquidity' | 'fee'>,
-): Fill {
-  const fill: { -readonly [Key in keyof Fill]: Fill[Key] } = {
-    settlementId: match.settlementId,
-    makerOrderId: match.makerOrderId,
-    takerOrderId: match.takerOrderId,
-    price: match.price,
-    amount: match.amount,
-    takerFee: match.takerFee,
-    txHash: published.txHash,
-    blockNumber: published.blockNumber,
-    tradeId: published.tradeId,
-    takerSide: leg.takerSide,
-    liquidity: leg.liquidity,
-    fee: leg.fee,
-  }
-  if (published.markPrice !== undefined) fill.markPrice = published.markPrice
-  return fill
-}
 
 const EMPTY: Omit<ChangeBase, 'seq' | 'atMs'> = {
   ...{ orderId: '', owner: '0x0000000000000000000000000000000000000000' },

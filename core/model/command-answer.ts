@@ -1,10 +1,4 @@
-import type { Account } from '../engine/accounts.js'
-import type { CancelsAnswer } from '../engine/cancel-many.js'
-import type { LeaseAnswer, LeaseRefused } from '../engine/leases.js'
-import type { POST_ONLY_WOULD_CROSS } from '../engine/post-only.js'
-import type { MatcherState } from '../engine/state.js'
 import type { AmountE18 } from '../money.js'
-import { REFUSED_ORDERS_MAX } from './limits.js'
 import { progressOf, type LiveOrder } from './live-order.js'
 import type { MarketTerms } from './market-terms.js'
 import type { Order, OrderProgress } from './order.js'
@@ -18,6 +12,9 @@ export const SIGNER_ORDER_LIMIT = 'signer_order_limit'
 /** Code of the refusal of a command of which the step could not derive what it needs. */
 export const COMMAND_REFUSED = 'command_refused'
 
+/** Code of the refusal, and `cancel_reason` of an order that would be the taker of a match after all. */
+export const POST_ONLY_WOULD_CROSS = 'post_only_would_cross'
+
 /** Why the market refused an order that was in its log: it made no change, and its id and nonce are used. */
 export type RefusedByMarket =
   | typeof POST_ONLY_WOULD_CROSS
@@ -28,29 +25,6 @@ export type RefusedByMarket =
   | 'replacement_too_small'
   | 'replacement_ends'
   | typeof COMMAND_REFUSED
-
-/**
- * Whether a further order of the account exceeds `open_order_limit` after `leaving` of its orders have ended. An order counts
- * while anything of it is open, held or pending (MAT-014).
- */
-export function isOneTooMany({ rules }: MatcherState, { orders }: Account, leaving = 0): boolean {
-  const { openOrderLimit = 0 } = rules
-  return openOrderLimit > 0 && orders.size - leaving >= openOrderLimit
-}
-
-/** Remembers a refused order for a repeat of it, and forgets the oldest beyond the bound. */
-export function rememberRefused(
-  { refusedOrders }: MatcherState,
-  orderId: string,
-  code: RefusedByMarket,
-): void {
-  refusedOrders.set(orderId, code)
-  if (refusedOrders.size <= REFUSED_ORDERS_MAX) return
-  for (const oldest of refusedOrders.keys()) {
-    refusedOrders.delete(oldest)
-    return
-  }
-}
 
 /** An order and where it stands. */
 export interface StandingOrder {
@@ -69,6 +43,44 @@ export type CommandAnswer =
   | CancelsAnswer
   | LeaseAnswer
   | RefusedCommand
+
+/** What became of one order of a cancel. */
+export type CancelOutcome =
+  /** What was open is cancelled; `pending` still settles. */
+  | ({ readonly kind: 'cancelled' } & OrderAmounts)
+  /** Nothing was open; what a failed settlement would return is cancelled. */
+  | ({ readonly kind: 'settling' } & OrderAmounts)
+  | {
+      readonly kind: 'not_cancelled'
+      readonly orderId: string
+      readonly code: 'active_order_not_found' | 'order_of_another_owner'
+    }
+
+interface OrderAmounts {
+  readonly orderId: string
+  readonly nonce: bigint
+  readonly filled: AmountE18
+  readonly pending: AmountE18
+}
+
+/** Answer to a cancel of many orders. */
+export interface CancelsAnswer {
+  readonly kind: 'cancels'
+  readonly outcomes: readonly CancelOutcome[]
+  /** Orders that the next steps cancel; they are not matched meanwhile. */
+  readonly left: number
+}
+
+/** Answer to a lease that was set; `endsAtMs` is 0 when there is none any more. */
+export interface LeaseAnswer {
+  readonly kind: 'lease'
+  readonly endsAtMs: number
+}
+
+export interface LeaseRefused {
+  readonly kind: 'refused'
+  readonly code: 'lease_ended' | 'too_many_leases'
+}
 
 export type RefusedCommand =
   | {

@@ -1,12 +1,10 @@
 import type { Address, Hex } from '../action.js'
 import { assert } from '../assert.js'
-import type { Blame } from '../contracts/claims.js'
-import type { MarketObservation } from '../contracts/contract.js'
-import type { AccountObservation } from '../engine/accounts.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'
-import type { Match } from './change.js'
 import type { CloseOut } from './close-out.js'
 import type { MarketOpening, MarketRules } from './market-terms.js'
+import type { Match, PublishedFill, Blame } from './match.js'
+import type { MarketObservation, AccountObservation } from './observation.js'
 import type { Order, OrderStatus, Side } from './order.js'
 
 /**
@@ -212,14 +210,6 @@ export interface SettlementReversal {
   readonly now:
     | { readonly kind: 'success'; readonly txHash: Hex; readonly blockNumber: bigint }
     | { readonly kind: 'reverted'; readonly revert: string; readonly published: PublishedFill }
-}
-
-/** The transaction, block and trade id that the feed published for a settled match. */
-export interface PublishedFill {
-  readonly txHash: Hex
-  readonly blockNumber: bigint
-  readonly tradeId: number
-  readonly markPrice?: PriceE18
 }
 
 /** An order of a reversed settlement. */

@@ -1,20 +1,10 @@
 import type { Address } from '../action.js'
-import type { Account } from '../engine/accounts.js'
-import type { Level } from '../engine/book.js'
 import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
 import { deadlineMs } from '../time.js'
-import { isLiving, type EndReason, type HoldReason } from './change.js'
+import type { Hold, EndReason } from './hold.js'
 import { EXPIRY_MARGIN_MS } from './limits.js'
-import type { Order, OrderProgress, OrderStatus, Side } from './order.js'
-
-/** Why an order rests without being open, and what ends the hold. */
-export interface Hold {
-  readonly reason: HoldReason
-  /** Unix milliseconds of market time at which the hold ends; absent when time does not end it. */
-  readonly untilMs?: number
-  /** What its account must have before it returns, as the market's contract counts it. */
-  readonly needed?: bigint
-}
+import type { Purse, AccountObservation } from './observation.js'
+import { isLiving, type Order, type OrderProgress, type OrderStatus, type Side } from './order.js'
 
 /** Live orders of one owner, by nonce. */
 export type OwnerOrders = Map<bigint, LiveOrder>
@@ -65,6 +55,26 @@ export interface LiveOrder {
   level: Level | undefined
   previous: LiveOrder | undefined
   next: LiveOrder | undefined
+}
+
+/** The state of a subaccount that has, or lately had, orders in the market. */
+export interface Account {
+  readonly subaccountId: bigint
+  /** The newest observation; absent while the account has not been read. */
+  observed: AccountObservation | undefined
+  /** What the account has and has reserved, kept by the market's contract. */
+  readonly purse: Purse
+  /** The account's live orders, by placement. */
+  readonly orders: Set<LiveOrder>
+  /** Orders that may wait for the account to change; whether one still does follows from its hold. */
+  readonly waiting: Set<LiveOrder>
+}
+
+/** All orders of one side at one price, first in first out by rank. */
+export interface Level {
+  readonly price: PriceE18
+  first: LiveOrder
+  last: LiveOrder
 }
 
 /** Whose a new order is. */

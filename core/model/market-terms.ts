@@ -1,6 +1,6 @@
 import { formatDecimal } from '../decimal.js'
 import { quoteE18 } from '../money.js'
-import type { Market } from './market.js'
+import type { Market, MarketStanding } from './market.js'
 
 /** What of a market is fixed once its log has opened it. */
 export type MarketIdentity = Readonly<
@@ -40,23 +40,10 @@ export interface MarketOpening {
   readonly enabled: boolean
 }
 
-/**
- * How a market trades now. `open`: orders are taken and match. `paused`: an operator has paused it; new orders are
- * refused. `held`: orders are taken and rest, nothing matches.
- */
-export interface MarketStanding {
-  readonly status: 'open' | 'paused' | 'held'
-  /** Why; absent while it is open. */
-  readonly reason?: string
-}
-
 /** A market as its feed states it: when it opens, and after each change of it. */
 export interface MarketTerms extends MarketOpening {
   readonly standing: MarketStanding
 }
-
-/** The standing of a market that trades. */
-export const OPEN: MarketStanding = Object.freeze({ status: 'open' })
 
 /** The identity alone, without what else the value carries. */
 function identityOf(market: MarketIdentity): MarketIdentity {

@@ -1,6 +1,5 @@
 import type { Address } from '../action.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'
-import type { MarketStanding } from './market-terms.js'
 
 /** The kinds of contract that a market may trade. */
 export type ContractType = Market['contractType']
@@ -26,6 +25,19 @@ export interface OrderEntrySpec {
   readonly name: string
   readonly orientation: 'inverted' | 'identity'
 }
+
+/**
+ * How a market trades now. `open`: orders are taken and match. `paused`: an operator has paused it; new orders are
+ * refused. `held`: orders are taken and rest, nothing matches.
+ */
+export interface MarketStanding {
+  readonly status: 'open' | 'paused' | 'held'
+  /** Why; absent while it is open. */
+  readonly reason?: string
+}
+
+/** The standing of a market that trades. */
+export const OPEN: MarketStanding = Object.freeze({ status: 'open' })
 
 /** What every market has, whatever it trades. */
 interface MarketBase {

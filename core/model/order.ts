@@ -1,6 +1,6 @@
+import type { HoldReason } from '../../interface/reasons.js'
 import type { ActionJson, Address, Hex } from '../action.js'
 import type { AmountE18, FeePerUnitE18, PriceE18 } from '../money.js'
-import type { HoldReason } from './change.js'
 
 export type Side = 'buy' | 'sell'
 export type OrderStatus = 'active' | 'matching' | 'filled' | 'cancelled' | 'expired'
@@ -89,3 +89,7 @@ export interface OrderProgress {
   readonly cancelReason?: string
   readonly cancelledAtMs?: number
 }
+
+/** Whether an order with this status can still be open later. */
+export const isLiving = (status: OrderStatus): boolean =>
+  status === 'active' || status === 'matching'

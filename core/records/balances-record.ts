@@ -1,7 +1,6 @@
 import type { AccountBalances, TokenBalance } from '../../interface/balances.js'
 import type { OwnAccount } from '../../interface/explanation.js'
 import type { Address } from '../action.js'
-import type { MarketObservation } from '../contracts/contract.js'
 import {
   NO_CLAIMS,
   type Claims,
@@ -12,6 +11,7 @@ import {
 import { contractOf } from '../contracts/registry.js'
 import { formatDecimal } from '../decimal.js'
 import type { Market } from '../model/market.js'
+import type { MarketObservation } from '../model/observation.js'
 import { isoTime } from '../time.js'
 
 /** An account as one block of the chain shows it. */

@@ -1,9 +1,9 @@
 import type { MarketEntry, MarketFields, TradingStatus } from '../../interface/market.js'
-import type { MarketObservation } from '../contracts/contract.js'
 import type { IndexLag } from '../contracts/index-lag.js'
 import { contractOf } from '../contracts/registry.js'
 import { formatDecimal } from '../decimal.js'
 import type { Market } from '../model/market.js'
+import type { MarketObservation } from '../model/observation.js'
 
 /** What the market entry and the order record both say about a market. */
 export function marketFields(market: Market): MarketFields {

@@ -1,14 +1,14 @@
 import type { Database } from 'better-sqlite3'
 import { orderText } from '../../bus-schemas/orders.js'
 import { assert } from '../../core/assert.js'
+import type { PositionEntry } from '../../core/contracts/contract.js'
 import {
   afterFill,
   afterReversal,
   NO_ENTRY,
-  type PositionEntry,
   type PositionMove,
 } from '../../core/contracts/positions.js'
-import type { Fill } from '../../core/model/change.js'
+import type { Fill } from '../../core/model/match.js'
 import type { Side } from '../../core/model/order.js'
 
 interface EntryRow {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { assert } from '../../core/assert.js'
-import type { HoldReason } from '../../core/model/change.js'
+import type { HoldReason } from '../../core/model/hold.js'
 import type { Order } from '../../core/model/order.js'
 import { amountE18, priceE18, type AmountE18, type PriceE18 } from '../../core/money.js'
 import type { Hex } from '../../core/action.js'

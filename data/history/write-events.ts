@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import type { Change, HoldReason } from '../../core/model/change.js'
+import type { Change } from '../../core/model/change.js'
+import type { HoldReason } from '../../core/model/hold.js'
 import { logKey } from '../row-values.js'
 
 /** Most events that are kept of an order; the oldest are deleted first. */

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import { assert } from '../../core/assert.js'
-import type { MarketObservation, PricesAt } from '../../core/contracts/contract.js'
+import type { PricesAt } from '../../core/contracts/contract.js'
 import { contractOf } from '../../core/contracts/registry.js'
 import { bucketStartSec } from '../../core/market-data/candle-series.js'
 import type { Market } from '../../core/model/market.js'
+import type { MarketObservation } from '../../core/model/observation.js'
 import { createReadMarks, createReadRates } from './read-prices.js'
 
 const MINUTE_SEC = 60

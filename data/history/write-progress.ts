@@ -1,7 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import { assert } from '../../core/assert.js'
 import type { OrderSums } from '../../core/engine/order-sums.js'
-import { heldReasonAfter, isLiving, type Change, type HoldReason } from '../../core/model/change.js'
+import { heldReasonAfter, type Change } from '../../core/model/change.js'
+import { isLiving } from '../../core/model/order.js'
+import type { HoldReason } from '../../core/model/hold.js'
 import { blobOf, sumsOfColumns, type SumColumns } from '../row-values.js'
 
 /** What the row of an order keeps from change to change. */

@@ -1,7 +1,7 @@
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
-import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { CloseOut } from '../../core/model/close-out.js'
+import type { MarketObservation } from '../../core/model/observation.js'
 import { MessagesGone, type Bus, type Subscription } from './bus.js'
 
 export interface ObservationsOptions {

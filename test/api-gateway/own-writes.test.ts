@@ -1,9 +1,10 @@
 import { expect } from 'chai'
 import { createMarketRefresh, createOwnWrites } from '../../api-gateway/reads.js'
-import { OPEN, openingOf, type MarketTerms } from '../../core/model/market-terms.js'
+import { openingOf, type MarketTerms } from '../../core/model/market-terms.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { createMarketList } from '../../core/entry/find-market.js'
+import { OPEN } from '../../core/model/market.js'
 import { aMarket } from '../support/builders.js'
 import { eventually } from '../support/eventually.js'
 

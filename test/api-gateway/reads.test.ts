@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { MarketObservation } from '../../core/contracts/contract.js'
 import type { Market } from '../../core/model/market.js'
 import { hidePerpetual } from '../../core/contracts/perpetual-facts.js'
+import type { MarketObservation } from '../../core/model/observation.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import { aFill, aFuture, aMarket, anOrder, aPerp, progressOf } from '../support/builders.js'
 import type { MarketEntry } from '../../interface/market.js'

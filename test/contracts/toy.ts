@@ -1,14 +1,10 @@
 import type { CancelReason, MarketReason } from '../../interface/reasons.js'
 import { assert } from '../../core/assert.js'
-import {
-  sealTrading,
-  type AccountFacts,
-  type Contract,
-  type MarketFacts,
-} from '../../core/contracts/contract.js'
+import { sealTrading, type Contract } from '../../core/contracts/contract.js'
 import { feePerUnitFloor, notionalFloor } from '../../core/contracts/fees.js'
 import type { ContractType } from '../../core/model/market.js'
 import { movesOfBase } from '../../core/contracts/trade-moves.js'
+import type { AccountFacts, MarketFacts } from '../../core/model/observation.js'
 import { amountE18, E18, quoteE18, type PriceE18 } from '../../core/money.js'
 import { struct } from '../../core/wire/compound.js'
 import { flag, priceE18 as priceCodec, uint } from '../../core/wire/codec.js'

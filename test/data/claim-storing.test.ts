@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { OPEN, openingOf, type MarketTerms } from '../../core/model/market-terms.js'
+import { openingOf, type MarketTerms } from '../../core/model/market-terms.js'
+import { OPEN } from '../../core/model/market.js'
 import {
   CHECKPOINT_PAGES,
   prepareClaimWriter,

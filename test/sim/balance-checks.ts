@@ -1,5 +1,5 @@
 import type { Address } from '../../core/action.js'
-import type { Fill } from '../../core/model/change.js'
+import type { Fill } from '../../core/model/match.js'
 import type { Order } from '../../core/model/order.js'
 import { AT, balanceKey, balanceOf, FEE_ACCOUNT, type ChainState } from './chain-state.js'
 import type { SimulatedChain } from './chain.js'

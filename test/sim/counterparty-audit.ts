@@ -1,7 +1,9 @@
 import type { Address } from '../../core/action.js'
-import type { Change, HoldReason, Match } from '../../core/model/change.js'
+import type { Change } from '../../core/model/change.js'
 import type { Market } from '../../core/model/market.js'
+import type { Match } from '../../core/model/match.js'
 import type { Order } from '../../core/model/order.js'
+import type { HoldReason } from '../../interface/reasons.js'
 
 /** Those that the simulated chain knows. */
 const FAULTS_OF_THE_VENUE: ReadonlySet<string> = new Set([

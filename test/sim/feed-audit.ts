@@ -1,17 +1,8 @@
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
-import {
-  heldReasonAfter,
-  isLiving,
-  orderAfter,
-  type Block,
-  type Change,
-  type Fill,
-  type HoldReason,
-  type Match,
-} from '../../core/model/change.js'
+import { heldReasonAfter, orderAfter, type Block, type Change } from '../../core/model/change.js'
 import type { Address } from '../../core/action.js'
-import type { Order, OrderStatus } from '../../core/model/order.js'
+import { isLiving, type Order, type OrderStatus } from '../../core/model/order.js'
 import type { MarketTerms } from '../../core/model/market-terms.js'
 import type { Market } from '../../core/model/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
@@ -20,6 +11,8 @@ import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { isBlamedForOther, isFaultOfVenue, otherOf } from './counterparty-audit.js'
 import { createPairAudit } from './pair-audit.js'
 import { withOrdinal } from '../../core/engine/trade-id.js'
+import type { Fill, Match } from '../../core/model/match.js'
+import type { HoldReason } from '../../interface/reasons.js'
 
 /** An order as the feed tells of it. */
 export interface AuditedOrder {

@@ -8,7 +8,6 @@ import { checkBook } from '../../core/engine/check-state.js'
 import { fillBand, FIXING_SEC, isInBand } from '../../core/contracts/future-prices.js'
 import type { Market } from '../../core/model/market.js'
 import { openingOf } from '../../core/model/market-terms.js'
-import { emptyMatcherState } from '../../core/engine/state.js'
 import { E18, priceE18 } from '../../core/money.js'
 import { isFromFeeds } from '../../data/history/compare-histories.js'
 import { createProjection, HISTORY_MIGRATIONS, historyPath } from '../../data/history/project.js'
@@ -24,6 +23,7 @@ import type { AuditedOrder, FeedAudit } from './feed-audit.js'
 import type { Follower } from './followers.js'
 import type { Traders } from './traders.js'
 import { commandMessages } from '../../bus-schemas/commands.js'
+import { emptyMatcherState } from '../../core/engine/empty-state.js'
 
 /** A simulated venue that has come to rest. */
 export interface RestingVenue {

@@ -1,6 +1,8 @@
 import type { Address } from '../../core/action.js'
-import type { Block, Change, HoldReason, Match } from '../../core/model/change.js'
+import type { Block, Change } from '../../core/model/change.js'
 import { PAIR_FORGOTTEN_MS, PAIR_WAIT_MAX_MS, PAIR_WAIT_MS } from '../../core/model/limits.js'
+import type { Match } from '../../core/model/match.js'
+import type { HoldReason } from '../../interface/reasons.js'
 
 type Reverted = Extract<Change, { kind: 'MatchReverted' }>
 

@@ -1,18 +1,18 @@
 import { balanceFacts } from '../../core/contracts/balances.js'
 import fc from 'fast-check'
 import type { CloseOut } from '../../core/model/close-out.js'
-import type { AccountObservation } from '../../core/engine/accounts.js'
-import type { HoldReason, Match } from '../../core/model/change.js'
 import type {
   Command,
   LoggedCommand,
   ReversedLeg,
   SettlementOutcome,
   SettlementReversal,
-  PublishedFill,
 } from '../../core/model/command.js'
+import type { Match, PublishedFill } from '../../core/model/match.js'
+import type { AccountObservation } from '../../core/model/observation.js'
 import type { OrderProgress } from '../../core/model/order.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
+import type { HoldReason } from '../../interface/reasons.js'
 import { anyOrder } from './arbitrary-orders.js'
 import { anyOpening, anyRulesChange } from './arbitrary-markets.js'
 import {

@@ -5,8 +5,8 @@ import {
   type Block,
   type Change,
   type ChangeBase,
-  type Fill,
 } from '../../core/model/change.js'
+import type { Fill } from '../../core/model/match.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import { anyHold, anyMatch, matchFields } from './arbitraries.js'
 import { anyTerms } from './arbitrary-markets.js'

@@ -8,8 +8,8 @@ import {
   type CancelsKind,
   type CancelsRequest,
 } from '../../bus-schemas/cancels.js'
-import type { CancelOutcome } from '../../core/engine/cancel-many.js'
 import type { Refusal } from '../../core/entry/refusals.js'
+import type { CancelOutcome } from '../../core/model/command-answer.js'
 import { amountE18 } from '../../core/money.js'
 import { anyText } from './arbitraries.js'
 

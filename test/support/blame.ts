@@ -1,6 +1,6 @@
 import type { MatchCall } from '../../chain/contracts/calldata.js'
 import { createGuiltyFinder, type GuiltyDeps } from '../../chain/contracts/find-guilty.js'
-import type { Blame } from '../../core/contracts/claims.js'
+import type { Blame } from '../../core/model/match.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
 import type { World } from './devnet-world.js'
 

@@ -1,4 +1,4 @@
-import type { Change, Fill } from '../../core/model/change.js'
+import type { Change } from '../../core/model/change.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
 import {
   emptySeries,
@@ -6,6 +6,7 @@ import {
   type CandleSeries,
   type HeldCandle,
 } from '../../core/market-data/candle-series.js'
+import type { Fill } from '../../core/model/match.js'
 import type { Candle } from '../../core/records/candle-record.js'
 import { aFill, anOrder } from './builders.js'
 import { aChange } from './changes.js'

@@ -1,7 +1,7 @@
 import { balanceFacts, type BalanceFacts } from '../../core/contracts/balances.js'
 import fc from 'fast-check'
-import type { AccountObservation } from '../../core/engine/accounts.js'
 import type { Command } from '../../core/model/command.js'
+import type { AccountObservation } from '../../core/model/observation.js'
 import { amountE18, E18, quoteE18 } from '../../core/money.js'
 import { commandOf, marketActs, type MarketAct } from './market-commands.js'
 

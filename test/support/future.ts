@@ -1,10 +1,10 @@
-import type { AccountFacts, MarketFacts, MarketObservation } from '../../core/contracts/contract.js'
 import {
   hideFuture,
   hideFutureAccount,
   type FutureAccount,
   type FutureFacts,
 } from '../../core/contracts/future-facts.js'
+import type { AccountFacts, MarketFacts, MarketObservation } from '../../core/model/observation.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import { START_MS } from './matching.js'
 import { e18 } from './perpetual.js'

@@ -1,10 +1,10 @@
-import type { AccountFacts, MarketFacts } from '../../core/contracts/contract.js'
 import {
   hidePerpetual,
   hidePerpetualAccount,
   type PerpetualAccount,
   type PerpetualFacts,
 } from '../../core/contracts/perpetual-facts.js'
+import type { AccountFacts, MarketFacts } from '../../core/model/observation.js'
 import { amountE18, E18, priceE18 } from '../../core/money.js'
 
 /** Decimal text at 1e18; a minus sign is allowed. */

@@ -9,9 +9,10 @@ import type { Address, Hex } from '../../../core/action.js'
 import type { ChainFill } from '../../../core/chain-fill.js'
 import type { Market } from '../../../core/model/market.js'
 import { applyMessage } from '../../../core/engine/apply-message.js'
-import type { Match } from '../../../core/model/change.js'
-import { emptyMatcherState, knownOrder, type MatcherState } from '../../../core/engine/state.js'
+import { emptyMatcherState } from '../../../core/engine/empty-state.js'
+import { knownOrder, type MatcherState } from '../../../core/engine/state.js'
 import { signedAmount } from '../../../core/entry/order-terms.js'
+import type { Match } from '../../../core/model/match.js'
 import {
   journalFiles,
   journalSenders,

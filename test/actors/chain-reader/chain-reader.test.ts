@@ -13,10 +13,9 @@ import {
 } from '../../../actors/chain-reader/follow-accounts.js'
 import { ChainUnreachable } from '../../../chain/reads/client.js'
 import { balancesOf } from '../../../core/contracts/balances.js'
-import type { MarketFacts } from '../../../core/contracts/contract.js'
 import { tradingOf } from '../../../core/contracts/registry.js'
-import type { AccountObservation } from '../../../core/engine/accounts.js'
 import type { Change } from '../../../core/model/change.js'
+import type { MarketFacts, AccountObservation } from '../../../core/model/observation.js'
 import { historyOf } from '../../support/random-history.js'
 import { TRADE_MODULE as module, fakeChain, type FakeChain } from './fake-chain.js'
 

@@ -4,7 +4,7 @@ import { ChainUnreachable } from '../../../chain/reads/client.js'
 import type { Touch } from '../../../chain/reads/touches.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { balanceFacts } from '../../../core/contracts/balances.js'
-import type { AccountObservation } from '../../../core/engine/accounts.js'
+import type { AccountObservation } from '../../../core/model/observation.js'
 import { amountE18, quoteE18 } from '../../../core/money.js'
 
 /** Settles the matches of the fake's market. */

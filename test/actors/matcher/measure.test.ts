@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { measureMatcher, observeMatcher, sampleMatcher } from '../../../actors/matcher/observe.js'
-import type { MarketHolds } from '../../../core/engine/holds.js'
+import type { MarketHolds } from '../../../core/engine/state.js'
 import type { ChangeFacts } from '../../../core/model/change.js'
 import { alongside, createMetrics } from '../../../runtime/metrics/metrics.js'
 import { createLog } from '../../../runtime/process/log.js'

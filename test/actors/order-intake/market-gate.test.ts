@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createMarketGate } from '../../../actors/order-intake/market-gate.js'
-import type { Market } from '../../../core/model/market.js'
-import { OPEN, openingOf, type MarketTerms } from '../../../core/model/market-terms.js'
+import { OPEN, type Market } from '../../../core/model/market.js'
+import { openingOf, type MarketTerms } from '../../../core/model/market-terms.js'
 import { aMarket } from '../../support/builders.js'
 
 const NAME = 'cNGN-USDC'

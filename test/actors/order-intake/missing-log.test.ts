@@ -10,7 +10,8 @@ import {
   feedSubject,
 } from '../../../bus-schemas/subjects.js'
 import { startChainReader } from '../../../actors/chain-reader/start.js'
-import { OPEN, openingOf } from '../../../core/model/market-terms.js'
+import { openingOf } from '../../../core/model/market-terms.js'
+import { OPEN } from '../../../core/model/market.js'
 import { claimOf } from '../../../data/recent-claims.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { aMarket, anOrder, signedOrderBody } from '../../support/builders.js'

@@ -4,7 +4,8 @@ import { feedSubject } from '../../../bus-schemas/subjects.js'
 import { createLocalLevels, type LocalLevels } from '../../../client/local-levels.js'
 import { applyChange, emptyView, openOrders } from '../../../core/engine/feed.js'
 import { bestLevels, levelBookOf } from '../../../core/market-data/level-book.js'
-import { openingOf, type MarketStanding } from '../../../core/model/market-terms.js'
+import { openingOf } from '../../../core/model/market-terms.js'
+import type { MarketStanding } from '../../../core/model/market.js'
 import { levelsRecord } from '../../../core/records/market-data.js'
 import type {
   CandleState,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
-import type { MarketObservation, SettledMatch } from '../../../core/contracts/contract.js'
+import type { SettledMatch } from '../../../core/contracts/contract.js'
 import { marginMeans } from '../../../core/contracts/margin.js'
 import {
   expectedPosition,
@@ -11,10 +11,11 @@ import {
   type MarginModel,
   type MarginPurse,
 } from '../../../core/contracts/margin-purse.js'
-import type { AccountObservation } from '../../../core/engine/accounts.js'
-import type { Match } from '../../../core/model/change.js'
-import type { Hold, LiveOrder } from '../../../core/model/live-order.js'
+import type { Hold } from '../../../core/model/hold.js'
+import type { LiveOrder } from '../../../core/model/live-order.js'
 import { REORG_BLOCKS } from '../../../core/model/limits.js'
+import type { Match } from '../../../core/model/match.js'
+import type { MarketObservation, AccountObservation } from '../../../core/model/observation.js'
 import type { Side } from '../../../core/model/order.js'
 
 interface Account {

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
+import type { PositionEntry } from '../../../core/contracts/contract.js'
 import { hidePerpetual, type PerpetualFacts } from '../../../core/contracts/perpetual-facts.js'
 import {
   hidePosition,
   perpetualPositions,
   type PerpetualPosition,
 } from '../../../core/contracts/perpetual-position.js'
-import type { PositionEntry } from '../../../core/contracts/positions.js'
 import { amountE18, priceE18 } from '../../../core/money.js'
 import { MarginAccount, PositionRecord } from '../../../interface/position.js'
 import { aPerp } from '../../support/builders.js'

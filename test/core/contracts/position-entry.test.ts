@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { PositionEntry } from '../../../core/contracts/contract.js'
 import {
   afterFill,
   afterReversal,
   entryPrice,
   gainSinceEntry,
   NO_ENTRY,
-  type PositionEntry,
   type PositionMove,
 } from '../../../core/contracts/positions.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import type { Purse } from '../../../core/contracts/contract.js'
 import { perpetual } from '../../../core/contracts/perpetual.js'
 import { hidePerpetual, hidePerpetualAccount } from '../../../core/contracts/perpetual-facts.js'
 import {
@@ -8,8 +7,9 @@ import {
   refuseReduceOnly,
   type PositionCap,
 } from '../../../core/contracts/positions.js'
-import type { Match } from '../../../core/model/change.js'
 import type { LiveOrder } from '../../../core/model/live-order.js'
+import type { Match } from '../../../core/model/match.js'
+import type { Purse } from '../../../core/model/observation.js'
 import type { Side } from '../../../core/model/order.js'
 import { amountE18, E18 } from '../../../core/money.js'
 import { perpetualAccount, perpetualFacts } from '../../support/perpetual.js'

@@ -1,5 +1,5 @@
-import type { MarketFacts } from '../../../core/contracts/contract.js'
 import { futureAccountOf, futureOf } from '../../../core/contracts/future-facts.js'
+import type { MarketFacts } from '../../../core/model/observation.js'
 import { ceilDiv, E18, floorDiv, sizeOf, type NaiveRules } from './naive-rules.js'
 
 /** cNGN in USD: what is owned counts for less, what is owed for more, each division against the account. */

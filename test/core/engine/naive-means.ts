@@ -1,4 +1,4 @@
-import type { AccountObservation } from '../../../core/engine/accounts.js'
+import type { AccountObservation } from '../../../core/model/observation.js'
 import { rest, type NaiveHold, type NaiveMarket, type NaiveOrder } from './naive-market.js'
 import { signed, sizeOf, type NaiveLeg } from './naive-rules.js'
 

@@ -1,5 +1,5 @@
-import type { MarketFacts } from '../../../core/contracts/contract.js'
 import { perpetualAccountOf, perpetualOf } from '../../../core/contracts/perpetual-facts.js'
+import type { MarketFacts } from '../../../core/model/observation.js'
 import { E18, floorDiv, sizeOf, type NaiveRules } from './naive-rules.js'
 
 /** x × y at 1e18, cut off. */

@@ -2,7 +2,7 @@ import type {
   AccountFacts,
   MarketFacts,
   MarketObservation,
-} from '../../../core/contracts/contract.js'
+} from '../../../core/model/observation.js'
 import type { Side } from '../../../core/model/order.js'
 
 /** What a trade moves on one account: signed size at 1e18, price × size at 1e36, fee at 1e18. */

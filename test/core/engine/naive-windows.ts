@@ -1,5 +1,5 @@
-import type { Match } from '../../../core/model/change.js'
 import type { SettlementOutcome } from '../../../core/model/command.js'
+import type { Match } from '../../../core/model/match.js'
 import {
   hold,
   naiveCancel,

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { createMarketList } from '../../../core/entry/find-market.js'
-import { describeRules, OPEN, openingOf } from '../../../core/model/market-terms.js'
+import { describeRules, openingOf } from '../../../core/model/market-terms.js'
+import { OPEN } from '../../../core/model/market.js'
 import { E18, quoteE18 } from '../../../core/money.js'
 import { aFuture, aMarket } from '../../support/builders.js'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { FillEvent } from '../../../core/engine/own-fills.js'
+import type { FillEvent } from '../../../core/model/match.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import {
   bookUpdate,

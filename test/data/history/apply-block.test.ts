@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
-import type { Change, ChangeFacts, Fill } from '../../../core/model/change.js'
+import type { Change, ChangeFacts } from '../../../core/model/change.js'
+import type { Fill } from '../../../core/model/match.js'
 import type { Order } from '../../../core/model/order.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { openReadModel, type ReadModel } from '../../../data/history/read-model.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { MarketObservation } from '../../../core/contracts/contract.js'
 import { hidePerpetual, type PerpetualFacts } from '../../../core/contracts/perpetual-facts.js'
+import type { MarketObservation } from '../../../core/model/observation.js'
 import { priceE18 } from '../../../core/money.js'
 import { openReadModel, type ReadModel } from '../../../data/history/read-model.js'
 import {

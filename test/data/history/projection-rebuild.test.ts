@@ -1,15 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { assert } from '../../../core/assert.js'
-import {
-  heldReasonAfter,
-  isLiving,
-  type Block,
-  type Change,
-  type Fill,
-} from '../../../core/model/change.js'
-import type { Order, OrderProgress } from '../../../core/model/order.js'
+import { heldReasonAfter, type Block, type Change } from '../../../core/model/change.js'
+import { isLiving, type Order, type OrderProgress } from '../../../core/model/order.js'
 import { notionalFloor } from '../../../core/contracts/fees.js'
+import type { Fill } from '../../../core/model/match.js'
 import { amountE18, quoteE18 } from '../../../core/money.js'
 import type { StreamedBlock } from '../../../data/history/project.js'
 import { openReadModel, type StoredOrder } from '../../../data/history/read-model.js'
