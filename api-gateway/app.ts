@@ -5,7 +5,8 @@ import { refusals } from '../core/entry/refusals.js'
 import { createHttpApp, type HttpState } from '../runtime/http/server.js'
 import { measureHttp, type Metrics } from '../runtime/metrics/metrics.js'
 import { refuse, type GatewayDeps, type Handler } from './context.js'
-import { boundLargeReads, createReadsInFlight, LARGE_READ_LIMITS } from './large-reads.js'
+import { boundLargeReads } from './large-reads.js'
+import { createReadsInFlight, LARGE_READ_LIMITS } from './reads-in-flight.js'
 import { routes } from './routes.js'
 
 /** The REST side of the venue as a Koa application that does not listen yet. */

@@ -12,8 +12,8 @@ import {
 import { allowedOrigins, originsEnv } from '../runtime/http/origins.js'
 import { SERVER_LIMITS, type ServerLimits } from '../runtime/http/server.js'
 import type { GatewayDeps } from './context.js'
-import { LARGE_READ_LIMITS } from './large-reads.js'
 import { createOrderRate } from '../runtime/process/order-rate.js'
+import { LARGE_READ_LIMITS } from './reads-in-flight.js'
 
 const MAX_PORT = 65_535
 

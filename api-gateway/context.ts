@@ -16,8 +16,8 @@ import type { Logger } from '../runtime/process/log.js'
 import type { Books } from './books/books.js'
 import type { Readiness } from './health.js'
 import type { IndexGate } from './index-lag.js'
-import type { ReadLimits } from './large-reads.js'
 import type { OrderRate } from '../runtime/process/order-rate.js'
+import type { ReadLimits } from './reads-in-flight.js'
 import type { OwnWrites } from './reads.js'
 
 /** Dependencies of the routes. */

@@ -5,7 +5,7 @@ import type { OrderFacts, PendingMatch } from '../core/records/order-record.js'
 import { revertFields } from '../core/revert.js'
 import { isoTime } from '../core/time.js'
 import type { LifeFill, OrderEvent, OrderLife } from '../data/history/read-life.js'
-import type { StoredOrder } from '../data/history/read-model.js'
+import type { StoredOrder } from '../data/history/read-orders.js'
 import type {
   Explanation,
   ExplanationLinks,

@@ -7,7 +7,7 @@ import { openReadModel, ReadModelAbsent, type ReadModel } from '../data/history/
 import type { Logger } from '../runtime/process/log.js'
 import type { FeedHeads } from './health.js'
 import { createKnownHeads, type IsReached } from './known-heads.js'
-import { createReadsInFlight, type ReadLimits } from './large-reads.js'
+import { createReadsInFlight, type ReadLimits } from './reads-in-flight.js'
 
 /** Longest wait of a read for the projection; then it is answered 503. */
 export const MAX_READ_WAIT_MS = 2_000

@@ -1,7 +1,21 @@
 import type { NewOrder, OrderAnswer, OrderLookup, OrderRecord } from '../interface/order.js'
 import type { ReplaceAnswer, ReplaceOrder } from '../interface/order-changes.js'
 import { isOpenDuplicate, OutcomeUnknown, pauseAfter, VenueRefused } from './request.js'
-import type { RestClient } from './rest.js'
+
+/** What places and replaces orders. Throws VenueRefused or OutcomeUnknown. */
+export interface OrderPlacing {
+  /**
+   * Places a signed order and returns it. Sends the same body again while the outcome is unknown, which is safe because
+   * an order id is accepted once, then looks it up. If the order exists already, its record is returned. Throws OutcomeUnknown while
+   * the market has not decided: the order may still fill, so send the same body again rather than another order.
+   */
+  placeOrder(body: NewOrder): Promise<OrderRecord>
+  /**
+   * Replaces an active order by a signed one, in one step of the market; returns both. The body is that of a new order with
+   * `replaces_nonce` or `replaces_order_id`. If it was replaced before, both are looked up. Where it throws VenueRefused the other order stays.
+   */
+  replaceOrder(body: ReplaceOrder): Promise<ReplaceAnswer>
+}
 
 interface PlacingParts {
   /** Throws VenueRefused or OutcomeUnknown. */
@@ -12,11 +26,7 @@ interface PlacingParts {
 }
 
 /** Places and replaces orders so that what is answered is what became of them: an answer that leaves that open is no outcome. */
-export function createPlacing({
-  post,
-  order,
-  resends,
-}: PlacingParts): Pick<RestClient, 'placeOrder' | 'replaceOrder'> {
+export function createPlacing({ post, order, resends }: PlacingParts): OrderPlacing {
   /** The stored order with this id; undefined while none is shown. */
   async function find(orderId: string): Promise<OrderRecord | undefined> {
     try {

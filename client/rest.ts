@@ -20,12 +20,7 @@ import type {
   OrderLookup,
   OrderRecord,
 } from '../interface/order.js'
-import type {
-  BatchAnswer,
-  ReduceOrder,
-  ReplaceAnswer,
-  ReplaceOrder,
-} from '../interface/order-changes.js'
+import type { BatchAnswer, ReduceOrder } from '../interface/order-changes.js'
 import type { PositionsBody } from '../interface/position.js'
 import type {
   CandleInterval,
@@ -38,7 +33,7 @@ import type { FundingPage, MarksPage } from '../interface/prices.js'
 import type { VenueFacts } from '../interface/signing.js'
 import type { OrderVerdict } from '../interface/validation.js'
 import type { Health } from '../interface/venue.js'
-import { createPlacing } from './place-orders.js'
+import { createPlacing, type OrderPlacing } from './place-orders.js'
 import { jsonBody, request, urlOf, type Query } from './request.js'
 import { createSeenSeqs, type SeenSeqs } from './seen-seqs.js'
 import { frameHeader, type SignedFrame } from './sign-frame.js'
@@ -75,7 +70,7 @@ export interface OrdersQuery extends HistoryQuery {
  * The venue's REST interface. Every method throws VenueRefused or OutcomeUnknown. A read shows at least what was seen before, or
  * throws OutcomeUnknown where the venue does not show it within two seconds.
  */
-export interface RestClient {
+export interface RestClient extends OrderPlacing {
   markets(): Promise<MarketEntry[]>
   book(market: string, options?: { readonly depth?: number }): Promise<BookRecord>
   trades(
@@ -114,21 +109,10 @@ export interface RestClient {
   fills(frame: SignedFrame, query?: HistoryQuery): Promise<FillsPage>
   /** What settled series closed of the accounts of the frame's owner, newest first. The frame is signed with the purpose `history`. */
   closeOuts(frame: SignedFrame, query?: HistoryQuery): Promise<CloseOutsPage>
-  /**
-   * Places a signed order and returns it. Sends the same body again while the outcome is unknown, which is safe because
-   * an order id is accepted once, then looks it up. If the order exists already, its record is returned. Throws OutcomeUnknown while
-   * the market has not decided: the order may still fill, so send the same body again rather than another order.
-   */
-  placeOrder(body: NewOrder): Promise<OrderRecord>
   /** What would become of an order; nothing is placed. Names the likely mistake of a refused signature. */
   validateOrder(body: NewOrder): Promise<OrderVerdict>
   /** Cancels an active order and returns it; signCancel makes the body for venues that require a proof. */
   cancelOrder(body: CancelOrder): Promise<OrderRecord>
-  /**
-   * Replaces an active order by a signed one, in one step of the market; returns both. The body is that of a new order with
-   * `replaces_nonce` or `replaces_order_id`. If it was replaced before, both are looked up. Where it throws VenueRefused the other order stays.
-   */
-  replaceOrder(body: ReplaceOrder): Promise<ReplaceAnswer>
   /** Shrinks an active order to `desired_amount` and returns it; the body is that of a cancel beside. */
   reduceOrder(body: ReduceOrder): Promise<OrderRecord>
   /**

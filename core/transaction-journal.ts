@@ -315,3 +315,11 @@ export interface SnapshotPart {
   /** Each after the rows that it refers to. */
   readonly rows: readonly SnapshotRow[]
 }
+
+/** Where the entries of a journal go. */
+export interface EntrySink {
+  /** Writes the entry's rows and returns the outcomes that it reversed. Throws JournalUnwritable. */
+  readonly record: (entry: JournalEntry) => Reversal[]
+  readonly durable: TransactionJournal['durable']
+  readonly isDurable: TransactionJournal['isDurable']
+}

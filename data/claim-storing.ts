@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { batchOf, prepareClaimWriter, type ClaimThread } from './claim-writer.js'
-import type { LogPosition } from './intake-registry.js'
+import { batchOf, prepareClaimWriter, type ClaimThread, type LogPosition } from './claim-writer.js'
 import type { RecentClaims } from './recent-claims.js'
 
 /** So few claims are not worth the way to the thread. */

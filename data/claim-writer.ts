@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3'
 import { crash } from '../core/crash-point.js'
-import type { LogPosition } from './intake-registry.js'
 import type { LandedClaim } from './recent-claims.js'
 
 /** Rows that are stored together, as they pass to the thread. */
@@ -49,4 +48,11 @@ export interface ClaimThread {
   /** Resolves once the batch is durable; rejects with what SQLite throws, and then nothing of it is stored. */
   write(batch: ClaimBatch): Promise<void>
   stop(): Promise<void>
+}
+
+/** A place in a market's command log. */
+export interface LogPosition {
+  readonly streamSeq: number
+  /** The greatest number of a command of the intake up to there, 0 for none. */
+  readonly lastNo: number
 }

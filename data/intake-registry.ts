@@ -3,7 +3,7 @@ import { termsText } from '../bus-schemas/markets.js'
 import type { Address } from '../core/action.js'
 import type { MarketTerms } from '../core/model/market-terms.js'
 import { prepareStoring, type RegistryState, type Storing } from './claim-storing.js'
-import { CHECKPOINT_PAGES, type ClaimThread } from './claim-writer.js'
+import { CHECKPOINT_PAGES, type ClaimThread, type LogPosition } from './claim-writer.js'
 import { openDatabase, takeLock } from './open.js'
 import {
   createRecentClaims,
@@ -19,13 +19,6 @@ export type { Claim, ClaimTaken, TakenOrder } from './recent-claims.js'
 export interface StatedTerms {
   readonly streamSeq: number
   readonly terms: MarketTerms
-}
-
-/** A place in a market's command log. */
-export interface LogPosition {
-  readonly streamSeq: number
-  /** The greatest number of a command of the intake up to there, 0 for none. */
-  readonly lastNo: number
 }
 
 /**

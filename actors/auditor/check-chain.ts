@@ -1,6 +1,4 @@
 import { chainContractOf } from '../../chain/contracts/registry.js'
-import type { PinnedBlock } from '../../chain/reads/blocks.js'
-import type { ChainClient } from '../../chain/reads/client.js'
 import {
   instrumentText,
   readFeeBalance,
@@ -15,31 +13,16 @@ import type { Order } from '../../core/model/order.js'
 import { signedAmount } from '../../core/entry/order-terms.js'
 import type { Match } from '../../core/model/match.js'
 import { amountE18 } from '../../core/money.js'
-import type { AuditScratch, SettledTrade, WantedFill } from '../../data/audit-scratch.js'
-import type { JournalReader } from '../../data/journal/read-journal.js'
+import type { SettledTrade, WantedFill } from '../../data/audit-scratch.js'
+import type { ChainChecks } from './chain-checks.js'
 import { checkPositions } from './check-positions.js'
 import { createQuoteCheck, type QuoteCheck } from './check-quotes.js'
 import type { MarketFold } from './fold-market.js'
 import type { RestoredGaps } from './restored-gaps.js'
-import type { Verdicts } from './verdicts.js'
 
 const PAGE = 500
 /** Most unknown fills that are listed. */
 const UNKNOWN_FILLS_MAX = 20
-
-export interface ChainChecks {
-  readonly client: ChainClient
-  /** Every chain read is as of this block. */
-  readonly block: PinnedBlock
-  /** The newest block after every other read: a fill beyond it is in a block that the chain has lost. */
-  readonly newest: PinnedBlock
-  readonly fromBlock: bigint
-  readonly scratch: AuditScratch
-  readonly journal: JournalReader | undefined
-  readonly verdicts: Verdicts
-  /** Fees are never withdrawn, so the fee account holds everything charged. */
-  readonly feesKept: boolean
-}
 
 /** The fills on chain that belong to the market's settlements. */
 interface Claimed {

@@ -10,7 +10,7 @@ import {
 } from '../../chain/reads/read-positions.js'
 import type { Address } from '../../core/action.js'
 import type { Market } from '../../core/model/market.js'
-import type { ChainChecks } from './check-chain.js'
+import type { ChainChecks } from './chain-checks.js'
 
 const PAGE = 500
 

@@ -3,7 +3,7 @@ import { chainContractOf } from '../../chain/contracts/registry.js'
 import type { Market } from '../../core/model/market.js'
 import type { Match } from '../../core/model/match.js'
 import type { ClaimedFill, WantedFill } from '../../data/audit-scratch.js'
-import type { ChainChecks } from './check-chain.js'
+import type { ChainChecks } from './chain-checks.js'
 
 type Priced = Pick<Match, 'settlementId' | 'price' | 'amount'>
 

@@ -1,4 +1,4 @@
-import type { AccountEvents } from '../../chain/contracts/registry.js'
+import type { AccountEvents } from '../../chain/contracts/chain-contract.js'
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import type { Touch } from '../../chain/reads/touches.js'

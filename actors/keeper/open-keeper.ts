@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { UpkeepCall } from '../../chain/contracts/registry.js'
+import type { UpkeepCall } from '../../chain/contracts/chain-contract.js'
 import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
 import { openKeyLanes } from '../../chain/lane/key-lanes.js'
 import type { TransactionLane } from '../../chain/lane/transaction-lane.js'

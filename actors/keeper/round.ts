@@ -1,6 +1,7 @@
+import type { UpkeepCall } from '../../chain/contracts/chain-contract.js'
 import { createCensus, type Census } from '../../chain/contracts/holders.js'
 import { blockCalls, type ObservingDeps } from '../../chain/contracts/observe-account.js'
-import { chainContractOf, type UpkeepCall } from '../../chain/contracts/registry.js'
+import { chainContractOf } from '../../chain/contracts/registry.js'
 import { roomyGasLimit, simulateCall } from '../../chain/contracts/simulate.js'
 import { readHead, type BlockPlace } from '../../chain/reads/blocks.js'
 import { ChainUnreachable, orUnreachable } from '../../chain/reads/client.js'

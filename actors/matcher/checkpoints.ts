@@ -19,8 +19,8 @@ import {
   type StoredCheckpoint,
 } from '../../runtime/bus/checkpoint-store.js'
 import { readOpening } from '../../runtime/bus/market-log.js'
-import type { MatcherSettings } from './config.js'
 import type { MatcherFacts } from './observe.js'
+import type { MatcherSettings, CheckpointSettings } from './settings.js'
 
 /**
  * The market's streams and its checkpoints contradict each other: one of them was restored from an older backup, belongs
@@ -186,20 +186,6 @@ async function retained(bus: Bus, stream: string, seq: number): Promise<Uint8Arr
 /** In hex. */
 export const sha256Of = (data: Uint8Array): string =>
   createHash('sha256').update(data).digest('hex')
-
-export interface CheckpointSettings {
-  /** A checkpoint is due after so many commands, or when the last one is so old, whichever comes first. */
-  readonly everyCommands: number
-  readonly everyMs: number
-  /** The command log is kept at least so long, by the bus's clock, and at least from the oldest checkpoint on. */
-  readonly keepCommandsMs: number
-}
-
-export const CHECKPOINT_SETTINGS: CheckpointSettings = {
-  everyCommands: 100_000,
-  everyMs: 600_000,
-  keepCommandsMs: 7 * 86_400_000,
-}
 
 export interface CheckpointerOptions {
   readonly bus: Bus

@@ -7,8 +7,8 @@ import { untilSilent } from '../../runtime/actor/leadership.js'
 import type { BusMessage } from '../../runtime/bus/bus.js'
 import { matcherActor } from './actor.js'
 import type { FeedEnd, FeedStart, Restored } from './checkpoints.js'
-import type { MatcherSettings } from './config.js'
 import { openStreamReader, type CommandLog, type LoggedMessage, type StreamReader } from './log.js'
+import type { MatcherSettings } from './settings.js'
 
 /** How long a standby waits for a message of the log or of the feed before it looks at the leader again. */
 const WAIT_MS = 100

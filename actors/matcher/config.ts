@@ -1,10 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { Market } from '../../core/model/market.js'
 import { KEEP_FEED_CHANGES } from '../../core/limits.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
-import { LEADER_SILENCE_MS } from '../../runtime/actor/leadership.js'
-import type { Bus } from '../../runtime/bus/bus.js'
 import {
   checkOperator,
   operatorKeys,
@@ -19,14 +15,9 @@ import {
   urlList,
 } from '../../runtime/process/config.js'
 import { executorSecretEnv, executorSecretOf } from '../../runtime/process/shared-secret.js'
-import type { AskExecutor, ExecutorAddress } from './ask-executor.js'
-import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.js'
+import type { ExecutorAddress } from './ask-executor.js'
 import { createExecutors } from './executors.js'
-import { FAULTS_EVERY_MS, type AskFaults } from './faults.js'
-import type { MatcherFacts } from './observe.js'
-import { REVERSALS_EVERY_MS, type AskReversals } from './reversals.js'
-import { LATE_AFTER_MS } from './settle.js'
-import type { FeedKeeping } from './trim-feed.js'
+import type { MatcherOptions, CheckpointSettings } from './settings.js'
 
 const positiveInt = z.coerce.number().int().positive().max(MAX_COUNT)
 
@@ -105,58 +96,4 @@ export function keepingOf(
   const { FEED_KEEP_DAYS: days } = config
   const feedKeeping = days && { keepMs: days * 86_400_000, keepChanges: KEEP_FEED_CHANGES }
   return { checkpoints: checkpointsOf(config), ...(feedKeeping && { feedKeeping }) }
-}
-
-/** What a matcher is started with. */
-export interface MatcherOptions {
-  readonly bus: Bus
-  readonly market: Market
-  readonly ask: AskExecutor
-  readonly facts: MatcherFacts
-  readonly nowMs: () => number
-  /** How often it is looked whether a tick is due. */
-  readonly tickMs: number
-  /** Called at most once, after an error that leaves the market's state in doubt; the process must end. */
-  readonly onFatal: (error: unknown) => void
-  /** Follows the leader and takes over once it is silent, instead of leading at once. */
-  readonly standby?: boolean
-  /** How long the leader must be silent before a standby takes over. */
-  readonly silenceMs?: number
-  readonly checkpoints?: CheckpointSettings
-  /** What stays of the feed when it is asked to be trimmed; by default all of it. */
-  readonly feedKeeping?: FeedKeeping | undefined
-  /** The engine version to set in the log; undefined keeps that of the log. */
-  readonly engineVersion?: number | undefined
-  /** Judges who gives commands to the market; refuses every command by default. */
-  readonly operators?: CheckOperator
-  /** Where and how often to ask which settlements were reversed. */
-  readonly reversals?: { readonly ask: AskReversals; readonly everyMs: number }
-  /** Where and how often to ask what keeps all matches from being settled. */
-  readonly faults?: { readonly ask: AskFaults; readonly everyMs: number }
-  /** How long a settlement may be without an outcome until it counts as late. */
-  readonly lateAfterMs?: number
-  /** Distinguishes this process from any other. */
-  readonly leaderId?: string
-  /** Monotonic milliseconds. */
-  readonly elapsedMs?: () => number
-}
-
-/** The same with every default. */
-export type MatcherSettings = Required<MatcherOptions>
-
-export function withDefaults(given: MatcherOptions): MatcherSettings {
-  return {
-    standby: false,
-    silenceMs: LEADER_SILENCE_MS,
-    checkpoints: CHECKPOINT_SETTINGS,
-    feedKeeping: undefined,
-    engineVersion: undefined,
-    operators: checkOperator({ keys: new Map(), nowMs: given.nowMs }),
-    reversals: { ask: () => Promise.resolve([]), everyMs: REVERSALS_EVERY_MS },
-    faults: { ask: () => Promise.resolve({}), everyMs: FAULTS_EVERY_MS },
-    lateAfterMs: LATE_AFTER_MS,
-    leaderId: randomUUID(),
-    elapsedMs: () => performance.now(),
-    ...given,
-  }
 }

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { askEngine } from '../../bus-schemas/subjects.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import { BusUnavailable, NoAnswer, type Bus, type Subscription } from '../../runtime/bus/bus.js'
-import type { MatcherSettings } from './config.js'
 import type { CommandLog } from './log.js'
 import type { OwnCommands } from './own-commands.js'
+import type { MatcherSettings } from './settings.js'
 
 /** How long a matcher has for an objection; silence is consent. */
 const OBJECT_WITHIN_MS = 1_000

@@ -5,9 +5,8 @@ import type { ExecutorAddress } from './ask-executor.js'
 import { fetchFromExecutor, orNoExecutor } from './executors.js'
 import type { Leading } from './lead.js'
 import type { OwnCommands } from './own-commands.js'
+import type { AskFaults } from './settings.js'
 
-/** How often the executor is asked what keeps it from settling; half of the chain's block time. */
-export const FAULTS_EVERY_MS = 1_000
 /**
  * A market is held when the executor has taken nothing for so long: longer than a restart takes, or a standby until it has
  * taken over.
@@ -15,11 +14,6 @@ export const FAULTS_EVERY_MS = 1_000
 export const UNABLE_AFTER_MS = 5_000
 /** Longer than an answer from memory takes. */
 const ANSWER_WITHIN_MS = 5_000
-
-/** The revert with which the chain refuses every match, by market; undefined when the executor cannot read it. */
-export type AskFaults = (
-  signal: AbortSignal,
-) => Promise<Readonly<Record<string, string>> | undefined>
 
 /**
  * Asks over HTTP. Rejects with a defect of this program alone. When the executor in use does not answer, the others are asked,

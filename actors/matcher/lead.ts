@@ -36,8 +36,8 @@ import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { FeedEnd } from './checkpoints.js'
 import { matcherActor } from './actor.js'
 import { standBy, type Compared, type StandingBy } from './compare.js'
-import type { MatcherSettings } from './config.js'
 import type { CommandLog, LoggedMessage } from './log.js'
+import type { MatcherSettings } from './settings.js'
 
 /**
  * The phase of a matcher that has taken the market. It alone publishes to the feed and answers callers. What was logged

@@ -7,11 +7,13 @@ import { runProcess } from '../../runtime/process/process.js'
 import { askExecutorAt } from './ask-executor.js'
 import { executorOf, keepingOf, operatorsOf, readMatcherConfig } from './config.js'
 import { runEveryMarket } from './every-market.js'
-import { askFaultsAt, FAULTS_EVERY_MS } from './faults.js'
+import { askFaultsAt } from './faults.js'
 import { startMatcher } from './matcher.js'
-import { answerPings, measureMatcher, observeMatcher, sampleMatcher } from './observe.js'
+import { answerPings, measureMatcher, sampleMatcher } from './measure.js'
+import { observeMatcher } from './observe.js'
 import { readOwnMarket } from './own-market.js'
-import { askReversalsAt, REVERSALS_EVERY_MS } from './reversals.js'
+import { askReversalsAt } from './reversals.js'
+import { FAULTS_EVERY_MS, REVERSALS_EVERY_MS } from './settings.js'
 
 const config = orExit(readMatcherConfig)
 /** The market looks at its clock once a second. */

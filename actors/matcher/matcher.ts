@@ -16,11 +16,11 @@ import {
   type Comparing,
   type StandingBy,
 } from './compare.js'
-import { withDefaults, type MatcherOptions, type MatcherSettings } from './config.js'
 import { objectToNewer } from './engine-version.js'
 import { catchUp, lead, takeOver, type Leading } from './lead.js'
 import { goLive, type Live } from './live.js'
 import { openCommandLog } from './log.js'
+import { withDefaults, type MatcherOptions, type MatcherSettings } from './settings.js'
 import type { UnansweredStanding } from './settle.js'
 
 export interface Matcher {

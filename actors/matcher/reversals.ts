@@ -4,20 +4,15 @@ import { feedStream } from '../../bus-schemas/subjects.js'
 import type { Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { isReversalApplicable, isReversalDone } from '../../core/engine/apply-reversal.js'
-import {
-  createSettlementTrail,
-  type SettlementTrail,
-  type SettlementTruth,
-} from '../../core/engine/settlement-trail.js'
+import { createSettlementTrail, type SettlementTrail } from '../../core/engine/settlement-trail.js'
 import { ReversalsPage, type ReversalRecord } from '../../interface/execute.js'
 import { BusUnavailable, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
 import type { ExecutorAddress } from './ask-executor.js'
 import { fetchFromExecutor, NoExecutor, orNoExecutor } from './executors.js'
 import type { OwnCommands } from './own-commands.js'
 import type { Leading } from './lead.js'
+import type { AskReversals, ReportedReversal } from './settings.js'
 
-/** How often the executor is asked for reversals. They are final before it reports them, so haste gains nothing. */
-export const REVERSALS_EVERY_MS = 5_000
 /** Matcher and executor start at the same time: that the first questions fail means nothing. Later, one may fail. */
 const AT_START_TOLERATED = 6
 const APPLIED_LOOK_MS = 20
@@ -144,21 +139,6 @@ async function untilApplied({ leading: { log }, signal }: Watch): Promise<void> 
   const endSeq = await log.endSeq()
   while (log.commandSeq < endSeq) await delay(APPLIED_LOOK_MS, undefined, { signal })
 }
-
-/** A settlement whose final outcome on the chain differs from the one that was reported before. */
-export interface ReportedReversal {
-  /** Rising, from 1. */
-  readonly no: number
-  readonly settlementId: string
-  /** The final outcome. */
-  readonly now: SettlementTruth
-}
-
-/** A page of the executor's reversals above a number, in order; a text that says why when they could not be read. */
-export type AskReversals = (
-  after: number,
-  signal: AbortSignal,
-) => Promise<readonly ReportedReversal[] | string>
 
 /** Asks the executor in use over HTTP. Rejects with a defect of this program alone. */
 export function askReversalsAt({ executors, ...rest }: ExecutorAddress): AskReversals {

@@ -13,14 +13,6 @@ import { CHECKPOINTS_KEPT, listCheckpoints } from '../../runtime/bus/checkpoint-
 import { readQuestion } from '../../runtime/bus/read-question.js'
 import type { Leading } from './lead.js'
 
-/** What stays of a feed when it is asked to be trimmed. */
-export interface FeedKeeping {
-  /** What was stored for less than this. */
-  readonly keepMs: number
-  /** So many of the newest changes. */
-  readonly keepChanges: number
-}
-
 /**
  * Trims the feed of a market for the process that archives it. The right to trim cannot be narrowed on the bus, so it is the
  * feed's own writer that has it, and judges each request: what a replay may need, a checkpoint, a match without an outcome

@@ -1,7 +1,8 @@
 import { createChainClient } from '../../chain/reads/client.js'
 import type { Hex } from '../../core/action.js'
 import { historyPath } from '../../data/history/project.js'
-import { openReadModel, ReadModelAbsent, type StoredOrder } from '../../data/history/read-model.js'
+import { openReadModel, ReadModelAbsent } from '../../data/history/read-model.js'
+import type { StoredOrder } from '../../data/history/read-orders.js'
 import {
   openStoresReader,
   type IntentTrail,

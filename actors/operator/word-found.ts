@@ -2,7 +2,7 @@ import { wordAmount, wordPrice, wordQuote } from '../../core/contracts/amount-wo
 import { formatDecimal } from '../../core/decimal.js'
 import type { Market } from '../../core/model/market.js'
 import { deadlineMs, isoTime, LAST_DATE_SEC } from '../../core/time.js'
-import type { StoredOrder } from '../../data/history/read-model.js'
+import type { StoredOrder } from '../../data/history/read-orders.js'
 import type { TradeTrail } from '../../data/inspect-stores.js'
 import type { Found } from './inspect.js'
 

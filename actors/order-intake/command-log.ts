@@ -10,7 +10,8 @@ import {
   type LoggedCommand,
   type Numbering,
 } from '../../core/model/command.js'
-import type { Claim, ClaimTaken, LogPosition, TakenOrder } from '../../data/intake-registry.js'
+import type { LogPosition } from '../../data/claim-writer.js'
+import type { Claim, ClaimTaken, TakenOrder } from '../../data/intake-registry.js'
 import { Fenced } from '../../runtime/actor/leadership.js'
 import { createGroupCommit, QueueFull } from '../../runtime/process/group-commit.js'
 import { pass } from '../../runtime/process/stations.js'

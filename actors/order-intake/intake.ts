@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  decodeOrderRequest,
-  encodeOrderAnswer,
-  type OrderRequest,
-} from '../../bus-schemas/orders.js'
+import { decodeOrderRequest, encodeOrderAnswer } from '../../bus-schemas/orders.js'
 import {
   askCancelOrder,
   askPlaceOrder,
@@ -54,10 +50,11 @@ import { createMarketLogs } from './market-logs.js'
 import { type OrderWatch, createOrderWatch, digestOfOrder } from './order-watch.js'
 import {
   checkPlacement,
+  repeatOf,
+  parseBody,
   type Placeable,
   type PlaceOrderDeps,
   type Refused,
-  repeatOf,
 } from './place-order.js'
 import { standingOf } from './standing.js'
 import { createUnderWay, type UnderWay } from './under-way.js'
@@ -154,15 +151,6 @@ interface Kind {
   readonly decide: Decide
   /** The answer when handling it failed. */
   readonly failed: Refusal
-}
-
-/** Undefined for text that is not JSON; the checks refuse it like every other body that is not an object. */
-export function parseBody({ body }: OrderRequest): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }
 
 /** A placement that passed every check but uniqueness, alone or in the place of another order. */

@@ -1,3 +1,4 @@
+import type { OrderRequest } from '../../bus-schemas/orders.js'
 import type { MarketReader } from '../../chain/contracts/market-reader.js'
 import type { FundsReader } from '../../chain/contracts/observe-account.js'
 import type { Answer } from '../../chain/reads/expiring-cache.js'
@@ -363,4 +364,13 @@ async function raceDeadline<T>(answer: Promise<T>, late: T): Promise<T> {
 function combine<A, B, T>(a: Answer<A>, b: Answer<B>, combined: (a: A, b: B) => T): Answer<T> {
   if (!(a instanceof Promise) && !(b instanceof Promise)) return combined(a, b)
   return Promise.all([a, b]).then(([knownA, knownB]) => combined(knownA, knownB))
+}
+
+/** Undefined for text that is not JSON; the checks refuse it like every other body that is not an object. */
+export function parseBody({ body }: OrderRequest): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
 }

@@ -1,12 +1,19 @@
 import { commandsStream } from '../../bus-schemas/subjects.js'
+import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Standing } from '../../runtime/process/process.js'
+import type { Admission } from './admission.js'
 import type { CommandLog } from './command-log.js'
-import type { OrderIntakeOptions } from './intake.js'
 import type { MarketGate } from './market-gate.js'
+
+/** What the standing follows from. */
+interface StandingParts {
+  readonly registry: Pick<IntakeRegistry, 'stored'>
+  readonly admission?: Pick<Admission, 'trouble'>
+}
 
 /** Whether orders are taken now, and if not, why; with how far the claims of each log are stored. */
 export function standingOf(
-  { registry, admission }: Pick<OrderIntakeOptions, 'registry' | 'admission'>,
+  { registry, admission }: StandingParts,
   gate: Pick<MarketGate, 'stopped'>,
   commandLogs: ReadonlyMap<string, CommandLog>,
 ): Standing {

@@ -6,14 +6,28 @@ import {
 import { decodeOrderRequest } from '../../bus-schemas/orders.js'
 import { assert, InvariantBroken } from '../../core/assert.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
+import type { Bus } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
-import { parseBody, type IntakeDeps } from './intake.js'
-import { checkPlacement, duplicate, type Placeable, type PlaceOrderDeps } from './place-order.js'
+import type { Logger } from '../../runtime/process/log.js'
+import type { Admission } from './admission.js'
+import type { MarketGate } from './market-gate.js'
+import {
+  checkPlacement,
+  duplicate,
+  parseBody,
+  type Placeable,
+  type PlaceOrderDeps,
+} from './place-order.js'
 
 /** Most orders that are judged at once without being placed; beyond it they are refused. Orders that are placed go first. */
 const MAX_VALIDATING = 64
 
-export type ValidationDeps = PlaceOrderDeps & Pick<IntakeDeps, 'bus' | 'gate' | 'admission' | 'log'>
+export interface ValidationDeps extends PlaceOrderDeps {
+  readonly bus: Pick<Bus, 'reply'>
+  readonly gate: Pick<MarketGate, 'refusalOf'>
+  readonly admission?: Pick<Admission, 'trouble'>
+  readonly log: Logger
+}
 
 /** Judges an order as `place` would, and answers what would become of it; nothing is claimed and nothing logged. */
 export function createValidation(

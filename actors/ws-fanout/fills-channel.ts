@@ -3,7 +3,7 @@ import type { MarketView } from '../../core/engine/feed.js'
 import { createOwnFills, legKey } from '../../core/engine/own-fills.js'
 import type { FillEvent } from '../../core/model/match.js'
 import { fillEventRecord, fillsUpdate } from '../../core/records/frames.js'
-import type { FeedFold } from './market-feed.js'
+import type { FeedFold } from './feed-fold.js'
 import { createOwnStream } from './own-stream.js'
 import type { TopicStream } from './topic-stream.js'
 

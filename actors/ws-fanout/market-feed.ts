@@ -3,7 +3,7 @@ import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { applyChange, emptyView, standOf, type OrderStand } from '../../core/engine/feed.js'
 import type { LevelChange } from '../../core/market-data/level-book.js'
-import { isNextSeq, type Block, type Change } from '../../core/model/change.js'
+import { isNextSeq } from '../../core/model/change.js'
 import { withTerms, type MarketTerms } from '../../core/model/market-terms.js'
 import type { Market } from '../../core/model/market.js'
 import type { Order } from '../../core/model/order.js'
@@ -13,6 +13,7 @@ import {
   type BusMessage,
   type Subscription,
 } from '../../runtime/bus/bus.js'
+import type { FeedFold } from './feed-fold.js'
 import { createFillsChannel, type FillsChannel } from './fills-channel.js'
 import {
   LINKED_CHANGES,
@@ -30,14 +31,6 @@ import { changeFrames, frameOf, type ChangeFrames, type Topic } from './server-f
 import { createSnapshots, type ShownView, type Snapshots } from './snapshots.js'
 import { createSubscribers, type Subscriber } from './subscribers.js'
 import type { Page } from './topic-stream.js'
-
-/** What a channel folds of a market's feed besides the view. */
-export interface FeedFold {
-  /** Takes the next change; the view is as before it. */
-  before?(change: Change): void
-  /** Takes a block, which the view shows. */
-  after?(block: Block): void
-}
 
 /** What the channels hold of a market that are not numbered by its changes; one line each. */
 interface MarketChannels extends Readonly<Record<string, FeedFold>> {

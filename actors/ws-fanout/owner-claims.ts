@@ -2,8 +2,8 @@ import type { Address } from '../../core/action.js'
 import type { Claims, OpenClaim } from '../../core/contracts/funds.js'
 import type { MarketView } from '../../core/engine/feed.js'
 import type { Change } from '../../core/model/change.js'
+import type { FeedFold } from './feed-fold.js'
 import type { FillsChannel } from './fills-channel.js'
-import type { FeedFold } from './market-feed.js'
 
 /** Accounts of a market that are known to be their owners'; the one that placed nothing for longest is dropped. */
 const KNOWN_ACCOUNTS = 100_000

@@ -1,4 +1,3 @@
-import type { Snapshot } from './snapshots.js'
 import type { Address } from '../../core/action.js'
 import type { Market } from '../../core/model/market.js'
 import type { Change, ChangeBase } from '../../core/model/change.js'
@@ -12,6 +11,12 @@ import type { Ack, Channel, LeaseFrame, SocketError } from '../../interface/sock
 /** One channel of a market; `orders` are those of one owner, in lower case. */
 export type Topic =
   { readonly channel: 'book' | 'trades' } | { readonly channel: 'orders'; readonly owner: Address }
+
+/** A topic's state at `seq`, its data serialised, in parts. */
+export interface Snapshot {
+  readonly seq: number
+  readonly data: readonly Buffer[]
+}
 
 /** The frames of one change: `book`, `orders` for its owner, `trades` if it completes a trade. */
 export interface ChangeFrames {

@@ -12,13 +12,7 @@ import {
 } from '../../core/records/order-record.js'
 import { tradeRecord } from '../../core/records/trade-record.js'
 import { MAX_KEPT_SNAPSHOTS } from './limits.js'
-import type { Topic } from './server-frames.js'
-
-/** A topic's state at `seq`, its data serialised, in parts. */
-export interface Snapshot {
-  readonly seq: number
-  readonly data: readonly Buffer[]
-}
+import type { Topic, Snapshot } from './server-frames.js'
 
 /** The state is too large to send. */
 export class SnapshotFailed extends Error {

@@ -1,8 +1,8 @@
 import { BusUnavailable, StreamMissing } from '../../runtime/bus/bus.js'
 import type { Connection } from './connection.js'
 import type { Replayer, ReplayOutcome, ReplayTarget } from './replay.js'
-import { ackFrame, errorFrame, snapshotFrame } from './server-frames.js'
-import { SnapshotFailed, type Snapshot } from './snapshots.js'
+import { ackFrame, errorFrame, snapshotFrame, type Snapshot } from './server-frames.js'
+import { SnapshotFailed } from './snapshots.js'
 import type { TopicStream } from './topic-stream.js'
 
 export interface TopicRequest {

@@ -1,6 +1,6 @@
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Channel } from '../../interface/socket.js'
-import type { Snapshot } from './snapshots.js'
+import type { Snapshot } from './server-frames.js'
 import type { Subscriber } from './subscribers.js'
 
 /**

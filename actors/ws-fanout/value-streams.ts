@@ -23,8 +23,8 @@ import { isoTime } from '../../core/time.js'
 import type { LevelDepth, TickerState } from '../../interface/market-data.js'
 import type { CandleInterval } from '../../interface/trade.js'
 import { MAX_SNAPSHOT_CANDLES } from './limits.js'
-import { textFrame } from './server-frames.js'
-import type { ShownView, Snapshot } from './snapshots.js'
+import { textFrame, type Snapshot } from './server-frames.js'
+import type { ShownView } from './snapshots.js'
 
 /** A public stream of absolute values. */
 export type DataTopic =

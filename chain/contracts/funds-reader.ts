@@ -4,9 +4,10 @@ import type { Market } from '../../core/model/market.js'
 import type { MarketObservation } from '../../core/model/observation.js'
 import { blockTimeSec } from '../../core/time.js'
 import type { BlockPlace } from '../reads/blocks.js'
+import type { Holding } from './chain-contract.js'
 import { createHeadReads, type HeadReadsOptions } from './head-reads.js'
 import { accountCalls, readCustody } from './observe-account.js'
-import { chainContractOf, type Holding } from './registry.js'
+import { chainContractOf } from './registry.js'
 
 /** What the chain shows of an account for its balances, every fact of one block. */
 export interface AccountFunds {

@@ -8,8 +8,8 @@ import { amountE18, priceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi, managerAbi, matchingAbi } from '../abi/contracts.js'
 import { NotWords } from '../abi/errors.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
-import type { AccountCalls, BlockCalls, Holding } from './registry.js'
 import { selectorsOf } from '../abi/selectors.js'
+import type { AccountCalls, BlockCalls, Holding } from './chain-contract.js'
 
 const of = {
   ...selectorsOf(matchingAbi, 'allowedModules'),

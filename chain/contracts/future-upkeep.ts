@@ -17,8 +17,8 @@ import { futureAssetAbi, futuresManagerAbi, spotFeedAbi } from '../abi/contracts
 import { undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
+import type { Holder, UpkeepCall, UpkeepCalls } from './chain-contract.js'
 import { readOpenSeries } from './future-reads.js'
-import type { Holder, UpkeepCall, UpkeepCalls } from './registry.js'
 
 const of = {
   ...selectorsOf(futureAssetAbi, 'series', 'fixing', 'indexFeed', 'indexDetail'),

@@ -21,6 +21,7 @@ import { priceE18, type PriceE18 } from '../../core/money.js'
 import { futuresManagerAbi, futureTradeModuleAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
+import type { BlockCalls, ChainContract, Closing, Solvency } from './chain-contract.js'
 import {
   readFuture,
   readFutureAccount,
@@ -29,7 +30,6 @@ import {
   readVolatile,
 } from './future-reads.js'
 import { readFutureDuties, readKeeperFault } from './future-upkeep.js'
-import type { BlockCalls, ChainContract, Closing, Solvency } from './registry.js'
 
 /** A side lacks margin, or USDC for its fee: judged as the manager does, on the account as it stands. */
 const solvency: Solvency = {

@@ -5,8 +5,8 @@ import { selectorsOf } from '../abi/selectors.js'
 import { readBlockHash, type BlockPlace } from '../reads/blocks.js'
 import { orUnreachable } from '../reads/client.js'
 import { MAX_LOG_BLOCKS, readTouches } from '../reads/touches.js'
+import type { Holder } from './chain-contract.js'
 import { accountCalls, blockCalls, type ObservingDeps } from './observe-account.js'
-import type { Holder } from './registry.js'
 
 const of = selectorsOf(subAccountsAbi, 'lastAccountId')
 

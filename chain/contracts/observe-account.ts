@@ -18,7 +18,8 @@ import type { Deployment } from '../reads/deployment.js'
 import { createExpiringCache, type Answer, type ExpiringCache } from '../reads/expiring-cache.js'
 import { plainCalls, toAddress, type PlainCalls } from '../reads/plain-calls.js'
 import { KEPT_MS, unlessUnreadable } from '../reads/read-account.js'
-import { chainContractOf, type AccountCalls, type BlockCalls, type Holding } from './registry.js'
+import type { AccountCalls, BlockCalls, Holding } from './chain-contract.js'
+import { chainContractOf } from './registry.js'
 
 export interface ObservingDeps {
   /** A client that batches, so that all calls for one account or for several go out in one request. */

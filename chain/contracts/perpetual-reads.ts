@@ -21,8 +21,8 @@ import {
 } from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
-import type { AccountCalls, BlockCalls } from './registry.js'
 import { selectorsOf } from '../abi/selectors.js'
+import type { AccountCalls, BlockCalls } from './chain-contract.js'
 
 /** The type of a base asset in a manager: what accounts may post as margin. */
 const BASE_ASSET = 3n

@@ -13,8 +13,8 @@ import type { Duty } from '../../core/contracts/upkeep.js'
 import { dutchAuctionAbi, managerAbi, perpAssetAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
+import type { UpkeepCall, UpkeepCalls } from './chain-contract.js'
 import { readAuction } from './perpetual-reads.js'
-import type { UpkeepCall, UpkeepCalls } from './registry.js'
 
 const of = {
   ...selectorsOf(perpAssetAbi, 'openInterest', 'lastFundingPaidAt'),

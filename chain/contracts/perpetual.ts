@@ -14,6 +14,7 @@ import { hidePosition, type PerpetualPosition } from '../../core/contracts/perpe
 import type { Market } from '../../core/model/market.js'
 import { dutchAuctionAbi, managerAbi, perpAssetAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
+import type { AccountCalls, ChainContract, Solvency } from './chain-contract.js'
 import {
   readAuction,
   readMark,
@@ -23,7 +24,6 @@ import {
   readPerpetualWiring,
 } from './perpetual-reads.js'
 import { readPerpetualDuties } from './perpetual-upkeep.js'
-import type { AccountCalls, ChainContract, Solvency } from './registry.js'
 
 /**
  * A side lacks margin, or cash for what it pays, or is in an auction: judged as the manager does, on the account as it

@@ -13,8 +13,9 @@ import { undefinedOnRevert } from '../abi/errors.js'
 import type { ChainClient } from '../reads/client.js'
 import type { Deployment } from '../reads/deployment.js'
 import { doesWalletVouch } from '../signing/ask-wallet.js'
+import type { SideOfMatch, Solvency } from './chain-contract.js'
 import { observeAccount, observeMarket } from './observe-account.js'
-import { chainContractOf, type SideOfMatch, type Solvency } from './registry.js'
+import { chainContractOf } from './registry.js'
 
 /** One side of a match: what it has signed, what the match takes of its order, and how its contract judges its means. */
 export interface Leg extends SideOfMatch {

@@ -20,8 +20,14 @@ import { futureAssetAbi, futuresManagerAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
+import type {
+  AccountCalls,
+  BlockCalls,
+  ChainContract,
+  Holding,
+  Solvency,
+} from './chain-contract.js'
 import { readPositions } from './future-reads.js'
-import type { AccountCalls, BlockCalls, ChainContract, Holding, Solvency } from './registry.js'
 
 /** A side lacks what it pays with, or the initial margin that must stay; with a stale index that cannot be known. */
 const solvency: Solvency = {

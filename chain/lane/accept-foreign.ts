@@ -1,30 +1,10 @@
 import type { Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
-import type { Inclusion } from '../../core/transaction-journal.js'
 import { NO_DOUBT } from './follow-transaction.js'
 import { finalHeightOf } from './look-at-chain.js'
 import type { Frozen } from './observe-lane.js'
-import type { Tracking } from './track-transactions.js'
+import type { Tracking, Acceptance, ForeignNonce } from './tracking.js'
 import { consumerOf } from './watch-nonces.js'
-
-/** What became of an operator's acceptance of a foreign transaction. */
-export type Acceptance =
-  /** The lane takes transactions again; nonces of the key that this journal has not claimed, with what used them. */
-  | { readonly kind: 'accepted'; readonly foreign: readonly ForeignNonce[] }
-  | { readonly kind: 'not_frozen' }
-  /** The lane is frozen by another one, which is to be named. */
-  | { readonly kind: 'another'; readonly frozen: Frozen }
-  /** A reorganisation may still change what used the nonce. */
-  | { readonly kind: 'not_final'; readonly frozen: Frozen }
-  /** No node can tell what used one of the nonces. */
-  | { readonly kind: 'unexplained'; readonly evmNonce: number }
-  /** It may be one that a lost journal has sent: what it did would be done again. */
-  | ({ readonly kind: 'own' } & ForeignNonce)
-
-export interface ForeignNonce {
-  readonly evmNonce: number
-  readonly by: Inclusion
-}
 
 /**
  * Ends the freeze of a lane for the foreign transaction of that hash, once it is final: every nonce up to it that the

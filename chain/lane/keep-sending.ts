@@ -3,7 +3,7 @@ import { SignerUnavailable } from '../../core/transaction-journal.js'
 import { requestOf } from '../signing/keys.js'
 import { highestCost, isOpen, type Followed } from './nonce-lane.js'
 import { type FeeCaps, type GasFacts, raiseFees } from './gas.js'
-import type { Tracking } from './track-transactions.js'
+import type { Tracking } from './tracking.js'
 
 /** Transactions broadcast again in one poll, so that a long outage does not end in one burst. */
 const MAX_REBROADCASTS_PER_LOOK = 64

@@ -10,8 +10,8 @@ import {
 import type { ChainHead, LaneChain, Receipt, Span } from './lane-chain.js'
 import { isOpen, type Followed } from './nonce-lane.js'
 import type { MinedIntent } from './observe-lane.js'
-import type { Tracking } from './track-transactions.js'
 import type { IntentOutcome } from '../../core/transaction-journal.js'
+import type { Tracking, OutcomesOf } from './tracking.js'
 import { reopen, findForeign, recordDisplaced } from './watch-nonces.js'
 
 /**
@@ -176,15 +176,6 @@ async function recordMined(
   reversals.forEach(facts.reversed)
   for (const { intentId, result } of mined) waiters.wake(intentId, result)
 }
-
-/**
- * The outcome of each intent of a successful transaction, by position. Deterministic. Not called for a reverted
- * transaction, which undid all of its intents.
- */
-export type OutcomesOf = (
-  receipt: Receipt,
-  intentIds: readonly string[],
-) => readonly IntentOutcome[]
 
 interface OutcomeDeps {
   readonly chain: Pick<LaneChain, 'revertOf'>

@@ -1,17 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Address, Hex } from '../../core/action.js'
+import type { Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { ChainUnreachable } from '../reads/client.js'
-import { acceptForeign, type Acceptance } from './accept-foreign.js'
-import { type ChainView, type Doubt, type LanePolicy, NO_DOUBT } from './follow-transaction.js'
-import {
-  createFollowedTransactions,
-  isOpen,
-  type FollowedTransactions,
-  type NonceLane,
-} from './nonce-lane.js'
-import { type GasReserve } from './gas.js'
-import type { SentCall } from './investigate.js'
+import { acceptForeign } from './accept-foreign.js'
+import { NO_DOUBT, type ChainView } from './follow-transaction.js'
+import { createFollowedTransactions, isOpen } from './nonce-lane.js'
 import {
   broadcast,
   isPublished,
@@ -19,15 +12,11 @@ import {
   rebroadcastDue,
   resendDropped,
 } from './keep-sending.js'
-import type { ChainHead, LaneChain } from './lane-chain.js'
-import { lookAtChain, settleTransactions, type OutcomesOf } from './look-at-chain.js'
+import { lookAtChain, settleTransactions } from './look-at-chain.js'
 import { watchGas, watchNonces } from './watch-nonces.js'
-import type { Frozen, LaneFacts } from './observe-lane.js'
-import type {
-  MinedTransaction,
-  OpenTransaction,
-  TransactionJournal,
-} from '../../core/transaction-journal.js'
+import type { Frozen } from './observe-lane.js'
+import type { MinedTransaction, OpenTransaction } from '../../core/transaction-journal.js'
+import type { TrackerOptions, Tracking, ResultWaiters, Acceptance } from './tracking.js'
 
 /** Follows every journaled transaction of one key until it is final. */
 export interface TransactionTracker {
@@ -204,66 +193,7 @@ function isUnsure({ followed, count, foreign, missing }: Tracking): boolean {
     .some((it) => it.doubt.times > 0 || (isOpen(it) && it.transaction.evmNonce < count))
 }
 
-export interface TrackerOptions {
-  readonly journal: TransactionJournal
-  readonly nonces: NonceLane
-  readonly chain: LaneChain
-  readonly policy: LanePolicy
-  readonly outcomesOf?: OutcomesOf
-  /** As the lane's option of that name. */
-  readonly mayBeOurs?: (call: SentCall) => boolean
-  readonly reserve: GasReserve
-  /** A foreign transaction that was found before. */
-  readonly frozen?: Frozen | undefined
-  /** Passes when the node is still on the right chain; rejects with ChainUnreachable when it does not answer. */
-  readonly verifyChain?: () => Promise<void>
-  /** Milliseconds of a monotonic clock. */
-  readonly nowMs: () => number
-  readonly facts: LaneFacts
-  /** Called when the journal fails or an invariant breaks; the process must stop. */
-  readonly onFatal: (error: unknown) => void
-}
-
-/** The state of a tracker; only its polls change it. */
-export interface Tracking extends Omit<TrackerOptions, 'frozen'> {
-  readonly address: Address
-  readonly followed: FollowedTransactions
-  readonly waiters: ResultWaiters
-  /** The head of the last complete poll. */
-  head?: ChainHead
-  /** Nonces used at that head. */
-  count: number
-  /** The highest count ever seen, and when it was first seen. */
-  mostUsed: number
-  progressMs: number
-  /** When the chain was last polled. */
-  lookedMs: number
-  /** The highest block ever seen. */
-  highest: bigint
-  /** Polls that showed more nonces used than the lane has claimed. */
-  foreign: Doubt
-  /** Polls that showed nonces missing, in the journal or on the chain. */
-  missing: Doubt
-  frozen: Frozen | undefined
-  /** The acceptance that is running; there is one at a time. */
-  accepting?: Promise<Acceptance> | undefined
-  /** When the chain was last verified; undefined since the node last failed to answer. */
-  verifiedMs?: number | undefined
-  gasLow: boolean
-  reachable: boolean
-  answeredAtMs: number
-}
-
 type Wake = (mined: MinedTransaction | undefined) => void
-
-/** Callers that wait for the result of an intent; bounded by the open requests. */
-export interface ResultWaiters {
-  /** The result; undefined when there is none within the time, or after `wakeAll`. */
-  wait(intentId: string, timeoutMs: number): Promise<MinedTransaction | undefined>
-  wake(intentId: string, mined: MinedTransaction): void
-  /** Ends every wait without a result. */
-  wakeAll(): void
-}
 
 function createResultWaiters(): ResultWaiters {
   const waiting = new Map<string, Set<Wake>>()

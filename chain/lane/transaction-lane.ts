@@ -7,14 +7,12 @@ import {
   type ChainClient,
 } from '../reads/client.js'
 import type { TransactionSigner } from '../signing/keys.js'
-import type { Acceptance } from './accept-foreign.js'
 import { LANE_POLICY, type LanePolicy } from './follow-transaction.js'
 import { NO_RESERVE, reserveWei, type GasFacts, type GasReader, type GasReserve } from './gas.js'
 import type { SentCall } from './investigate.js'
 import { connectLane, type EventPerIntent, type LaneChain } from './lane-chain.js'
 import { type IntendedCall, openNonceLane } from './nonce-lane.js'
 import type { Frozen, LaneFacts } from './observe-lane.js'
-import type { OutcomesOf } from './look-at-chain.js'
 import { consumerOf } from './watch-nonces.js'
 import { createTransactionTracker, type TransactionTracker } from './track-transactions.js'
 import type {
@@ -22,6 +20,7 @@ import type {
   OpenTransaction,
   TransactionJournal,
 } from '../../core/transaction-journal.js'
+import type { Acceptance, OutcomesOf } from './tracking.js'
 
 export interface LaneOptions {
   readonly signer: TransactionSigner

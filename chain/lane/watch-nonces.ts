@@ -6,8 +6,8 @@ import { orUnsigned } from './keep-sending.js'
 import type { Consumer } from './investigate.js'
 import type { Followed } from './nonce-lane.js'
 import type { Frozen } from './observe-lane.js'
-import type { Tracking } from './track-transactions.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
+import type { Tracking } from './tracking.js'
 
 /** Gaps filled in one poll, so that a long one does not end in one burst. */
 const MAX_FILLED_PER_LOOK = 16

@@ -7,7 +7,7 @@ import {
   subAccountsAbi,
   tradeModuleAbi,
 } from '../abi/contracts.js'
-import type { AccountEvents } from '../contracts/registry.js'
+import type { AccountEvents } from '../contracts/chain-contract.js'
 import { eventsOf } from './answer-form.js'
 import { orUnreachable, type ChainClient } from './client.js'
 import type { Deployment } from './deployment.js'

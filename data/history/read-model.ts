@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Address } from '../../core/action.js'
 import type { PositionEntry } from '../../core/contracts/contract.js'
 import type { MarketTerms } from '../../core/model/market-terms.js'
-import type { OrderSums } from '../../core/engine/order-sums.js'
-import type { Order, OrderProgress } from '../../core/model/order.js'
+import type { Order } from '../../core/model/order.js'
 import type { PriceE18 } from '../../core/money.js'
 import type { Candle } from '../../core/records/candle-record.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
@@ -36,6 +35,7 @@ import {
   type HistoryOrder,
   type HistoryPage,
   type LiveFilter,
+  type StoredOrder,
 } from './read-orders.js'
 import { createReadLife, type OrderLife } from './read-life.js'
 import { createReadMarks, createReadRates, type PricePage, type PriceRow } from './read-prices.js'
@@ -46,14 +46,6 @@ import {
   type HistoryFill,
   type TradesWithin,
 } from './read-trades.js'
-
-/** An order and its state, as the projection holds it. */
-export interface StoredOrder {
-  readonly order: Order
-  readonly progress: OrderProgress
-  /** What the order's own fills add up to; absent while it never had one. */
-  readonly sums?: OrderSums
-}
 
 /** Reads of the projection that the gateway needs, one file for each topic. A read never blocks on the projector. */
 export interface ReadModel {

@@ -2,13 +2,13 @@ import type { Database } from 'better-sqlite3'
 import { termsText } from '../../bus-schemas/markets.js'
 import { orderText } from '../../bus-schemas/orders.js'
 import type { Address } from '../../core/action.js'
+import type { OrderSums } from '../../core/engine/order-sums.js'
 import type { HoldReason } from '../../core/model/hold.js'
 import type { MarketTerms } from '../../core/model/market-terms.js'
 import type { Order, OrderProgress, OrderStatus, Side } from '../../core/model/order.js'
 import { amountE18, priceE18, type PriceE18 } from '../../core/money.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
 import { blobOf, sumsOfColumns, type SumColumns } from '../row-values.js'
-import type { StoredOrder } from './read-model.js'
 
 /** An order's columns. */
 export const ORDER_COLUMNS = `body, rank, orders.created_at_ms AS createdAtMs, status, filled, pending, open,
@@ -287,4 +287,12 @@ export function createReadProjectedSeq(db: Database): (market: string) => number
     .pluck()
     .safeIntegers(false)
   return (market) => select.get(market) ?? 0
+}
+
+/** An order and its state, as the projection holds it. */
+export interface StoredOrder {
+  readonly order: Order
+  readonly progress: OrderProgress
+  /** What the order's own fills add up to; absent while it never had one. */
+  readonly sums?: OrderSums
 }

@@ -3,12 +3,11 @@ import { encodeJournal } from '../../bus-schemas/journal.js'
 import { assert } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
 import type { Hex } from '../../core/action.js'
-import type { JournalEntry, SnapshotPart } from '../../core/transaction-journal.js'
+import type { JournalEntry, SnapshotPart, EntrySink } from '../../core/transaction-journal.js'
 import { Fenced } from '../../runtime/actor/leadership.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { JournalUnwritable, type FoldedFile } from './journal-file.js'
-import type { EntrySink } from './transaction-journal.js'
 
 /** Most bytes of one message, so that it stays below the server's limit; one entry alone may be longer. */
 const MESSAGE_SIZE = 512 * 1024

@@ -2,9 +2,13 @@ import type { Database } from 'better-sqlite3'
 import { transferText } from '../../bus-schemas/transfers.js'
 import { assert } from '../../core/assert.js'
 import { exactNumber } from '../../core/decimal.js'
-import type { ClaimJournal, JournalEntry, JournaledClaim } from '../../core/transaction-journal.js'
+import type {
+  ClaimJournal,
+  JournalEntry,
+  JournaledClaim,
+  EntrySink,
+} from '../../core/transaction-journal.js'
 import { blobOf } from '../row-values.js'
-import type { EntrySink } from './transaction-journal.js'
 
 /** The claims of the journal whose rows are in the database and whose entries go to `sink`. */
 export function createClaimJournal(

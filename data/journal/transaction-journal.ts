@@ -3,11 +3,10 @@ import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { exactNumber } from '../../core/decimal.js'
 import type {
-  JournalEntry,
   OpenTransaction,
   RecordedIntent,
-  Reversal,
   TransactionJournal,
+  EntrySink,
 } from '../../core/transaction-journal.js'
 import { blobOf, hexOf } from '../row-values.js'
 import { prepareApply } from './apply-entry.js'
@@ -22,14 +21,6 @@ import {
   type IntentRow,
   type TransactionReads,
 } from './transaction-rows.js'
-
-/** Where the entries of a journal go. */
-export interface EntrySink {
-  /** Writes the entry's rows and returns the outcomes that it reversed. Throws JournalUnwritable. */
-  readonly record: (entry: JournalEntry) => Reversal[]
-  readonly durable: TransactionJournal['durable']
-  readonly isDurable: TransactionJournal['isDurable']
-}
 
 /** For a journal that is nowhere but in its file. */
 export function writeAlone(db: Database): EntrySink {

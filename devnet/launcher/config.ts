@@ -3,7 +3,6 @@ import { z } from 'zod'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { futuresCalendar } from '../../runtime/process/config.js'
 import { EXECUTOR_SECRET_NAME } from '../../runtime/process/shared-secret.js'
-import type { DemoMakerKeys } from './environment.js'
 import type { LogBounds } from './output.js'
 import { LauncherError } from './wait-for.js'
 
@@ -258,4 +257,14 @@ export function readyLines(
       ? [`  first example: ${place}node dist/examples/01-place-order.js`]
       : []),
   ]
+}
+
+/**
+ * The demo maker's key and accounts: of each, the one that quotes and after a comma the one that takes quotes. Without
+ * the second pair it does not quote perpetuals.
+ */
+export interface DemoMakerKeys {
+  readonly privateKey: string
+  readonly subaccountId: string
+  readonly perpSubaccountId: string | undefined
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { LauncherConfig } from './config.js'
+import type { LauncherConfig, DemoMakerKeys } from './config.js'
 import { metricsDir } from './data-dir.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
 import { freePort, probe } from './free-port.js'
@@ -31,16 +31,6 @@ export interface Wiring {
     /** Of the futures' owner, for the feeder. */
     readonly seriesOwner: string | undefined
   }
-}
-
-/**
- * The demo maker's key and accounts: of each, the one that quotes and after a comma the one that takes quotes. Without
- * the second pair it does not quote perpetuals.
- */
-export interface DemoMakerKeys {
-  readonly privateKey: string
-  readonly subaccountId: string
-  readonly perpSubaccountId: string | undefined
 }
 
 type Env = Record<string, string | undefined>

@@ -1,5 +1,5 @@
 import type Koa from 'koa'
-import type { Acceptance } from '../../chain/lane/accept-foreign.js'
+import type { Acceptance } from '../../chain/lane/tracking.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import type { Hex } from '../../core/action.js'
 import { refusals } from '../../core/entry/refusals.js'

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Books } from '../../api-gateway/books/books.js'
-import { createReadsInFlight, LARGE_READ_LIMITS } from '../../api-gateway/large-reads.js'
+import { createReadsInFlight, LARGE_READ_LIMITS } from '../../api-gateway/reads-in-flight.js'
 import { anOrder, progressOf } from '../support/builders.js'
 import { eventually } from '../support/eventually.js'
 import {

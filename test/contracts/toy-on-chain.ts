@@ -1,4 +1,4 @@
-import type { ChainContract } from '../../chain/contracts/registry.js'
+import type { ChainContract } from '../../chain/contracts/chain-contract.js'
 import { marginClaim, type Claim, type MatchTerms } from '../../core/contracts/claims.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
 import type { Market } from '../../core/model/market.js'

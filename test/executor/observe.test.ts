@@ -1,11 +1,7 @@
 import { expect } from 'chai'
 import type { OpenTransaction } from '../../core/transaction-journal.js'
-import {
-  measureExecutor,
-  observeExecutor,
-  sampleExecutor,
-  type ExecutorFacts,
-} from '../../executor/observe.js'
+import { measureExecutor, sampleExecutor } from '../../executor/measure.js'
+import { observeExecutor, type ExecutorFacts } from '../../executor/observe.js'
 import { alongside, createMetrics } from '../../runtime/metrics/metrics.js'
 import { createLog, type Logger } from '../../runtime/process/log.js'
 

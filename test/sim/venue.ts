@@ -9,10 +9,11 @@ import {
   type PostText,
 } from '../../actors/matcher/ask-executor.js'
 import { createExecutors, NoExecutor } from '../../actors/matcher/executors.js'
-import { askFaultsAt, FAULTS_EVERY_MS } from '../../actors/matcher/faults.js'
+import { askFaultsAt } from '../../actors/matcher/faults.js'
 import { startMatcher, type Matcher } from '../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../actors/matcher/observe.js'
 import { askReversalsAt } from '../../actors/matcher/reversals.js'
+import { FAULTS_EVERY_MS } from '../../actors/matcher/settings.js'
 import { openChain } from '../../actors/order-intake/chain-clients.js'
 import { startOrderIntake } from '../../actors/order-intake/intake.js'
 import { startProjector } from '../../actors/projector/project.js'

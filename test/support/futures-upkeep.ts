@@ -1,7 +1,7 @@
+import type { UpkeepCall } from '../../chain/contracts/chain-contract.js'
 import { createCensus } from '../../chain/contracts/holders.js'
 import { blockCalls } from '../../chain/contracts/observe-account.js'
 import { future } from '../../chain/contracts/future.js'
-import type { UpkeepCall } from '../../chain/contracts/registry.js'
 import { simulateCall } from '../../chain/contracts/simulate.js'
 import { readHead } from '../../chain/reads/blocks.js'
 import { createChainClient } from '../../chain/reads/client.js'

@@ -20,7 +20,8 @@ import type { Side } from '../../core/model/order.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
 import type { Trade, TradeStats } from '../../core/records/trade-record.js'
 import type { BookRow, BookState, IsKnown } from '../../data/history/read-book.js'
-import type { ReadModel, StoredOrder } from '../../data/history/read-model.js'
+import type { ReadModel } from '../../data/history/read-model.js'
+import type { StoredOrder } from '../../data/history/read-orders.js'
 import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
 import {
   closeServer,

@@ -3,10 +3,10 @@ import { Docket } from '../../../actors/keeper/docket.js'
 import { createRound } from '../../../actors/keeper/round.js'
 import { Unread } from '../../../actors/keeper/unread.js'
 import type { ChainClient } from '../../../chain/reads/client.js'
-import type { UpkeepCall } from '../../../chain/contracts/registry.js'
 import type { Address } from '../../../core/action.js'
 import type { Job } from '../../../core/contracts/upkeep.js'
 import type { Transactions } from '../../../actors/transfer-submitter/transactions.js'
+import type { UpkeepCall } from '../../../chain/contracts/chain-contract.js'
 
 const address = (digit: string): Address => `0x${digit.repeat(40)}`
 const nothing = (): void => undefined

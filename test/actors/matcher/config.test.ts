@@ -5,9 +5,9 @@ import {
   executorOf,
   matcherEnv,
   operatorsOf,
-  withDefaults,
 } from '../../../actors/matcher/config.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
+import { withDefaults } from '../../../actors/matcher/settings.js'
 import { operatorText, type MarketRequest } from '../../../bus-schemas/markets.js'
 import { ENGINE_VERSION } from '../../../core/engine/engine-version.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { MatcherOptions } from '../../../actors/matcher/config.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
+import type { MatcherOptions } from '../../../actors/matcher/settings.js'
 import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
 import type { Market } from '../../../core/model/market.js'
 import type { LoggedCommand } from '../../../core/model/command.js'

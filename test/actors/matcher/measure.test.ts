@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { measureMatcher, observeMatcher, sampleMatcher } from '../../../actors/matcher/observe.js'
+import { measureMatcher, sampleMatcher } from '../../../actors/matcher/measure.js'
+import { observeMatcher } from '../../../actors/matcher/observe.js'
 import type { MarketHolds } from '../../../core/engine/state.js'
 import type { ChangeFacts } from '../../../core/model/change.js'
 import { alongside, createMetrics } from '../../../runtime/metrics/metrics.js'

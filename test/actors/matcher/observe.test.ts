@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Matcher } from '../../../actors/matcher/matcher.js'
-import { answerPings, observeMatcher, type MatcherFacts } from '../../../actors/matcher/observe.js'
+import { answerPings } from '../../../actors/matcher/measure.js'
+import { observeMatcher, type MatcherFacts } from '../../../actors/matcher/observe.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import type { ChangeFacts } from '../../../core/model/change.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { checkOperator } from '../../../runtime/bus/check-operator.js'
-import type { MatcherOptions } from '../../../actors/matcher/config.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
+import type { MatcherOptions } from '../../../actors/matcher/settings.js'
 import {
   decodeMarketAnswer,
   encodeMarketRequest,

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { MatcherOptions } from '../../../actors/matcher/config.js'
 import { startMatcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
+import type { MatcherOptions } from '../../../actors/matcher/settings.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
 import { askLead, commandsSubject, feedStream, matcherOf } from '../../../bus-schemas/subjects.js'
 import { INTAKE_SOURCE } from '../../../core/model/command.js'

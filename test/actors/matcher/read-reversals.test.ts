@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
-import { openFeedTrail, type AskReversals } from '../../../actors/matcher/reversals.js'
+import { openFeedTrail } from '../../../actors/matcher/reversals.js'
+import type { AskReversals } from '../../../actors/matcher/settings.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
 import { feedStream } from '../../../bus-schemas/subjects.js'
 import { priceE18 } from '../../../core/money.js'

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { AskExecutor } from '../../../actors/matcher/ask-executor.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
-import type { ReportedReversal } from '../../../actors/matcher/reversals.js'
+import type { ReportedReversal } from '../../../actors/matcher/settings.js'
 import type { SettlementTruth } from '../../../core/engine/settlement-trail.js'
 import type { Change } from '../../../core/model/change.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import type { AskExecutor } from '../../../actors/matcher/ask-executor.js'
-import type { MatcherOptions } from '../../../actors/matcher/config.js'
 import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
+import type { MatcherOptions } from '../../../actors/matcher/settings.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
 import {
   checkpointsStream,

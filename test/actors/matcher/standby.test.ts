@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { AskExecutor, ExecutorAnswer } from '../../../actors/matcher/ask-executor.js'
-import type { MatcherOptions } from '../../../actors/matcher/config.js'
+import type { MatcherOptions } from '../../../actors/matcher/settings.js'
 import { decodeBlock, encodeBlock } from '../../../bus-schemas/blocks.js'
 import { MAX_CLOCK_AHEAD_MS } from '../../../bus-schemas/commands.js'
 import { decodeOrderAnswer } from '../../../bus-schemas/orders.js'

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
+import type { MatcherOptions } from '../../../actors/matcher/settings.js'
 import {
   encodePingAnswer,
   decodeTrimAnswer,
   encodeTrimQuestion,
 } from '../../../bus-schemas/operations.js'
 import { askPing, askTrim, commandsStream, feedStream } from '../../../bus-schemas/subjects.js'
-import type { MatcherOptions } from '../../../actors/matcher/config.js'
 import type { Address } from '../../../core/action.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { listCheckpoints } from '../../../runtime/bus/checkpoint-store.js'

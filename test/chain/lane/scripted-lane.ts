@@ -1,13 +1,12 @@
 import { LANE_POLICY, type LanePolicy } from '../../../chain/lane/follow-transaction.js'
 import { NO_RESERVE, type GasReserve } from '../../../chain/lane/gas.js'
-import type { OutcomesOf } from '../../../chain/lane/look-at-chain.js'
 import { openNonceLane } from '../../../chain/lane/nonce-lane.js'
 import type { LaneFacts, MinedIntent } from '../../../chain/lane/observe-lane.js'
 import {
   createTransactionTracker,
-  type TrackerOptions,
   type TransactionTracker,
 } from '../../../chain/lane/track-transactions.js'
+import type { TrackerOptions, OutcomesOf } from '../../../chain/lane/tracking.js'
 import type { OpenTransaction } from '../../../core/transaction-journal.js'
 import { createTransactionSigner } from '../../../chain/signing/keys.js'
 import type { Hex } from '../../../core/action.js'
