@@ -77,6 +77,35 @@ ensure_browser() {
 
 has_browser() { [ -x /usr/bin/chromium ] || [ -x /usr/bin/chromium-browser ]; }
 
+# The tests evaluate and fire the alert rules with Prometheus. Its package is unpacked, not installed: no service is started.
+prometheus_dir=.tools/prometheus
+
+ensure_prometheus() {
+  has_prometheus && return 0
+  lock_setup
+  has_prometheus || step 'fetch prometheus with apt' unpack_prometheus ||
+    fail "the tests need prometheus and promtool, and apt did not fetch them; as root, run:
+  apt-get update && apt-get install -y --no-install-recommends prometheus"
+  unlock_setup
+}
+
+has_prometheus() {
+  [ -x "$prometheus_dir/usr/bin/promtool" ] ||
+    { command -v prometheus >/dev/null 2>&1 && command -v promtool >/dev/null 2>&1; }
+}
+
+unpack_prometheus() {
+  fetched=$(mktemp -d)
+  unpacked=$(mktemp -d .tools/prometheus.XXXXXX)
+  # Without the rights to update them, the lists that are there must do.
+  if [ "$(id -u)" -eq 0 ]; then apt-get update; elif sudo -n true 2>/dev/null; then sudo -n apt-get update; fi
+  (cd "$fetched" && apt-get download prometheus) && dpkg-deb -x "$fetched"/prometheus_*.deb "$unpacked" &&
+    rm -rf "$prometheus_dir" && mv "$unpacked" "$prometheus_dir"
+  status=$?
+  rm -rf "$fetched" "$unpacked"
+  return "$status"
+}
+
 # The settings that the build relies on are spelt out: a user's own npm configuration may differ. No package runs a
 # script of its own but the one that has to be compiled.
 run_npm_ci() {

@@ -171,6 +171,7 @@ export const Health = z
   .object({
     status: z.enum(['ok', 'degraded']),
     now: time,
+    version: z.string().describe('The release of this software that answers.'),
     markets: z.record(z.string(), MarketHealth),
     deposits: TransfersHealth,
     withdrawals: TransfersHealth,

@@ -14,7 +14,7 @@ function fillProject(project: string, tests: Readonly<Record<string, string>>): 
     mkdirSync(join(project, 'dist/test', room), { recursive: true })
   }
   mkdirSync(join(project, 'devnet'))
-  writeFileSync(join(project, 'devnet/setup.sh'), 'ensure_browser() { echo browser >>browser; }')
+  writeFileSync(join(project, 'devnet/setup.sh'), 'ensure_browser() { echo browser >>browser; }\nensure_prometheus() { :; }')
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
   copyFileSync(join(root, 'venue'), join(project, 'venue'))
   symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'))

@@ -1,6 +1,7 @@
 import type { Market } from '../../core/model/market.js'
 import { tradingStatus } from '../../core/records/market-entry.js'
 import type { GasStanding } from '../../core/transfer.js'
+import { VERSION } from '../../runtime/process/version.js'
 import { Health, type MarketHealth, type TransfersHealth } from '../../interface/venue.js'
 import {
   createChainHealth,
@@ -67,6 +68,7 @@ export const getHealth: Route = {
       ctx.body = {
         status: markets.every(([, health]) => isWell(health)) ? 'ok' : 'degraded',
         now: new Date(deps.nowMs()).toISOString(),
+        version: VERSION,
         markets: Object.fromEntries(markets),
         deposits: transfersHealth(deposits),
         withdrawals: transfersHealth(withdrawals),

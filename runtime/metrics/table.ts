@@ -23,6 +23,11 @@ const WALLET = ['wallet', 'address'] as const
  * and docs/OPERATING.md with it. Each process has the metrics of Node besides (`process_*`, `nodejs_*`).
  */
 export const METRICS = {
+  venue_build_info: gauge(
+    'gateway',
+    ['version'],
+    'Always 1; the label is the release that runs. Every other process has it too.',
+  ),
   venue_http_request_seconds: histogram(
     'gateway',
     ['method', 'route', 'status'],

@@ -12,6 +12,7 @@ import { readCrashAt, readProcessConfig, type CrashAt } from './config.js'
 import { createLog, createLogOutput, type Logger } from './log.js'
 import { keepPrivate, makePrivate } from './private-files.js'
 import { releaseStartMemory } from './release-memory.js'
+import { VERSION } from './version.js'
 
 /** How long a process may take to stop before it is ended as if it had crashed. */
 export const STOP_DEADLINE_MS = 5_000
@@ -83,6 +84,7 @@ export function runProcess(options: ProcessOptions): void {
   armCrashAt()
   log.info('starting')
   const metrics = createMetrics()
+  metrics.gauge('venue_build_info')({ version: VERSION }, 1)
   begin(metrics, options)
     .then(() => options.start({ log, fail: die('failed'), end, metrics }))
     .then((started) => {

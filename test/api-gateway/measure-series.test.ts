@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { measureSeries } from '../../api-gateway/measure-series.js'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { createMetrics } from '../../runtime/metrics/metrics.js'
-import { expectAlert, hasPromtool, type Sample } from '../e2e/stage/metrics.js'
+import { expectAlert, type Sample } from '../e2e/stage/metrics.js'
 import { aFuture, aMarket } from '../support/builders.js'
 
 const NOV_SEC = 1_796_047_200
@@ -43,21 +43,18 @@ describe('the gateway’s metric of the next series', () => {
     expect(await shownAt(0, 'none')).to.deep.equal([])
   })
 
-  // Without a body the runner lists it as pending.
-  if (!hasPromtool) it('fires VenueSeriesDue: not tried, promtool is not installed')
-  else
-    it('fires VenueSeriesDue from seven days before, and until the series is listed', async () => {
-      // promtool evaluates at the time 0.
-      const atZero = (samples: readonly Sample[], leftSec: number) =>
-        samples.map(({ series, value }) => ({ series, value: `${+value - END_SEC + leftSec}` }))
-      for (const [leftSec, fires] of [
-        [7 * DAY_SEC + 1, false],
-        [7 * DAY_SEC - 1, true],
-        [-DAY_SEC, true],
-      ] as const) {
-        const wanted = { series: '{market="USDC-cNGN-31JAN27"}', value: `${leftSec}` }
-        const shown = atZero(await shownAt(leftSec), leftSec)
-        expectAlert('VenueSeriesDue', shown, fires ? [wanted] : [])
-      }
-    })
+  it('fires VenueSeriesDue from seven days before, and until the series is listed', async () => {
+    // promtool evaluates at the time 0.
+    const atZero = (samples: readonly Sample[], leftSec: number) =>
+      samples.map(({ series, value }) => ({ series, value: `${+value - END_SEC + leftSec}` }))
+    for (const [leftSec, fires] of [
+      [7 * DAY_SEC + 1, false],
+      [7 * DAY_SEC - 1, true],
+      [-DAY_SEC, true],
+    ] as const) {
+      const wanted = { series: '{market="USDC-cNGN-31JAN27"}', value: `${leftSec}` }
+      const shown = atZero(await shownAt(leftSec), leftSec)
+      expectAlert('VenueSeriesDue', shown, fires ? [wanted] : [])
+    }
+  })
 })

@@ -3,6 +3,7 @@ import { encodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 import { createMemoryBus } from '../../runtime/bus/memory-bus.js'
 import { answerPing } from '../../runtime/process/process.js'
+import { VERSION } from '../../runtime/process/version.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
 import type { MarketAct } from '../support/market-commands.js'
 import { feedOf } from '../support/market-feed.js'
@@ -231,6 +232,7 @@ describe('candles, tickers and health', () => {
         expect(json).to.deep.equal({
           status: 'ok',
           now: '2026-11-21T10:00:00.000Z',
+          version: VERSION,
           markets: {
             'cNGN-USDC': {
               ...{ trading_status: 'open', head_seq: head, projected_seq: head - 1, lag: 1 },

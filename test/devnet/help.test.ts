@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { provideBundles } from '../../devnet/bundle.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
+import { VERSION } from '../../runtime/process/version.js'
 import { tempDir } from '../support/temp-dir.js'
 
 const run = (
@@ -21,7 +22,7 @@ describe('the help of a command', function () {
 
   const COMMANDS = [...run('./venue', ['help']).stdout.matchAll(/^ {2}([a-z-]+) /gm)]
     .map(([, command = '']) => command)
-    .filter((command) => command !== 'help')
+    .filter((command) => command !== 'help' && !command.startsWith('-'))
   const CHANGES = [
     'list',
     'add',
@@ -75,6 +76,16 @@ describe('the help of a command', function () {
     } finally {
       dir.remove()
     }
+  })
+
+  it('names the release, which the client and the newest entry of the changelog have too', () => {
+    const { version } = JSON.parse(readFileSync(inProject('client/package.json'), 'utf8')) as {
+      readonly version: string
+    }
+    expect(run('./venue', ['--version']).stdout).to.equal(`${VERSION}\n`)
+    expect(version).to.equal(VERSION)
+    const released = /^## (\d+\.\d+\.\d+)/m.exec(readFileSync(inProject('CHANGELOG.md'), 'utf8'))
+    expect(released?.[1]).to.equal(VERSION)
   })
 
   it('is there for the benches', () => {

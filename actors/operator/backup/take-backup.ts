@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isLeadStream } from '../../../bus-schemas/subjects.js'
@@ -11,6 +11,7 @@ import { writeFileDurably } from '../../../data/durable-file.js'
 import { openFeedArchive } from '../../../data/feed-archive.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import type { StreamCopies } from '../../../runtime/bus/nats-copies.js'
+import { VERSION } from '../../../runtime/process/version.js'
 import {
   BACKUP_FORMAT,
   BadBackup,
@@ -89,7 +90,7 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
   for (const name of names) if (OF_JOURNAL.test(name)) await captureStream(capture, name)
   const manifest: Manifest = {
     format: BACKUP_FORMAT,
-    venue_version: RELEASE,
+    venue_version: VERSION,
     started_at: isoTime(startedMs),
     covers_until: isoTime(coversUntilMs),
     ended_at: isoTime(nowMs()),
@@ -101,12 +102,6 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
   await rename(work, dir)
   return manifest
 }
-
-const RELEASE = (
-  JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as {
-    readonly version: string
-  }
-).version
 
 async function assertEmpty(dir: string): Promise<void> {
   if (!existsSync(dir)) return

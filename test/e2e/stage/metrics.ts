@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inProject } from '../../../devnet/launcher/binaries.js'
@@ -33,8 +33,13 @@ export async function scrape(dataDir: string, process: string): Promise<Sample[]
   }))
 }
 
-/** Whether promtool, which evaluates rules, is installed. */
-export const hasPromtool = spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status === 0
+/** The path of `prometheus` or `promtool`: the one that `./venue test` fetches, or an installed one. Throws where there is none. */
+export function prometheusProgram(name: 'prometheus' | 'promtool'): string {
+  const fetched = inProject(`.tools/prometheus/usr/bin/${name}`)
+  if (existsSync(fetched)) return fetched
+  if (spawnSync(name, ['--version'], { stdio: 'ignore' }).status === 0) return name
+  throw new Error(`no ${name}: ./venue test fetches it, or apt-get install prometheus`)
+}
 
 /** Asserts by promtool that the expression of the alert gives these samples, and so fires for them, on the samples shown. */
 export function expectAlert(
@@ -66,9 +71,13 @@ export function expectAlert(
   try {
     const file = join(dir, 'test.yml')
     writeFileSync(file, JSON.stringify(evaluated))
-    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', file], {
-      encoding: 'utf8',
-    })
+    const { status, stdout, stderr } = spawnSync(
+      prometheusProgram('promtool'),
+      ['test', 'rules', file],
+      {
+        encoding: 'utf8',
+      },
+    )
     expect(status, `${stdout}${stderr}`).to.equal(0)
   } finally {
     rmSync(dir, { recursive: true })
