@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { outlookFields } from './position.js'
 import {
   address,
   decimal,
@@ -48,6 +49,7 @@ const MarginBalance = z
     maintenance_margin_surplus: signedOrEmpty.describe(
       'USDC above maintenance margin; below zero the account is liquidated.',
     ),
+    ...outlookFields,
     reserved_by_orders: signedOrEmpty.describe(
       'Initial margin that the open orders would add if all of one side were hit: the worse side.',
     ),

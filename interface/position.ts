@@ -18,6 +18,21 @@ const surplusFields = {
   ),
 }
 
+/** How far an account is from its liquidation, by the market's own price; all else unchanged. */
+export const outlookFields = {
+  liquidation_status: z
+    .enum(['ok', 'due', 'no_position', 'none', 'stale'])
+    .describe(
+      '`ok` with a price and a distance; `due` below maintenance margin; `no_position` where there is none; `none` when no price of the market alone uses the margin up; `stale` while a price that margin needs cannot be read on chain.',
+    ),
+  liquidation_price: decimalOrEmpty.describe(
+    'Price at which maintenance margin is used up, up to 18 decimals, rounded towards the present price: at it there is margin, beyond it there is none. On a perpetual the mark, in USDC per cNGN, while the index moves by the same share and takes collateral with it; on a future the index, in cNGN per USDC, for all positions of the account. Empty unless `liquidation_status` is `ok`.',
+  ),
+  liquidation_distance: decimalOrEmpty.describe(
+    'How far the present price is from `liquidation_price`, as a share of the present price, rounded down to 6 decimals. `0` when `due`; empty otherwise.',
+  ),
+}
+
 /** An open position of an account. */
 export const PositionRecord = z
   .object({
@@ -37,10 +52,11 @@ export const PositionRecord = z
       'Profit and funding that the chain has not settled into cash yet, in USDC.',
     ),
     ...surplusFields,
+    ...outlookFields,
     liquidation_price_ui: decimal
       .optional()
       .describe(
-        'Estimate: mark − surplus / (S − |S| × maintenance rate). Absent without a positive value.',
+        'Estimate: mark − surplus / (S − |S| × maintenance rate), collateral not revalued. Absent without a positive value.',
       ),
     entry_price: decimal
       .optional()

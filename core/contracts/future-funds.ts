@@ -8,6 +8,7 @@ import {
   cngnAtBoth,
   cngnValue,
   futureModel,
+  futureOutlook,
   initialTerms,
   lowerCngn,
   requirementOf,
@@ -70,6 +71,7 @@ function figuresOf(
     initial: requirementOf(size, initialRate),
     maintenance: requirementOf(size, maintenanceRate),
     ...surplusesOf(facts, account),
+    outlook: futureOutlook(facts, account),
   }
 }
 

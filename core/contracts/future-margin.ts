@@ -2,6 +2,7 @@ import { E18, mulDivCeil, mulDivFloor, type PriceE18 } from '../money.js'
 import { int, priceE18, uint } from '../wire/codec.js'
 import { struct } from '../wire/compound.js'
 import type { FutureAccount, FutureFacts } from './future-facts.js'
+import { outlookAt, type LiquidationOutlook } from './liquidation-outlook.js'
 import { legOf, type Leg, type MarginModel } from './margin-purse.js'
 import { floorE18, sizeOf } from './perpetual-margin.js'
 
@@ -52,6 +53,38 @@ export function surplusOf(
 ): bigint {
   const value = usdc - requirementOf(size, rate)
   return cngn === 0n ? value : value + cngnValue(cngn, index, factor)
+}
+
+/** No price of the contracts is above it. */
+const MAX_PRICE = 2n ** 96n
+
+/**
+ * How far an account is from its liquidation by the index, with all its positions: the last index towards it at which the manager's
+ * maintenance margin is not below zero, to the last unit.
+ */
+export function futureOutlook(market: FutureFacts, account: FutureAccount): LiquidationOutlook {
+  const { index, indexStale, maintenanceRate: rate, maintenanceFactor: factor } = market
+  const { usdc, position, otherSize, others } = account
+  const size = sizeOf(position) + otherSize
+  if (size === 0n) return { status: 'no_position' }
+  if (indexStale || index === 0n) return { status: 'stale' }
+  const { atIndex } = cngnAtBoth(account, market)
+  const net = position + (others?.net ?? 0n)
+  const surplusAt = (at: bigint): bigint =>
+    surplusOf({ usdc, cngn: atIndex + variationOf(net, index, at), size }, at, { rate, factor })
+  if (surplusAt(index) < 0n) return { status: 'due' }
+  // cNGN in USD is net + pull / index, so that it moves in one direction all the way.
+  const pull = atIndex - variationOf(net, 0n, index)
+  if (pull === 0n) return { status: 'none' }
+  const end = pull < 0n ? 1n : MAX_PRICE
+  if (surplusAt(end) >= 0n) return { status: 'none' }
+  let [safe, lost]: [bigint, bigint] = [index, end]
+  while (safe - lost > 1n || lost - safe > 1n) {
+    const middle = (safe + lost) / 2n
+    if (surplusAt(middle) < 0n) lost = middle
+    else safe = middle
+  }
+  return outlookAt(index, safe)
 }
 
 /** What the account's positions that are not settled are worth at the index beyond their marks, in cNGN at 1e18; exact. */

@@ -1,6 +1,7 @@
 import { formatDecimal } from '../decimal.js'
 import type { MarginBalance } from '../../interface/balances.js'
 import type { Claims } from './funds.js'
+import { outlookRecord, type LiquidationOutlook } from './liquidation-outlook.js'
 import { legOf, type Leg, type MarginModel } from './margin-purse.js'
 
 /** Initial margin that an account's orders and matches would take, beyond what its position requires. */
@@ -68,6 +69,7 @@ export interface MarginFigures {
   readonly maintenance: bigint | undefined
   readonly initialSurplus: bigint | undefined
   readonly maintenanceSurplus: bigint | undefined
+  readonly outlook: LiquidationOutlook
   /** Undefined while the market has no prices. */
   readonly reserved: MarginReserved | undefined
 }
@@ -90,6 +92,7 @@ export function marginBalance(market: string, figures: MarginFigures): MarginBal
     maintenance_margin: e18(figures.maintenance),
     initial_margin_surplus: e18(surplus),
     maintenance_margin_surplus: e18(figures.maintenanceSurplus),
+    ...outlookRecord(figures.outlook),
     reserved_by_orders: e18(reserved?.byOrders),
     reserved_by_matches: e18(reserved?.byMatches),
     free: e18(free),

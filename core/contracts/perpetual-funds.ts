@@ -9,6 +9,7 @@ import {
   liquidationPrice,
   marginOf,
   perpetualModel,
+  perpetualOutlook,
   requirementOf,
   unsettledAt,
 } from './perpetual-margin.js'
@@ -54,7 +55,7 @@ function figuresOf(
     unrealized: unsettled,
     initial: ifPriced(requirementOf(facts, position, 'initial')),
     maintenance: ifPriced(requirementOf(facts, position, 'maintenance')),
-    ...{ initialSurplus, maintenanceSurplus },
+    ...{ initialSurplus, maintenanceSurplus, outlook: perpetualOutlook(facts, held) },
   }
 }
 

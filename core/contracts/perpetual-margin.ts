@@ -1,4 +1,5 @@
 import { E18 } from '../money.js'
+import { outlookAt, type LiquidationOutlook } from './liquidation-outlook.js'
 import { legOf, type Leg, type MarginModel } from './margin-purse.js'
 import type { PerpetualAccount, PerpetualFacts } from './perpetual-facts.js'
 
@@ -139,6 +140,33 @@ export function liquidationPrice(
 }
 
 const E8 = 10n ** 8n
+
+/**
+ * How far an account is from its liquidation by the mark, when the index moves by the same share: `maintenanceSurplus` is the
+ * manager's own answer. Every product that the manager truncates counts whole, so that the price is a few units beside the one at
+ * which the manager's answer turns.
+ */
+export function perpetualOutlook(
+  facts: PerpetualFacts,
+  account: {
+    readonly position: bigint
+    readonly collateral: bigint
+    readonly maintenanceSurplus?: bigint
+  },
+): LiquidationOutlook {
+  const { mark, index, maintenanceRate, collateral, pricesStale } = facts
+  const { position, maintenanceSurplus: surplus } = account
+  if (position === 0n) return { status: 'no_position' }
+  if (surplus === undefined || pricesStale || mark === 0n) return { status: 'stale' }
+  if (surplus < 0n) return { status: 'due' }
+  const bare = position * E18 - sizeOf(position) * maintenanceRate
+  const posted = account.collateral * index * (collateral?.marginFactor ?? 0n)
+  // What the surplus gains when the mark rises by 1.0, times the mark, at 1e54.
+  const slope = bare * mark + posted
+  if (slope === 0n) return { status: 'none' }
+  const moved = (surplus * mark * E18 * E18) / (slope < 0n ? -slope : slope)
+  return outlookAt(mark, slope < 0n ? mark + moved : mark - moved)
+}
 
 /** All that a leg gains or loses is settled into cash. */
 function resultOf({ mark }: PerpetualFacts, { size, worth, fee }: Leg): bigint {

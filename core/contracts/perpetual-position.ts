@@ -5,7 +5,8 @@ import { E18 } from '../money.js'
 import type { HeldAccount, HeldRecords } from './contract.js'
 import { uiPrice } from './perpetual-entry.js'
 import { perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
-import { creditOf, liquidationPrice, sizeOf } from './perpetual-margin.js'
+import { outlookRecord } from './liquidation-outlook.js'
+import { creditOf, liquidationPrice, perpetualOutlook, sizeOf } from './perpetual-margin.js'
 import { entryPrice, gainSinceEntry } from './positions.js'
 
 /** What an account holds in a perpetual market at one block, signed at 1e18. What the chain cannot price is absent. */
@@ -56,6 +57,7 @@ export function perpetualPositions(held: HeldAccount): HeldRecords {
     ...sizeFields(facts, own.position),
     unrealized_pnl: e18OrEmpty(own.unsettled),
     ...surpluses,
+    ...outlookRecord(perpetualOutlook(facts, own)),
     ...liquidationFields(facts, own),
     ...entryFields(held, facts, own),
   }

@@ -98,6 +98,8 @@ describe('GET /v1/positions', () => {
     expect(await body()).to.deep.equal({
       positions: [
         {
+          ...{ liquidation_status: 'ok', liquidation_distance: '0.09749' },
+          liquidation_price: '0.000586631395576669',
           ...shared,
           ...{ ui_side: 'long', engine_position: '1000000', ui_size: '1000000' },
           ...{ ui_notional_usdc: '650', mark_price_ui: '0.00065', index_price_ui: '0.00065' },

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { parseUnits } from 'viem'
 import { createFundsReader } from '../../../chain/contracts/funds-reader.js'
 import { observeAccount, observeMarket } from '../../../chain/contracts/observe-account.js'
 import { createChainClient, type ChainClient } from '../../../chain/reads/client.js'
@@ -330,5 +331,43 @@ describe('margin of accounts with positions in several series', () => {
     const counts = JSON.stringify(Object.fromEntries(done))
     const missing = BLOCKS < 50 ? [] : wanted.filter((name) => !done.has(name))
     expect(missing, `what the run lacks, of ${counts}`).to.deep.equal([])
+  })
+
+  it('shows the index at which maintenance margin is used up, to the unit (FUT-045)', async () => {
+    await publish(INDEX)
+    elapsedMs += 10_000
+    const clocks = { nowMs: () => 5_000, elapsedMs: () => elapsedMs }
+    const reader = createFundsReader({ ...deps(), ...clocks })
+    const outlooks = new Map<string, number>()
+    const found: { readonly trader: Trader; readonly price: bigint }[] = []
+    for (const trader of traders) {
+      const seen = await reader.readFunds(series, trader.subaccountId)
+      const shown = (seen?.markets ?? []).map(
+        (one) => futureFunds({ ...one, claims: NO_CLAIMS }).margin,
+      )
+      const [first] = shown
+      if (first === undefined) throw new Error('no margin')
+      const { liquidation_status: status, liquidation_price: price } = first
+      // An account is liquidated as a whole: each series says the same.
+      for (const one of shown) expect(one?.liquidation_price).to.equal(price)
+      outlooks.set(status, (outlooks.get(status) ?? 0) + 1)
+      const surplus = first.maintenance_margin_surplus
+      expect(status === 'due', surplus).to.equal(
+        surplus.startsWith('-') && status !== 'no_position',
+      )
+      if (status === 'ok') found.push({ trader, price: parseUnits(price, 18) })
+    }
+    expect(found.length, JSON.stringify([...outlooks])).to.be.above(3)
+    const maintenanceAt = async (at: bigint, { subaccountId }: Trader) => {
+      await setIndex(world, at)
+      const [margin] = await marginsOf([subaccountId])
+      if (margin?.maintenance === undefined) throw new Error('no margin')
+      return margin.maintenance
+    }
+    for (const { trader, price } of found) {
+      const beyond = price < INDEX ? price - 1n : price + 1n
+      expect((await maintenanceAt(price, trader)) >= 0n, `${price}`).to.equal(true)
+      expect((await maintenanceAt(beyond, trader)) < 0n, `${beyond}`).to.equal(true)
+    }
   })
 })

@@ -149,6 +149,40 @@ describe('positions on a chain', () => {
     await setPrices(world, { index: '0.00065' })
   })
 
+  it('show the mark at which the manager has no maintenance margin left, with collateral (PER-044)', async () => {
+    await administerPerp(world, world.at.perp_asset, 'setRateBounds', 0n)
+    await setPrices(world, { index: '0.00065' })
+    const posted = await openPerpAccount(world, world.alice, { cash: 10, cngn: MILLION })
+    await trade(world, { buyer: posted, seller: dealer, size: 2 * MILLION })
+    // Fully paid: no mark above zero takes its margin.
+    const paid = (await shown(long.subaccountId)).positions[0]
+    expect(paid).to.include({ liquidation_status: 'none', liquidation_price: '' })
+    for (const trader of [dealer, posted]) {
+      await setPrices(world, { index: '0.00065' })
+      const [position] = (await shown(trader.subaccountId)).positions
+      if (position === undefined) throw new Error('no position')
+      const { liquidation_status: status, liquidation_price: price } = position
+      expect(status).to.equal('ok')
+      const at = e18(price)
+      const step = position.ui_side === 'long' ? -2n : 2n
+      const now = e18('0.00065')
+      const distance = ((at < now ? now - at : at - now) * 1_000_000n) / now
+      expect(position.liquidation_distance).to.equal(formatDecimal(distance, 6))
+      const surplusAt = async (units: bigint) => {
+        await setPrices(world, { index: text(units) })
+        return marginOf(world, trader, false)
+      }
+      // The manager truncates five products.
+      expect((await surplusAt(at)) >= -5n, position.ui_side).to.equal(true)
+      expect((await surplusAt(at + step)) < 0n, position.ui_side).to.equal(true)
+      const [lost] = (await shown(trader.subaccountId)).positions
+      expect(lost).to.include({
+        ...{ liquidation_status: 'due', liquidation_distance: '0', liquidation_price: '' },
+      })
+    }
+    await setPrices(world, { index: '0.00065' })
+  })
+
   it('are none of an account of another manager, and of one that is not there', async () => {
     for (const id of [world.bob.subaccountId, 10n ** 30n])
       expect(await shown(id)).to.deep.equal({ positions: [], accounts: [] })
@@ -166,6 +200,7 @@ describe('positions on a chain', () => {
     })
     expect(positions[0]).to.include({ engine_position: '1000000', ui_side: 'long' })
     expect(positions[0]).not.to.have.property('liquidation_price_ui')
+    expect(positions[0]).to.include({ liquidation_status: 'stale', liquidation_distance: '' })
     expect(accounts[0]).to.include({ cash, maintenance_margin_surplus: '' })
   })
 })

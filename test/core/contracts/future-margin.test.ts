@@ -1,6 +1,9 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import {
   cngnValue,
+  cngnAtBoth,
+  futureOutlook,
   isFillAccepted,
   requirementOf,
   surplusOf,
@@ -8,7 +11,9 @@ import {
   type FillBearer,
 } from '../../../core/contracts/future-margin.js'
 import { E18, priceE18 } from '../../../core/money.js'
+import { futureAccount, futureFacts } from '../../support/future.js'
 import { e18 } from '../../support/perpetual.js'
+import { runs } from '../../support/property-runs.js'
 
 const INDEX = priceE18(e18('1500'))
 const TERMS = { rate: e18('0.1'), factor: e18('0.9') }
@@ -101,5 +106,61 @@ describe('a fill that the futures manager accepts', () => {
     // Nothing is left of this series, and the other positions stay.
     expect(accepts({ position: E18, otherSize: E18 }, -E18)).to.equal(true)
     expect(accepts({ otherSize: E18 }, E18)).to.equal(false)
+  })
+})
+
+describe('how far an account of the futures manager is from its liquidation', () => {
+  const facts = futureFacts()
+  const surplusAt = (account: ReturnType<typeof futureAccount>, at: bigint): bigint => {
+    const { atIndex } = cngnAtBoth(account, facts)
+    const net = account.position + (account.others?.net ?? 0n)
+    const cngn = atIndex + variationOf(net, facts.index, at)
+    const size = (account.position < 0n ? -account.position : account.position) + account.otherSize
+    const terms = { rate: facts.maintenanceRate, factor: facts.maintenanceFactor }
+    return surplusOf({ usdc: account.usdc, cngn, size }, at, terms)
+  }
+
+  it('is the last index towards it at which there is margin, to the unit', () => {
+    const amount = fc.bigInt({ min: 0n, max: 10n ** 24n })
+    const contracts = fc.bigInt({ min: -(10n ** 6n), max: 10n ** 6n }).map((n) => n * 10n ** 15n)
+    const counts = new Map<string, number>()
+    fc.assert(
+      fc.property(
+        ...[contracts, contracts, amount, fc.bigInt({ min: -(10n ** 27n), max: 10n ** 27n })],
+        (position, net, usdc, cngn) => {
+          const otherSize = net < 0n ? -net : net
+          const others = { net, worth: net === 0n ? 0n : variationOf(net, 0n, facts.mark) }
+          const account = futureAccount({ position, usdc, cngn, otherSize, others })
+          const outlook = futureOutlook(facts, account)
+          counts.set(outlook.status, (counts.get(outlook.status) ?? 0) + 1)
+          if (outlook.status === 'due') expect(surplusAt(account, facts.index) < 0n).to.equal(true)
+          if (outlook.status !== 'ok') return
+          const { price, distanceE6 } = outlook
+          expect(surplusAt(account, price) >= 0n).to.equal(true)
+          const beyond = price < facts.index ? price - 1n : price + 1n
+          // At the present index itself either side may be beyond.
+          if (price !== facts.index) expect(surplusAt(account, beyond) < 0n).to.equal(true)
+          const apart = price < facts.index ? facts.index - price : price - facts.index
+          expect(distanceE6 * facts.index <= apart * 1_000_000n).to.equal(true)
+        },
+      ),
+      { numRuns: runs(300) },
+    )
+    expect(counts.get('ok') ?? 0, JSON.stringify([...counts])).to.be.above(20)
+  })
+
+  it('says why there is none', () => {
+    const one = 10n ** 18n
+    expect(futureOutlook(facts, futureAccount())).to.deep.equal({ status: 'no_position' })
+    const held = futureAccount({ position: one, usdc: e18('71') })
+    expect(futureOutlook(futureFacts({ indexStale: true }), held)).to.deep.equal({
+      status: 'stale',
+    })
+    const poor = futureAccount({ position: one, usdc: e18('69') })
+    expect(futureOutlook(facts, poor)).to.deep.equal({ status: 'due' })
+    // It gains with the index, and what it may lose at the lowest index is less than it has.
+    expect(futureOutlook(facts, held).status).to.equal('ok')
+    const short = futureAccount({ position: -one, usdc: e18('10000000') })
+    expect(futureOutlook(facts, short).status).to.equal('none')
   })
 })

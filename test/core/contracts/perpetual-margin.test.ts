@@ -7,6 +7,7 @@ import {
   isAccepted,
   liquidationPrice,
   marginOf,
+  perpetualOutlook,
   quoteToMark,
   requirementOf,
   unsettledAt,
@@ -238,5 +239,77 @@ describe('margin of a perpetual', () => {
     const near = { position: E18, surplus: e18('0.935') - 1n }
     expect(liquidationPrice(at('1'), near)).to.equal(undefined)
     expect(liquidationPrice(at('1'), { ...near, surplus: e18('0.9349999999') })).to.equal(1n)
+  })
+})
+
+describe('how far a perpetual account is from its liquidation', () => {
+  /** The manager's maintenance margin when the mark moves there and the index by the same share; the chain's own products. */
+  const surplusAt = (facts: PerpetualFacts, held: MarginAccount, mark: bigint): bigint => {
+    const index = (facts.index * mark) / facts.mark
+    const moved = { ...facts, mark: priceE18(mark), index: priceE18(index) }
+    const profit = held.unsettled + floorE18((mark - facts.mark) * held.position)
+    return marginOf(moved, { ...held, unsettled: profit }, 'maintenance')
+  }
+  const outlookOf = (facts: PerpetualFacts, held: MarginAccount) =>
+    perpetualOutlook(facts, {
+      ...held,
+      maintenanceSurplus: marginOf(facts, held, 'maintenance'),
+    })
+  const long = account({ cash: e18('100'), position: e18('1000000') })
+
+  it('is the mark at which the margin is used up, and its distance in shares of the mark', () => {
+    const facts = at('0.00065')
+    // 57.75 of margin over 935,000.
+    expect(outlookOf(facts, long)).to.deep.equal({
+      ...{ status: 'ok', price: 588_235_294_117_648n, distanceE6: 95_022n },
+    })
+    const short = account({ cash: e18('650'), position: e18('-1000000') })
+    expect(outlookOf(facts, short)).to.deep.include({ status: 'ok', price: 1_220_657_276_995_305n })
+  })
+
+  it('lets collateral fall with the index', () => {
+    const facts = at('0.00065', { collateral })
+    const posted = account({ position: e18('1000000'), collateral: e18('1000000') })
+    const cash = account({ position: e18('1000000'), cash: e18('520') })
+    const [fell, stayed] = [outlookOf(facts, posted), outlookOf(facts, cash)]
+    if (fell.status !== 'ok') throw new Error('no price')
+    expect(stayed.status === 'ok' && stayed.distanceE6 < fell.distanceE6).to.equal(false)
+  })
+
+  it('says why there is none', () => {
+    const facts = at('0.00065')
+    const flat = account({ cash: e18('1') })
+    expect(outlookOf(facts, flat)).to.deep.equal({ status: 'no_position' })
+    const owing = account({ position: e18('1000000'), cash: e18('1') })
+    expect(outlookOf(facts, owing)).to.deep.equal({ status: 'due' })
+    expect(perpetualOutlook(facts, long)).to.deep.equal({ status: 'stale' })
+    const rich = account({ position: e18('1000000'), cash: e18('1000') })
+    expect(outlookOf(facts, rich)).to.deep.equal({ status: 'none' })
+  })
+
+  it('is never above what the manager says: at the price there is margin, to a few units, beyond it none', () => {
+    const amount = fc.bigInt({ min: 1n, max: 10n ** 27n })
+    fc.assert(
+      fc.property(
+        fc.tuple(fc.boolean(), amount, amount),
+        fc.bigInt({ min: 0n, max: 10n ** 27n }),
+        fc.bigInt({ min: 10n ** 11n, max: 10n ** 18n }),
+        ([isLong, size, cash], posted, price) => {
+          const facts = perpetualFacts({
+            ...{ mark: priceE18(price), index: priceE18(price), collateral },
+          })
+          const held = account({ position: isLong ? size : -size, cash, collateral: posted })
+          const outlook = outlookOf(facts, held)
+          if (outlook.status !== 'ok') return
+          // One unit of the price is worth this much of the account, and each truncated product one unit.
+          const unit = (size + posted) / E18 + 6n
+          expect(surplusAt(facts, held, outlook.price) >= -unit).to.equal(true)
+          const beyond = outlook.price < price ? outlook.price - 2n : outlook.price + 2n
+          if (beyond > 0n) expect(surplusAt(facts, held, beyond) <= unit).to.equal(true)
+          const apart = outlook.price < price ? price - outlook.price : outlook.price - price
+          expect(outlook.distanceE6 * price <= apart * 1_000_000n).to.equal(true)
+        },
+      ),
+    )
   })
 })

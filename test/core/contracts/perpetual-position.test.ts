@@ -48,6 +48,8 @@ describe('positions of a perpetual', () => {
     expect(show(at('0.00065'), long)).to.deep.equal({
       position: {
         ...shared,
+        ...{ liquidation_status: 'ok', liquidation_distance: '0.095022' },
+        liquidation_price: '0.000588235294117648',
         ...{ ui_side: 'long', engine_position: '1000000', ui_size: '1000000' },
         ...{ ui_notional_usdc: '650', mark_price_ui: '0.00065', index_price_ui: '0.00065' },
         ...{ price_status: 'ok', unrealized_pnl: '0', liquidation_price_ui: '0.0005882353' },
@@ -113,6 +115,7 @@ describe('positions of a perpetual', () => {
       ...{ market: 'cNGN-PERP', subaccount_id: '7', ui_side: 'long', ui_size: '1000000' },
       ...{ engine_position: '1000000', ui_notional_usdc: '', mark_price_ui: '' },
       ...{ index_price_ui: '', price_status: 'stale', unrealized_pnl: '', ...surpluses },
+      ...{ liquidation_status: 'stale', liquidation_price: '', liquidation_distance: '' },
     })
     expect(account).to.deep.include({ ...surpluses, cash: '100' })
     expect(account.collateral[0]).to.include({ balance: '5', value_usd: '', margin_value_usd: '' })
