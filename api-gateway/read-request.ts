@@ -149,7 +149,7 @@ export function serviceAuth(
 }
 
 /** The histories; a cursor of one is invalid in the others. */
-export type HistoryKind = 'orders' | 'fills' | 'close-outs' | 'marks' | 'funding'
+export type HistoryKind = 'orders' | 'fills' | 'close-outs' | 'liquidations' | 'marks' | 'funding'
 
 /** Reads `limit`, `before`, `start` and `end` of a history's query. */
 export function readHistoryPage(ctx: GatewayContext, kind: HistoryKind): Checked<HistoryPage> {

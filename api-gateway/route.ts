@@ -87,6 +87,14 @@ export const tooManyReads: Answer = {
   headers: ['Retry-After'],
 }
 
+/** The 503 of a large read of what the chain shows, which waits for no answer of this venue. */
+export const tooManyLarge: Answer = {
+  ...refused(
+    '`too_many_reads`: too many large reads of this address are in flight. One at a time is always admitted.',
+  ),
+  headers: ['Retry-After'],
+}
+
 /** What is left to the owner, where the operator limits the orders of an owner. */
 export const RATE_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const
 

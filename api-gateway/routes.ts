@@ -14,6 +14,7 @@ import { getFunding } from './routes/get-funding.js'
 import { getHealth } from './routes/get-health.js'
 import { getHealthz } from './routes/get-healthz.js'
 import { getLevels } from './routes/get-levels.js'
+import { getLiquidations } from './routes/get-liquidations.js'
 import { getListedBook } from './routes/get-listed-book.js'
 import { getListedTrades } from './routes/get-listed-trades.js'
 import { getMarketTickers } from './routes/get-market-tickers.js'
@@ -78,6 +79,7 @@ export const routes: readonly Route[] = [
   getCandles,
   getMarks,
   getFunding,
+  getLiquidations,
   getMarketTickers,
   getLevels,
   getTickers,

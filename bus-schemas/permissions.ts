@@ -34,6 +34,8 @@ import {
   LEADING_PROCESSES,
   leadStream,
   leadSubject,
+  liquidationsStream,
+  liquidationsSubject,
   matcherOf,
   operatorNonces,
   registerStream,
@@ -97,6 +99,7 @@ const MARKETS = 'markets'
 const NAMED_STREAMS = [
   registerStream,
   transfersStream,
+  liquidationsStream,
   ...JOURNAL_OWNERS.map(journalStream),
   ...LEADING_PROCESSES.map(leadStream),
   ...[socketNonces, cancelProofs, operatorNonces].map(claimsStream),
@@ -157,9 +160,10 @@ function takingOrders(): Speaker {
 function readingTheChain(): Speaker {
   const { appends, creates, reads, asks, answers } = leading('chain-reader')
   return {
-    appends: [commandsSubject(ANY, 'chain-reader'), ...appends],
+    appends: [commandsSubject(ANY, 'chain-reader'), liquidationsSubject, ...appends],
+    keeps: [liquidationsStream],
     creates,
-    reads: [MARKETS, registerStream, ...reads],
+    reads: [MARKETS, registerStream, liquidationsStream, ...reads],
     asks: [tellTouched, ...asks],
     answers: [askOwnerAccounts, ...answers],
   }
@@ -209,13 +213,13 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
   'chain-reader': readingTheChain(),
   // What it has archived of a feed, the matcher of the market trims.
   projector: {
-    reads: [MARKETS, registerStream],
+    reads: [MARKETS, registerStream, liquidationsStream],
     asks: [askPing('order-intake'), askTrim(ANY)],
     answers: [askPing('projector')],
   },
   'ws-fanout': {
     claims: [socketNonces],
-    reads: [MARKETS, registerStream],
+    reads: [MARKETS, registerStream, liquidationsStream],
     asks: [...ORDER_QUESTIONS, askIndexLag],
     answers: [askBalances, askOrderFacts, askPing('ws-fanout')],
   },

@@ -1,11 +1,13 @@
 import { BLOCK_VERSION } from './blocks.js'
 import { checkpointVersion } from './checkpoint-form.js'
 import { commandMessages, type LogMarket } from './commands.js'
+import { LIQUIDATIONS_VERSION } from './liquidations.js'
 import { REGISTRATION_VERSION } from './register.js'
 import {
   checkpointsStream,
   commandsStream,
   feedStream,
+  liquidationsStream,
   registerStream,
   transfersStream,
 } from './subjects.js'
@@ -16,6 +18,7 @@ export const streamVersions = (markets: readonly LogMarket[]): ReadonlyMap<strin
   new Map([
     [registerStream, REGISTRATION_VERSION],
     [transfersStream, TRANSFER_PROGRESS_VERSION],
+    [liquidationsStream, LIQUIDATIONS_VERSION],
     ...markets.flatMap((market) => [...marketVersions(market)]),
   ])
 

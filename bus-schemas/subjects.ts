@@ -89,6 +89,9 @@ export const transfersOf = (kind: TransferKind): string => `transfers.${kind}.*`
 /** Progress of one transfer, under the hash of what was signed: 64 hex digits, nothing that a client worded. */
 export const transferSubject = (kind: TransferKind, actionHash: Hex): string =>
   `transfers.${kind}.${actionHash.slice(2)}`
+/** What the chain reader has seen of liquidations in all markets. */
+export const liquidationsStream = 'LIQUIDATIONS'
+export const liquidationsSubject = 'liquidations'
 /** Auth frames that opened a socket: a nonce opens one once. */
 export const socketNonces = 'socket_nonces'
 /** Signed cancels of many orders: one cancels once in a market. */

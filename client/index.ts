@@ -17,6 +17,7 @@ export type {
   LeaseAnswer,
 } from '../interface/cancels.js'
 export type { CloseOutRecord, CloseOutsPage } from '../interface/close-out.js'
+export type { LiquidationRecord, LiquidationsPage } from '../interface/liquidation.js'
 export type { MarketEntry } from '../interface/market.js'
 export type { VenueFacts } from '../interface/signing.js'
 export type {

@@ -10,6 +10,7 @@ import type {
   CancelsAnswer,
   LeaseAnswer,
 } from '../interface/cancels.js'
+import type { LiquidationsPage } from '../interface/liquidation.js'
 import type { MarketEntry } from '../interface/market.js'
 import type {
   BookRecord,
@@ -59,6 +60,12 @@ export interface HistoryQuery {
   readonly end?: string
 }
 
+/** Liquidations of one market, by its identifier, and of one account; absent: of all. */
+export interface LiquidationsQuery extends HistoryQuery {
+  readonly symbol?: string
+  readonly subaccount_id?: string
+}
+
 /** The same of orders: those that are active or matching alone, of a market or an account. */
 export interface OrdersQuery extends HistoryQuery {
   readonly status?: 'open'
@@ -87,6 +94,8 @@ export interface RestClient extends OrderPlacing {
   marks(market: string, query?: HistoryQuery): Promise<MarksPage>
   /** The hourly funding rates of a perpetual, newest first. */
   funding(market: string, query?: HistoryQuery): Promise<FundingPage>
+  /** What the chain did to accounts below maintenance margin, newest first; needs no signature. */
+  liquidations(query?: LiquidationsQuery): Promise<LiquidationsPage>
   tickers(): Promise<TickerRecord[]>
   /** The ticker of each market of any kind, as the channel `ticker` has it. */
   marketTickers(): Promise<MarketTicker[]>
@@ -179,6 +188,7 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
       get('/v1/candles', { symbol: market, interval, ...options }),
     marks: (market, query) => get('/v1/marks', { symbol: market, ...query }),
     funding: (market, query) => get('/v1/funding', { symbol: market, ...query }),
+    liquidations: (query) => get('/v1/liquidations', { ...query }),
     tickers: () => get('/v1/integrations/tickers'),
     marketTickers: () => get('/v1/tickers'),
     levels,

@@ -1,6 +1,7 @@
 import type { AccountBalances } from '../interface/balances.js'
 import type { FillEvent } from '../interface/fill-event.js'
 import type { BookRecord, OrderRecord } from '../interface/order.js'
+import type { LiquidationRecord } from '../interface/liquidation.js'
 import type {
   CandleState,
   LevelDepth,
@@ -33,6 +34,11 @@ export interface ChannelData {
     readonly snapshot: readonly AccountBalances[]
     readonly update: readonly AccountBalances[]
   }
+  /** Of no market: those of all markets, newest first; in an update first those that are taken back, with `reversed`. */
+  readonly liquidations: {
+    readonly snapshot: readonly LiquidationRecord[]
+    readonly update: readonly LiquidationRecord[]
+  }
   readonly levels: { readonly snapshot: LevelsSnapshot; readonly update: LevelsUpdate }
   readonly candles: { readonly snapshot: readonly CandleState[]; readonly update: CandleState }
   readonly ticker: { readonly snapshot: TickerState; readonly update: TickerState }
@@ -50,7 +56,7 @@ export interface ChannelOptions {
 const PRIVATE: ReadonlySet<keyof ChannelData> = new Set(['orders', 'fills', 'balances'])
 
 /** The channels of markets. */
-export type OfMarkets = Exclude<keyof ChannelData, 'balances'>
+export type OfMarkets = Exclude<keyof ChannelData, 'balances' | 'liquidations'>
 
 /** Receives one channel of one market: a snapshot first, then every later change once and in order. */
 export interface ChannelHandler<Channel extends keyof ChannelData> {
@@ -74,6 +80,8 @@ export interface SocketClient extends SocketOrders {
   ): () => void
   /** The same of the balances of the address that the client authenticates. */
   subscribeBalances(handler: ChannelHandler<'balances'>): () => void
+  /** The same of the liquidations of all markets; needs no signature. */
+  subscribeLiquidations(handler: ChannelHandler<'liquidations'>): () => void
   isOpen(): boolean
   /** How many connections it has opened: one more than its reconnects. */
   connections(): number
@@ -146,13 +154,11 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
       receive({ streams, socket, request }, frame)
     },
   })
-  const orders = createPendingOrders({
-    ...options,
-    send(frame) {
-      if (socket.isOpen()) socket.send(frame)
-      return socket.isOpen()
-    },
-  })
+  const sendIfOpen = (frame: object): boolean => {
+    if (socket.isOpen()) socket.send(frame)
+    return socket.isOpen()
+  }
+  const orders = createPendingOrders({ ...options, send: sendIfOpen })
   const auth = createSocketAuth({
     sign: options.authenticate,
     send: (frame) => socket.send(frame),
@@ -178,7 +184,7 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
     const isSame = (one: Stream): boolean =>
       one.channel === channel && one.market === market && isOf(one, options)
     if ([...streams.values()].some(isSame)) {
-      throw new Error(`${channel} of ${market ?? 'the owner'} is followed already`)
+      throw new Error(`${channel} of ${market ?? 'no market'} is followed already`)
     }
     const id = `${++streamCount}`
     const stream = { id, channel, market, options, handler, canonical: undefined, seq: undefined }
@@ -193,6 +199,7 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
   return {
     subscribe: follow,
     subscribeBalances: (handler) => follow('balances', undefined, handler),
+    subscribeLiquidations: (handler) => follow('liquidations', undefined, handler),
     placeOrder: (body) => orders.placeOrder(body),
     cancelOrder: (body) => orders.cancelOrder(body),
     isOpen: () => socket.isOpen(),

@@ -1,15 +1,9 @@
-/** Goes long with nearly all the leverage there is, moves the devnet's prices against it, and is liquidated by auction. */
+/** Goes long with nearly all the leverage there is, moves the devnet's prices against it, and watches its liquidation. */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import {
-  createPublicClient,
-  encodeFunctionData,
-  http,
-  parseAbi,
-  parseEventLogs,
-  type Log,
-} from 'viem'
-import { createRestClient } from '../client/index.js'
+import { encodeFunctionData, parseAbi, parseEventLogs } from 'viem'
+import { WebSocket } from 'ws'
+import { createRestClient, createSocketClient, type LiquidationRecord } from '../client/index.js'
 import { defaultDevnetFile } from './config.js'
 import { accountOf, readDevnet, secondAccountOf } from './devnet.js'
 import {
@@ -22,28 +16,23 @@ import {
   untilPosition,
 } from './perpetual.js'
 
-/** 20 USDC, and 100. */
+/** 20 USDC. */
 const FUNDS = 20_000_000n
-const BID_FUNDS = 100_000_000n
 /** 175.50 USDC at 0.00065, nine times the cash. */
 const SIZE = '270000'
 const LOWER_INDEX = '0.0006'
 
 const file = process.argv[2] ?? defaultDevnetFile()
 const devnet = await readDevnet(file)
-const [account, liquidator] = [accountOf(devnet), secondAccountOf(devnet)]
+const [account, counterpart] = [accountOf(devnet), secondAccountOf(devnet)]
 const venue = createRestClient(devnet.gateway_url)
-const chain = createPublicClient({ transport: http(devnet.rpc_url) })
+const url = new URL('/v1/ws', devnet.gateway_url.replace(/^http/, 'ws')).href
+const socket = createSocketClient({ url, WebSocket })
 
 const abi = parseAbi([
   'function approve(address spender, uint256 amount) returns (bool)',
   'function createAndDepositSubAccount(address baseAsset, uint256 initDeposit, address manager) returns (uint256)',
-  'function createAccount(address owner, address manager) returns (uint256)',
-  'function deposit(uint256 recipientAccount, uint256 assetAmount)',
-  'function isAuctionLive(uint256 accountId) view returns (bool)',
-  'function bid(uint256 accountId, uint256 bidderId, uint256 percentOfAccount, int256 priceLimit, uint256 expectedLastTradeId) returns (uint256, uint256, uint256)',
   'event AccountCreated(address indexed owner, uint256 indexed accountId, address indexed manager)',
-  'event Bid(uint256 accountId, uint256 bidderId, uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',
 ])
 /** An account with 20 USDC that can trade at once, by two transactions of the owner's own. */
 async function openAccount(): Promise<bigint> {
@@ -53,40 +42,38 @@ async function openAccount(): Promise<bigint> {
   const args = [cash, FUNDS, manager] as const
   const open = { abi, functionName: 'createAndDepositSubAccount', args } as const
   const { logs } = await send(devnet, account, { to: creator, data: encodeFunctionData(open) })
-  return createdIn(logs)
-}
-
-/** An account that the liquidator's wallet holds itself, with cash to bid. */
-async function openBidder(): Promise<bigint> {
-  const { usdc, cash_asset: cash, perp_manager: manager, sub_accounts } = devnet
-  const args = [liquidator.address, manager] as const
-  const open = encodeFunctionData({ abi, functionName: 'createAccount', args })
-  const { logs } = await send(devnet, liquidator, { to: sub_accounts, data: open })
-  const bidder = createdIn(logs)
-  const approve = { abi, functionName: 'approve', args: [cash, BID_FUNDS] } as const
-  await send(devnet, liquidator, { to: usdc, data: encodeFunctionData(approve) })
-  const deposit = { abi, functionName: 'deposit', args: [bidder, BID_FUNDS] } as const
-  await send(devnet, liquidator, { to: cash, data: encodeFunctionData(deposit) })
-  return bidder
-}
-
-function createdIn(logs: Log[]): bigint {
   const [created] = parseEventLogs({ abi, eventName: 'AccountCreated', logs })
   if (created === undefined) throw new Error('no account was created')
   return created.args.accountId
 }
 
-const id = await openAccount()
-const subaccountId = id.toString()
+/** What the public channel has shown of any account, oldest first. */
+const seen: LiquidationRecord[] = []
+socket.subscribeLiquidations({
+  onSnapshot: (newest) => void seen.splice(0, Infinity, ...newest.toReversed()),
+  onUpdate: (told) => void seen.push(...told),
+})
+const untilTold = (subaccountId: string, event: LiquidationRecord['event']) =>
+  until(
+    () =>
+      Promise.resolve(
+        seen.find((one) => one.subaccount_id === subaccountId && one.event === event),
+      ),
+    (found) => found !== undefined,
+  )
+
+const subaccountId = (await openAccount()).toString()
 const { perp } = await readPerpetual(devnet)
 const price = perp.mark_price_ui
-await placeOrder(devnet, { account: liquidator, side: 'sell', price, size: SIZE })
+await placeOrder(devnet, { account: counterpart, side: 'sell', price, size: SIZE })
 const bid = { side: 'buy', price: takingPrice('buy', price), size: SIZE } as const
 const order = await placeOrder(devnet, { account, subaccountId, ...bid })
 await untilFilled(devnet, order)
 const [long] = (await untilPosition(devnet, subaccountId, SIZE)).positions
+const percent = (share = '0'): string => `${(Number(share) * 100).toFixed(2)} %`
+console.log(`long ${long?.ui_size} cNGN at ${long?.entry_price}`)
 console.log(
-  `long ${long?.ui_size} cNGN at ${long?.entry_price}, liquidated at ${long?.liquidation_price_ui}`,
+  `liquidated at ${long?.liquidation_price_ui}, ${percent(long?.liquidation_distance)} away`,
 )
 
 // The devnet's feeder publishes what this file says.
@@ -99,24 +86,22 @@ try {
   const short = await until(surplus, (now) => now.startsWith('-'))
   console.log(`the mark falls to ${LOWER_INDEX}: maintenance margin surplus ${short} USDC`)
 
-  const bidder = await openBidder()
-  const to = devnet.dutch_auction
-  const live = { address: to, abi, functionName: 'isAuctionLive', args: [id] } as const
-  await until(
-    () => chain.readContract(live),
-    (isLive) => isLive,
-  )
-  console.log("the venue's keeper has started the auction")
-  const all = [id, bidder, 10n ** 18n, 0n, 0n] as const
-  const bids = encodeFunctionData({ abi, functionName: 'bid', args: all })
-  const sent = await send(devnet, liquidator, { to, data: bids })
-  const [won] = parseEventLogs({ abi, eventName: 'Bid', logs: sent.logs })
-  const percent = Number((won?.args.finalPercentage ?? 0n) / 10n ** 14n) / 100
-  console.log(`a liquidator has bought ${percent} % of the account in ${sent.transactionHash}`)
-  const safe = await until(surplus, (now) => now !== '' && !now.startsWith('-'))
-  const { positions } = await venue.positions(subaccountId)
-  console.log(`left: ${positions[0]?.ui_size ?? '0'} cNGN, maintenance margin surplus ${safe} USDC`)
+  const started = await untilTold(subaccountId, 'auction_started')
+  console.log(`the venue's keeper has started the auction of ${started?.size ?? ''} cNGN`)
+  const won = await untilTold(subaccountId, 'bid').catch(() => undefined)
+  if (won === undefined) console.log('no bid yet, and the price falls on')
+  else {
+    const { by_subaccount_id: by, portion, tx_hash } = won
+    console.log(`account ${by} has bought ${percent(portion)} of the account in ${tx_hash}`)
+    const safe = await until(surplus, (now) => now !== '' && !now.startsWith('-'))
+    const { positions } = await venue.positions(subaccountId)
+    const left = positions[0]?.ui_size ?? '0'
+    console.log(`left: ${left} cNGN, maintenance margin surplus ${safe} USDC`)
+    const { liquidations } = await venue.liquidations({ subaccount_id: subaccountId })
+    console.log(`in the list: ${liquidations.map(({ event }) => event).join(', ')}`)
+  }
 } finally {
+  socket.close()
   if (before === undefined) await rm(prices)
   else await writeFile(prices, before)
 }

@@ -12,6 +12,7 @@ import {
 import { cancelAllAfter, cancelOnDisconnect, LeaseFrame } from './lease-frames.js'
 import { BookRecord, figures, FINAL, INHERITED, OrderRecord, OrderStatus } from './order.js'
 import { cancel, OrderRefused, OrderTaken, place } from './socket-orders.js'
+import { liquidationsSnapshot, LiquidationsUpdate } from './liquidation-frames.js'
 import { CandleInterval, markPrice, tradeId, TradeRecord } from './trade.js'
 import {
   decimal,
@@ -39,7 +40,7 @@ export { LeaseFrame } from './lease-frames.js'
 export const Channel = z
   .enum([
     ...(['book', 'trades', 'orders', 'fills', 'balances'] as const),
-    ...(['levels', 'candles', 'ticker', 'status'] as const),
+    ...(['levels', 'candles', 'ticker', 'status', 'liquidations'] as const),
   ])
   .meta({ id: 'Channel' })
 export type Channel = Shape<typeof Channel>
@@ -66,7 +67,7 @@ const subscribe = z
     market: named
       .optional()
       .describe(
-        'On private channels, `ticker` and `status` absent for all markets, with those that are listed later; else required.',
+        'On private channels, `ticker` and `status` absent for all markets, with those that are listed later; `liquidations` has those of all; else required.',
       ),
     ...options,
     since_seq: resumePoint.optional().describe('Replay what followed instead of a snapshot.'),
@@ -366,6 +367,8 @@ export const serverFrames = {
   ordersUpdate: OrdersUpdate,
   fillsUpdate: FillsUpdate,
   balancesUpdate: BalancesUpdate,
+  liquidationsSnapshot,
+  liquidationsUpdate: LiquidationsUpdate,
   levelsSnapshot,
   levelsUpdate,
   candlesSnapshot,

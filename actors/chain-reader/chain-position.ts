@@ -1,5 +1,5 @@
 import type { ChainHead } from '../../chain/reads/blocks.js'
-import { MAX_LOG_BLOCKS } from '../../chain/reads/touches.js'
+import { MAX_LOG_BLOCKS } from '../../chain/reads/logs.js'
 import type { Hex } from '../../core/action.js'
 
 /** How long a head below the known one counts as that of a lagging node, in milliseconds. */

@@ -1,6 +1,7 @@
 import { readAccountEvents } from '../../chain/reads/account-events.js'
 import { observeAccount, observeMarket } from '../../chain/contracts/observe-account.js'
 import { readCloseOuts } from '../../chain/contracts/read-close-outs.js'
+import { createReadLiquidations } from '../../chain/contracts/read-liquidations.js'
 import { readBlock, readBlockHash, readHead } from '../../chain/reads/blocks.js'
 import { createChainClient, orUnreachable } from '../../chain/reads/client.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
@@ -19,7 +20,7 @@ export interface ChainSourceOptions {
 /** The chain reads of the chain reader, from one node. */
 export function openChainSource(options: ChainSourceOptions): Pick<
   ChainReaderOptions,
-  'chain' | 'observe' | 'observeMarket' | 'readCloseOuts'
+  'chain' | 'observe' | 'observeMarket' | 'readCloseOuts' | 'readLiquidations'
 > & {
   readonly indexed: AccountServiceOptions['chain']
 } {
@@ -48,5 +49,6 @@ export function openChainSource(options: ChainSourceOptions): Pick<
         observeMarket({ client, deployment }, market, head, readAtMs),
       ),
     readCloseOuts: (market, span) => readCloseOuts({ client, deployment }, market, span),
+    readLiquidations: createReadLiquidations({ client, deployment }),
   }
 }

@@ -1,4 +1,5 @@
 import type { AccountEvents } from '../../chain/contracts/chain-contract.js'
+import type { SeenMarket } from '../../chain/contracts/read-liquidations.js'
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import type { Touch } from '../../chain/reads/touches.js'
@@ -10,15 +11,26 @@ import type {
   MarketObservation,
   AccountObservation,
 } from '../../core/model/observation.js'
+import type { Market } from '../../core/model/market.js'
 import type { TouchedNews } from '../../core/touched-blocks.js'
 import type { AccountWatch } from './account-watch.js'
+import { createBesideRounds, type BesideRounds } from './beside-rounds.js'
 import { createChainPosition, type Advance, type ChainPosition } from './chain-position.js'
 import {
   createCloseOutFollower,
   type CloseOutFollower,
   type FollowedCloseOuts,
 } from './follow-close-outs.js'
+import type { LiquidationFollower } from './follow-liquidations.js'
 import type { PublishFacts } from './publish-facts.js'
+import {
+  createReadEvents,
+  newsOf,
+  within,
+  type BlockEvents,
+  type EventSource,
+  type ReadEvents,
+} from './read-events.js'
 
 /** Accounts read concurrently; their chain reads share batches. */
 const CONCURRENT_READS = 100
@@ -26,22 +38,19 @@ const CONCURRENT_READS = 100
 const REFRESHED_PER_BLOCK = 10
 /** Accounts whose facts change with prices that are read again with each new block, in rotation. */
 const PRICED_PER_BLOCK = 40
-/** Failed reads of events in succession after which every account is read instead. */
-const FAILED_ROUNDS_MAX = 3
 /** A round reads accounts for so long: the next one tells what later blocks touched. */
 const READ_FOR_MS = 500
-/** More accounts than this are announced as all. */
-const ANNOUNCED_MAX = 5_000
+/** How long a round waits for the events of the blocks: the facts of markets are due again then. */
+export const EVENTS_WITHIN_MS = 1_000
+/** The name of what is read beside the rounds for all markets. */
+const LIQUIDATIONS = 'liquidations'
 /** How long an account that traded waits for its fill in the feed, in milliseconds. */
 export const AWAIT_FILL_MS = 5_000
 
 /** The chain reads of a round; each rejects when the chain does not answer. */
-export interface ChainSource {
+export interface ChainSource extends EventSource {
   readHead(): Promise<ChainHead>
   readBlockHash(number: bigint): Promise<Hex>
-  readTouches(first: bigint, last: bigint, events: readonly AccountEvents[]): Promise<Touch[]>
-  /** The keys whose code the blocks up to the head may have changed; undefined when that cannot be told. */
-  readDelegations(first: bigint, head: ChainHead): Promise<readonly Address[] | undefined>
 }
 
 /** A market whose accounts are followed. */
@@ -61,6 +70,8 @@ export interface FollowedMarket {
   readonly facts?: FollowedFacts
   /** Absent where the chain closes no positions of the market. */
   readonly closeOuts?: FollowedCloseOuts
+  /** Absent where the chain liquidates no accounts of the market. */
+  readonly liquidated?: Market
   /** Whether an account is to be read in every block, because prices change its facts. Absent where none is. */
   readonly isPriced?: (facts: AccountFacts) => boolean
   /** The encoding of account facts in the log: equal facts have equal texts. */
@@ -80,7 +91,9 @@ export interface FollowedFacts {
 export interface FollowAccountsOptions {
   readonly chain: ChainSource
   readonly markets: readonly FollowedMarket[]
-  /** Called in each round with what the blocks since the round before touched. */
+  /** Absent where liquidations are not followed. */
+  readonly liquidations?: LiquidationFollower
+  /** Called with what the blocks since the last announcement touched. */
   readonly announce?: (touched: TouchedNews) => void
   /** Unix milliseconds. */
   readonly nowMs: () => number
@@ -93,18 +106,24 @@ export interface AccountFollower {
   /** Follows the accounts of one market more from the next round on. */
   add(market: FollowedMarket): void
   /**
-   * Processes the newest block. Rejects when the chain answers for no market, or the log does not; can be repeated. A
-   * market for which alone it does not answer keeps what is due, and does not hold up the others.
+   * Publishes the facts of the markets at the newest block, and those of the accounts once it is known which its events touch:
+   * when they are late, a later round publishes these, and this one waits EVENTS_WITHIN_MS only. Rejects when the chain answers
+   * for no market or not about the events, or the log does not; can be repeated. A market for which alone it does not answer
+   * keeps what is due, and does not hold up the others. Close-outs and liquidations are read beside the rounds.
    */
   round(): Promise<Round>
+  /** Resolves when nothing is read beside the rounds. */
+  ended(): Promise<void>
 }
 
 /** What a round has processed. */
 export interface Round {
   readonly head: ChainHead
+  /** Whether it is known which accounts the blocks touched, up to this head or the one of a round before. */
+  readonly isNoted: boolean
   /** Whether accounts are due that there was no time for. */
   readonly isUnfinished: boolean
-  /** The markets for which the chain did not answer. */
+  /** The markets for which the chain did not answer, and what is read beside the rounds. */
   readonly unanswered: ReadonlyMap<string, ChainUnreachable>
 }
 
@@ -132,72 +151,117 @@ export function createAccountFollower(options: FollowAccountsOptions): AccountFo
     ...{ published: new Map(), due: new Map(), priced: new Set(), seen: undefined },
   })
   const follower: Follower = {
-    ...{ chain, announce },
+    ...{ readEvents: createReadEvents(chain), announce, liquidations: options.liquidations },
     position: createChainPosition({ hashAt: (number) => chain.readBlockHash(number), elapsedMs }),
     markets: options.markets.map(followed),
-    failedRounds: 0,
+    ...{ beside: createBesideRounds(), noting: undefined },
   }
   return {
     add: (market) => void follower.markets.push(followed(market)),
+    ended: () => follower.beside.ended(),
     async round() {
       const readAtMs = nowMs()
       const head = await chain.readHead()
       const unanswered = new Map<string, ChainUnreachable>()
-      const isProcessed = await noteChanges(follower, head, elapsedMs())
-      if (!isProcessed) return { head, unanswered, isUnfinished: false }
+      const advance = await follower.position.compare(head)
+      // The node may lag.
+      if (advance.kind === 'wait') return { head, unanswered, isNoted: true, isUnfinished: false }
       const readUntilMs = elapsedMs() + READ_FOR_MS
-      let isUnfinished = false
-      const publish = async (what: (market: Followed) => Promise<void>): Promise<void> => {
-        for (const market of follower.markets) {
-          if (unanswered.has(market.market)) continue
-          await what(market).catch((error: unknown) => {
-            if (!(error instanceof ChainUnreachable)) throw error
-            unanswered.set(market.market, error)
-          })
-        }
-      }
-      // The facts of the markets first: they are good for seconds only, and many accounts take long.
+      const publish = publishTo(follower.markets, unanswered)
+      const begun = follower.noting === undefined
+      const noting = (follower.noting ??= beginNoting(follower, head, advance))
+      // The facts of the markets first: they are good for seconds only, and events and accounts take long.
       await publish((market) => publishMarket(market, head, readAtMs))
-      await publish(async (market) => {
-        const isTimeLeft = (): boolean => elapsedMs() < readUntilMs
-        const isDone = await publishDue(market, head, { nowMs: elapsedMs(), isTimeLeft })
-        isUnfinished ||= !isDone
-      })
-      // For readers alone: what orders wait for comes first.
-      await publish(async ({ closeOuts, seen }) => {
-        if (seen !== undefined) await closeOuts?.round(seen, head)
-      })
+      const answered = follower.markets.filter(({ market }) => !unanswered.has(market))
+      if (begun) noting.seen = new Map(answered.map((market) => [market, market.seen]))
+      readBeside(follower, head)
+      const isNoted = await noteEvents(follower, noting, elapsedMs)
+      let isUnfinished = false
+      if (isNoted)
+        await publish(async (market) => {
+          // Another one was added meanwhile, or had no answer.
+          if (!noting.seen.has(market)) return
+          const isTimeLeft = (): boolean => elapsedMs() < readUntilMs
+          const at = { head: noting.head, seen: noting.seen.get(market) }
+          const isDone = await publishDue(market, at, { nowMs: elapsedMs(), isTimeLeft })
+          isUnfinished ||= !isDone
+        })
       const [first] = unanswered.values()
       if (first !== undefined && unanswered.size === follower.markets.length) throw first
-      return { head, unanswered, isUnfinished }
+      for (const [name, error] of follower.beside.unanswered()) unanswered.set(name, error)
+      return { head, unanswered, isNoted, isUnfinished }
     },
   }
 }
 
+/** Does something for one market after the other; one for which the chain does not answer is left out from then on. */
+const publishTo =
+  (markets: readonly Followed[], unanswered: Map<string, ChainUnreachable>) =>
+  async (what: (market: Followed) => Promise<void>): Promise<void> => {
+    for (const market of markets) {
+      if (unanswered.has(market.market)) continue
+      await what(market).catch((error: unknown) => {
+        if (!(error instanceof ChainUnreachable)) throw error
+        unanswered.set(market.market, error)
+      })
+    }
+  }
+
+/** For readers alone, so that no round waits for it. */
+function readBeside({ beside, markets, liquidations }: Follower, head: ChainHead): void {
+  for (const { market, closeOuts, seen } of markets)
+    if (closeOuts !== undefined && seen !== undefined)
+      beside.begin(market, () => closeOuts.round(seen, head))
+  if (liquidations === undefined) return
+  const liquidated = markets.flatMap(({ liquidated: market, seen }): SeenMarket[] =>
+    market === undefined || seen === undefined ? [] : [{ market, seen }],
+  )
+  beside.begin(LIQUIDATIONS, () => liquidations.round(liquidated, head.number))
+}
+
 interface Follower {
-  readonly chain: ChainSource
+  readonly readEvents: ReadEvents
   readonly announce: (touched: TouchedNews) => void
   readonly position: ChainPosition
   readonly markets: Followed[]
-  /** Rounds in succession in which reading the events failed. */
-  failedRounds: number
+  readonly beside: BesideRounds
+  readonly liquidations: LiquidationFollower | undefined
+  /** What is under way, from this round or an earlier one. */
+  noting: Noting | undefined
+}
+
+/** What the blocks up to a head may have changed, while it is read. */
+interface Noting {
+  readonly head: ChainHead
+  readonly advance: Advance
+  /** The facts of the markets at that head, of those that had an answer; undefined where the contract type has none. */
+  seen: ReadonlyMap<Followed, MarketFacts | undefined>
+  /** Never rejects. */
+  readonly events: Promise<BlockEvents | { readonly error: unknown }>
+}
+
+function beginNoting(follower: Follower, head: ChainHead, advance: Advance): Noting {
+  const read = follower.readEvents(advance, head, follower.markets.flatMap(eventsOf))
+  const events = read.catch((error: unknown) => ({ error }))
+  return { head, advance, events, seen: new Map() }
 }
 
 /**
- * Marks the accounts that the blocks up to the head may have changed as due; false when the node may lag. Due accounts
- * stay due until they are read, so the position advances even if the read fails.
+ * Marks the accounts that the blocks up to the head may have changed as due; false while the events are not read. Due accounts
+ * stay due until they are read, so the position advances even if the read fails. Rejects as the read of the events does.
  */
-async function noteChanges(follower: Follower, head: ChainHead, nowMs: number): Promise<boolean> {
+async function noteEvents(
+  follower: Follower,
+  { head, advance, events }: Noting,
+  elapsedMs: () => number,
+): Promise<boolean> {
+  const read = await within(events, EVENTS_WITHIN_MS)
+  if (read === undefined) return false
+  follower.noting = undefined
+  if ('error' in read) throw read.error
+  const { touches } = read
   const { position, markets } = follower
-  const advance = await position.compare(head)
-  if (advance.kind === 'wait') return false
-  const [touches, keys] =
-    advance.kind === 'ahead'
-      ? await Promise.all([
-          touchesFrom(follower, advance.first, head),
-          keysFrom(follower, advance.first, head),
-        ])
-      : []
+  const nowMs = elapsedMs()
   for (const market of markets) {
     if (touches !== undefined) noteTouches(market, touches, nowMs)
     if (advance.kind === 'ahead') refreshSome(market)
@@ -206,54 +270,8 @@ async function noteChanges(follower: Follower, head: ChainHead, nowMs: number): 
     noteNew(market)
   }
   position.advance(head)
-  follower.announce(newsOf(advance, head, touches, keys))
+  follower.announce(newsOf(advance, head, read))
   return true
-}
-
-function newsOf(
-  advance: Advance,
-  { number: head }: ChainHead,
-  touches: readonly Touch[] | undefined,
-  keys: readonly Address[] | undefined,
-): TouchedNews {
-  if (advance.kind === 'same') return { first: head + 1n, head, accounts: [], keys: [] }
-  const first = advance.kind === 'ahead' ? advance.first : head
-  const accounts = touches && new Set(touches.map(({ subaccountId }) => subaccountId))
-  const areFew = accounts !== undefined && accounts.size <= ANNOUNCED_MAX
-  return { first, head, ...(areFew && { accounts: [...accounts] }), ...(keys && { keys }) }
-}
-
-/** Without an answer the keys are not known, and the code of each is read again. */
-async function keysFrom(
-  { chain }: Follower,
-  first: bigint,
-  head: ChainHead,
-): Promise<readonly Address[] | undefined> {
-  try {
-    return await chain.readDelegations(first, head)
-  } catch (error) {
-    if (!(error instanceof ChainUnreachable)) throw error
-    return undefined
-  }
-}
-
-/** The changes up to the head; undefined after FAILED_ROUNDS_MAX failures, when all accounts are read instead. */
-async function touchesFrom(
-  follower: Follower,
-  first: bigint,
-  head: ChainHead,
-): Promise<Touch[] | undefined> {
-  try {
-    const events = follower.markets.flatMap(eventsOf)
-    const touches = await follower.chain.readTouches(first, head.number, events)
-    follower.failedRounds = 0
-    return touches
-  } catch (error) {
-    if (!(error instanceof ChainUnreachable)) throw error
-    follower.failedRounds += 1
-    if (follower.failedRounds < FAILED_ROUNDS_MAX) throw error
-    return undefined
-  }
 }
 
 const eventsOf = ({ facts, seen }: Followed): AccountEvents[] => {
@@ -326,7 +344,7 @@ interface ReadingTime {
 /** Reads the accounts that are due, some at least; false when there was no time for all. */
 async function publishDue(
   market: Followed,
-  head: ChainHead,
+  { head, seen }: { readonly head: ChainHead; readonly seen: MarketFacts | undefined },
   { nowMs, isTimeLeft }: ReadingTime,
 ): Promise<boolean> {
   const { due, watch } = market
@@ -336,9 +354,7 @@ async function publishDue(
   for (let at = 0; at < ready.length; at += CONCURRENT_READS) {
     if (at > 0 && !isTimeLeft()) return false
     const group = ready.slice(at, at + CONCURRENT_READS)
-    const observations = await Promise.all(
-      group.map(([id]) => market.observe(id, head, market.seen)),
-    )
+    const observations = await Promise.all(group.map(([id]) => market.observe(id, head, seen)))
     notePriced(market, observations)
     await publishChanged(market, observations)
     for (const [id, it] of group) if (due.get(id) === it) due.delete(id)

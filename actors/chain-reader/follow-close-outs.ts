@@ -1,6 +1,6 @@
 import type { CloseOutsRead, CloseOutSpan } from '../../chain/contracts/read-close-outs.js'
 import type { BlockPlace } from '../../chain/reads/blocks.js'
-import { MAX_LOG_BLOCKS } from '../../chain/reads/touches.js'
+import { MAX_LOG_BLOCKS } from '../../chain/reads/logs.js'
 import type { CloseOut } from '../../core/model/close-out.js'
 import type { MarketFacts } from '../../core/model/observation.js'
 

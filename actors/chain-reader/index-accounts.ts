@@ -1,6 +1,6 @@
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
-import { MAX_LOG_BLOCKS } from '../../chain/reads/touches.js'
+import { MAX_LOG_BLOCKS } from '../../chain/reads/logs.js'
 import type { Hex } from '../../core/action.js'
 import type { IndexedBlock, IndexedEvents } from '../../core/owner-accounts.js'
 import { exactNumber } from '../../core/decimal.js'
@@ -20,6 +20,8 @@ export interface IndexerOptions {
   readonly chain: IndexSource
   /** The block of the deployment: nothing of it is older. */
   readonly firstBlock: bigint
+  /** Called when all that was read is of another chain: the index is empty, and is made anew. */
+  readonly onAnew?: () => void
 }
 
 /** Keeps the index of accounts up to the newest block. */
@@ -31,7 +33,8 @@ export interface AccountIndexer {
   advance(head: ChainHead): Promise<boolean>
 }
 
-export function createAccountIndexer({ index, chain, firstBlock }: IndexerOptions): AccountIndexer {
+export function createAccountIndexer(options: IndexerOptions): AccountIndexer {
+  const { index, chain, firstBlock, onAnew = () => undefined } = options
   /** Blocks of the next run at most. */
   let most = MAX_LOG_BLOCKS
   /** Undefined where a run was refused: a provider may refuse one with many events, so that the next one is half as long. */
@@ -64,7 +67,9 @@ export function createAccountIndexer({ index, chain, firstBlock }: IndexerOption
       isLost = true
     }
     // None of the blocks that are kept is on this chain: a longer reorganisation, or another chain.
-    if (isLost) index.rollBack(undefined)
+    if (!isLost) return
+    onAnew()
+    index.rollBack(undefined)
   }
   const readRun = async (head: ChainHead): Promise<boolean> => {
     const known = index.readTo()

@@ -46,13 +46,13 @@ export async function openAccounts(
 
 /**
  * Keeps the index of accounts up to the newest block, beside everything else that the process reads, and answers what it has of an
- * owner. Until it has reached the newest block once it has nothing. A chain that does not answer is asked again; what is known is
+ * owner. Until it has reached the newest block once, and again after all that it had was of another chain, it has nothing. A chain that does not answer is asked again; what is known is
  * answered meanwhile. Closes the index when it stops.
  */
 export async function serveAccounts(options: AccountServiceOptions): Promise<Running> {
   const { bus, index, chain, log, pollMs = POLL_MS, onFatal } = options
-  const indexer = createAccountIndexer(options)
   let hasReached = false
+  const indexer = createAccountIndexer({ ...options, onAnew: () => (hasReached = false) })
   let isSilent = false
   let isStopping = false
   let timer: NodeJS.Timeout | undefined

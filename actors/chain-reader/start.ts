@@ -4,6 +4,7 @@ import { encodeTouched } from '../../bus-schemas/reports.js'
 import { commandsStream, feedStream, tellTouched } from '../../bus-schemas/subjects.js'
 import type { SeenBlock } from '../../chain/contracts/observe-account.js'
 import type { CloseOutsRead, CloseOutSpan } from '../../chain/contracts/read-close-outs.js'
+import type { ReadLiquidations } from '../../chain/contracts/read-liquidations.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
@@ -30,6 +31,7 @@ import {
   type FollowedMarket,
   type Round,
 } from './follow-accounts.js'
+import { openLiquidations } from './follow-liquidations.js'
 import { openFacts, type PublishFacts } from './publish-facts.js'
 import { openLastNumbers, PROCESS_NAME } from './stand-by.js'
 import { createClockTeller, skewInWords, type ClockTeller } from './tell-clock.js'
@@ -57,6 +59,8 @@ export interface ChainReaderOptions {
   ) => Promise<MarketObservation | undefined>
   /** Absent where the chain closes no positions. */
   readonly readCloseOuts?: (market: Market, span: CloseOutSpan) => Promise<CloseOutsRead>
+  /** Absent where liquidations are not followed. */
+  readonly readLiquidations?: ReadLiquidations
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly log: Logger
@@ -99,7 +103,6 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
   const elapsedMs = () => performance.now()
   const { chain, nowMs } = options
   const announce = announceTo(bus)
-  const follower = createAccountFollower({ chain, markets: [], announce, elapsedMs, nowMs })
   const clock = createClockTeller({ nowMs, elapsedMs })
   const { signal } = stopping
   const missingLogs = createMissingLogs({ bus, onError: onFatal })
@@ -109,6 +112,10 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
     ...{ above: lastNumbers.term(), onFenced: onFatal },
   })
   const numbers = createNumbering(lead.term)
+  const follower = createAccountFollower({
+    ...{ chain, markets: [], announce, elapsedMs, nowMs },
+    ...(await openLiquidations(options)),
+  })
   const parts = { clock, signal, numbers, lastNumbers }
   const follow = async (market: Market): Promise<void> => {
     const feed = await followFeed(options, market)
@@ -147,6 +154,7 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
       await missingLogs.stop()
       stopping.abort(new Error('the chain reader is stopping'))
       await rounds.stopped()
+      await follower.ended()
       await Promise.all(feeds.map(({ subscription }) => subscription.stop()))
       await lead.stop()
     },
@@ -200,6 +208,7 @@ async function openMarket(
     observe: (subaccountId, head, seen) => observe(market, subaccountId, { ...head, seen }),
     ...factsOf(options, market, publish),
     ...closeOutsOf(options, market, publish),
+    ...(chainContractOf(market)?.liquidating !== undefined && { liquidated: market }),
     publish: async (observations) => {
       await publish.accounts(observations)
       log.debug({ market: name, accounts: observations.length }, 'accounts observed')
@@ -323,7 +332,7 @@ function repeatRounds(
       const processed = await follower.round()
       head = processed.head
       clock.saw(head)
-      goodAtMs = performance.now()
+      if (processed.isNoted) goodAtMs = performance.now()
       noteSilent(processed.unanswered)
       if (trouble !== undefined)
         log.info({ block_number: String(head.number) }, 'the chain answers')

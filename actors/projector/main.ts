@@ -1,8 +1,6 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
-import { createWriteCloseOuts } from '../../data/history/close-outs.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
-import { createPriceWriter } from '../../data/history/write-prices.js'
 import { openDatabase } from '../../data/open.js'
 import { openRegister } from '../../runtime/bus/market-register.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
@@ -10,7 +8,7 @@ import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { readProjectorConfig } from './config.js'
 import { openArchive } from './keep-archive.js'
 import { sampleDisk } from './measure.js'
-import { startProjector } from './project.js'
+import { openWriters, startProjector } from './project.js'
 
 const PROCESS = 'projector'
 const config = orExit(readProjectorConfig)
@@ -33,8 +31,7 @@ runProcess({
     const projector = await startProjector({
       bus,
       projection,
-      ...{ prices: createPriceWriter(db), writeCloseOuts: createWriteCloseOuts(db) },
-      ...{ markets, log, onFatal: fail },
+      ...{ markets, log, onFatal: fail, ...openWriters(db) },
     })
     // A market that is added is measured and archived from then on.
     register.watch(async ({ market, isNew }) => {

@@ -1,13 +1,17 @@
+import type { Database } from 'better-sqlite3'
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { feedStream } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import type { CloseOut } from '../../core/model/close-out.js'
 import type { Projection, StreamedBlock } from '../../data/history/project.js'
 import type { ProjectedMarket } from '../../data/history/write-change.js'
-import type { PriceWriter } from '../../data/history/write-prices.js'
+import { createWriteCloseOuts } from '../../data/history/close-outs.js'
+import { createLiquidationWriter, type LiquidationWriter } from '../../data/history/liquidations.js'
+import { createPriceWriter, type PriceWriter } from '../../data/history/write-prices.js'
 import { stateOrEmpty, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Standing } from '../../runtime/process/process.js'
+import { projectLiquidations } from './project-liquidations.js'
 import { projectPrices } from './project-prices.js'
 
 export interface ProjectorOptions {
@@ -15,6 +19,7 @@ export interface ProjectorOptions {
   readonly projection: Projection
   readonly prices: PriceWriter
   readonly writeCloseOuts: (market: string, closed: readonly CloseOut[]) => void
+  readonly liquidations: LiquidationWriter
   /** The markets to follow. */
   readonly markets: readonly ProjectedMarket[]
   readonly log: Logger
@@ -32,6 +37,15 @@ export interface Projector {
   /** Applies what has arrived and stops following. */
   stop(): Promise<void>
 }
+
+/** What writes into the read model besides the projection of the feeds. */
+export const openWriters = (
+  db: Database,
+): Pick<ProjectorOptions, 'prices' | 'writeCloseOuts' | 'liquidations'> => ({
+  prices: createPriceWriter(db),
+  writeCloseOuts: createWriteCloseOuts(db),
+  liquidations: createLiquidationWriter(db),
+})
 
 /** Follows each market's feed from the stored position and applies it to the read model. */
 export async function startProjector(options: ProjectorOptions): Promise<Projector> {
@@ -72,6 +86,7 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
     subscriptions.push(subscription, ofPrices)
   }
   await Promise.all(options.markets.map(follow))
+  subscriptions.push(await projectLiquidations({ bus, writer: options.liquidations, onFatal }))
   return {
     follow,
     projectedSeq: (market) =>

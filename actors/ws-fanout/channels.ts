@@ -7,6 +7,7 @@ import type { Change } from '../../core/model/change.js'
 import type { Channel } from '../../interface/socket.js'
 import { MessagesGone, type BusMessage } from '../../runtime/bus/bus.js'
 import type { BalancesChannel } from './balances-channel.js'
+import type { LiquidationsChannel } from './liquidations-channel.js'
 import type { ClientFrame } from './client-frames.js'
 import { STREAM_PAGE_BLOCKS } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
@@ -23,9 +24,10 @@ export interface Asked {
 /** The channels of no market. */
 export interface VenueChannels {
   readonly balances: BalancesChannel
+  readonly liquidations: LiquidationsChannel
 }
 
-/** What a client may subscribe to: topics of markets, or one topic of an owner that is of no market. */
+/** What a client may subscribe to: topics of markets, or one topic of no market. */
 type ChannelRecord = MarketChannel | VenueChannel
 
 interface MarketChannel {
@@ -37,8 +39,8 @@ interface MarketChannel {
 }
 
 interface VenueChannel {
-  readonly isPrivate: true
-  readonly openOfVenue: (venue: VenueChannels, owner: Address) => TopicStream
+  readonly isPrivate: boolean
+  readonly openOfVenue: (venue: VenueChannels, asked: Asked) => TopicStream
 }
 
 /** Every channel; one line each. */
@@ -47,7 +49,11 @@ export const channels: Readonly<Record<Channel, ChannelRecord>> = {
   trades: ofEveryone((feed) => feedTopic(feed, { channel: 'trades' })),
   orders: ofOwner((feed, owner) => feedTopic(feed, { channel: 'orders', owner })),
   fills: ofOwner((feed, owner) => feed.channels.fills.topic(owner)),
-  balances: { isPrivate: true, openOfVenue: ({ balances }, owner) => balances.topic(owner) },
+  balances: {
+    isPrivate: true,
+    openOfVenue: ({ balances }, asked) => balances.topic(ownerOf(asked)),
+  },
+  liquidations: { isPrivate: false, openOfVenue: ({ liquidations }) => liquidations.topic() },
   levels: ofEveryone(({ data }, { frame: { depth } }) => data.topic({ channel: 'levels', depth })),
   candles: ofEveryone(({ data }, { frame: { interval } }) =>
     data.topic({ channel: 'candles', interval }),
@@ -67,11 +73,13 @@ function ofEveryMarket(open: MarketChannel['open']): MarketChannel {
 function ofOwner(open: (feed: MarketFeed, owner: Address) => TopicStream): MarketChannel {
   return {
     ...{ isPrivate: true, mayNameAll: true },
-    open(feed, { owner }) {
-      assert(owner !== undefined, 'a private channel of a connection that is not authenticated')
-      return open(feed, owner)
-    },
+    open: (feed, asked) => open(feed, ownerOf(asked)),
   }
+}
+
+function ownerOf({ owner }: Asked): Address {
+  assert(owner !== undefined, 'a private channel of a connection that is not authenticated')
+  return owner
 }
 
 /** A topic whose frames are numbered by the changes of its market: `book`, `trades`, `orders`. */

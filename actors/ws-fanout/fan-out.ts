@@ -11,6 +11,7 @@ import { answerBalances, answerOrderFacts } from './answers.js'
 import { createBalances } from './balances.js'
 import { createBalancesChannel } from './balances-channel.js'
 import type { SessionLimits } from './limits.js'
+import { openLiquidationsChannel } from './liquidations-channel.js'
 import { createLeaseKeeper, KEEP_EVERY_MS } from './lease-keeper.js'
 import { openMarketFeed, type MarketFeed } from './market-feed.js'
 import { createReplayer } from './replay.js'
@@ -62,6 +63,12 @@ export interface FanOut {
   stop(): Promise<void>
 }
 
+/** Those of listed markets, by their names. */
+const listedOf = (feeds: Iterable<MarketFeed>): readonly MarketFeed[] =>
+  [...feeds]
+    .filter(({ market }) => market.enabled)
+    .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
+
 /** Follows every market and serves clients; upgrades that come before all feeds are read are refused with 503. */
 export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const { bus, markets, log, findMarket, words, nowMs = Date.now } = options
@@ -87,7 +94,9 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     if (feed.market.enabled && feed.isCaughtUp()) onListed(market.market)
   }
   for (const market of markets) await follow(market)
-  const isReady = (): boolean => [...feeds.values()].every((feed) => feed.isCaughtUp())
+  const liquidations = await openLiquidationsChannel({ bus, onFailure: options.onFailure })
+  const isReady = (): boolean =>
+    liquidations.isCaughtUp() && [...feeds.values()].every((feed) => feed.isCaughtUp())
   const findFeed = (identifier: string): MarketFeed | undefined =>
     feeds.get(
       findMarket(
@@ -95,12 +104,10 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
         Array.from(feeds.values(), ({ market }) => market),
       )?.market ?? '',
     )
-  const listedFeeds = () =>
-    [...feeds.values()]
-      .filter(({ market }) => market.enabled)
-      .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
+  const listedFeeds = () => listedOf(feeds.values())
   const balances = createBalances({ listedFeeds, reader: options.funds, nowMs })
-  const venue = { balances: createBalancesChannel({ balances, listedFeeds, nowMs }) }
+  const channel = createBalancesChannel({ balances, listedFeeds, nowMs })
+  const venue = { balances: channel, liquidations }
   while (options.listensWhenReady === true && !isReady()) await delay(LOOK_EVERY_MS)
   const server = await startServer({
     ...options,
@@ -129,7 +136,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     await server.stop()
     clearInterval(keeping)
     await leases.stop()
-    await Promise.all([...feeds.values()].map((feed) => feed.stop()))
+    await Promise.all([liquidations, ...feeds.values()].map((followed) => followed.stop()))
   }
   return { port: server.port, follow, standing, clients: () => server.clients(), stop }
 }

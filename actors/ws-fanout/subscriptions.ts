@@ -119,7 +119,8 @@ function scopeOf(
   const { channel, market } = frame
   const record = channels[channel]
   if ('openOfVenue' in record) {
-    const streams = owner === undefined ? [] : [record.openOfVenue(venue, owner)]
+    const isShown = !record.isPrivate || owner !== undefined
+    const streams = isShown ? [record.openOfVenue(venue, asked)] : []
     return { subscription: channel, market: undefined, streams, isMany: false }
   }
   const { isPrivate, mayNameAll, open } = record

@@ -6,7 +6,7 @@ import { serviceAuthHeader } from '../../interface/venue.js'
 import { refuse } from '../context.js'
 import { marketNamed } from '../orders.js'
 import { nextBefore, readHistoryPage, serviceAuth } from '../read-request.js'
-import { historyRefusals, type Route } from '../route.js'
+import { historyRefusals, tooManyLarge, type Route } from '../route.js'
 
 /** `GET /v1/close-outs`: what the chain closed of the accounts of the frame's owner when a series was settled, newest first. */
 export const getCloseOuts: Route = {
@@ -23,6 +23,7 @@ export const getCloseOuts: Route = {
     responses: {
       200: { description: 'One page.', body: CloseOutsPage },
       ...historyRefusals,
+      503: tooManyLarge,
     },
   },
   isLarge: () => true,

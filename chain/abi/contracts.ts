@@ -181,6 +181,7 @@ export const dutchAuctionAbi = parseAbi([
   'event SolventAuctionStarted(uint256 accountId, uint256 scenarioId, int256 markToMarket, uint256 fee)',
   'event InsolventAuctionStarted(uint256 accountId, uint256 scenarioId, int256 maintenanceMargin)',
   'event AuctionEnded(uint256 accountId, uint256 endTime)',
+  'event Bid(uint256 accountId, uint256 bidderId, uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',
 ])
 
 /** Functions and events of the CashAsset; deposits and withdrawals in native token units. */

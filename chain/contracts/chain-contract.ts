@@ -2,12 +2,14 @@ import type { RpcLog } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import type { Claim, FillTerms, MatchTerms } from '../../core/contracts/claims.js'
 import type { FundsFacts } from '../../core/contracts/funds.js'
+import type { Liquidation } from '../../core/contracts/liquidation.js'
 import type { Duty } from '../../core/contracts/upkeep.js'
 import type { CloseOut } from '../../core/model/close-out.js'
 import type { Market } from '../../core/model/market.js'
 import type { MatchSide } from '../../core/model/match.js'
 import type { AccountFacts, MarketFacts, PositionFacts } from '../../core/model/observation.js'
 import type { PriceE18 } from '../../core/money.js'
+import type { EventFilter } from '../reads/logs.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
 
 /** Reads at one block, and the contract that holds the accounts. */
@@ -148,6 +150,8 @@ export interface ChainContract {
   readonly solvency: Solvency
   /** How the chain closes positions by itself. Absent where it closes none at a settlement price. */
   readonly closing?: Closing
+  /** How the chain liquidates accounts. Absent where it does not. */
+  readonly liquidating?: Liquidating
   /**
    * What the contracts that hold the market's positions need done at the block; those of markets with the same asset and
    * manager, once for all of them. Absent where they need nothing.
@@ -169,17 +173,60 @@ export interface ChainContract {
 export interface Closing {
   /** Whether the chain may have closed a position by the block of these facts. */
   readonly hasBegun: (seen: MarketFacts) => boolean
-  /** The contract that tells, and the topics of its event; null is any. */
-  readonly eventOf: (market: Market) => {
-    readonly address: Address
-    readonly topics: readonly (Hex | null)[]
-  }
+  /** The event with which the contract tells. */
+  readonly eventOf: (market: Market) => EventFilter
   /** What an event says; throws for one of another form. */
   readonly read: (
     log: Pick<RpcLog, 'topics' | 'data'>,
   ) => Pick<CloseOut, 'subaccountId' | 'position' | 'price' | 'variation'>
   /** Whether a position may be left to be closed. */
   readonly isAnyLeft: (market: Market, block: PlainCalls) => Promise<boolean>
+}
+
+/** Liquidations of accounts, of which the chain tells by events. */
+export interface Liquidating {
+  /** The events that tell, by the facts of the market; undefined where there is no contract that liquidates. */
+  readonly eventsOf: (market: Market, seen: MarketFacts) => EventFilter | undefined
+  /**
+   * What these events say to the market, one for each in their order; throws for one of another form. Rejects unless the node
+   * answers.
+   */
+  readonly read: (
+    market: Market,
+    events: readonly PlacedEvent[],
+    reads: LiquidationReads,
+  ) => Promise<readonly ToldLiquidation[]>
+}
+
+/** An event and where the chain holds it. */
+export interface PlacedEvent extends Pick<RpcLog, 'topics' | 'data'> {
+  readonly address: Address
+  readonly txHash: Hex
+  readonly blockHash: Hex
+  readonly blockNumber: bigint
+  readonly logIndex: number
+}
+
+/** What an event says of a liquidation, without its place. */
+export type ToldLiquidation = Omit<
+  Liquidation,
+  'market' | 'txHash' | 'blockHash' | 'logIndex' | 'blockNumber' | 'blockTimeSec'
+>
+
+/** Reads beside the events of a liquidation. */
+export interface LiquidationReads {
+  readonly subAccounts: Address
+  /** The events of the blocks from the first of these to the last of them. */
+  readonly events: (
+    filter: EventFilter,
+    among: readonly PlacedEvent[],
+  ) => Promise<readonly PlacedEvent[]>
+  /** An account's balance of an asset after the block of an event, signed; undefined for a block that is too old to be read. */
+  readonly balance: (
+    subaccountId: bigint,
+    of: { readonly asset: Address; readonly subId: bigint },
+    at: PlacedEvent,
+  ) => Promise<bigint | undefined>
 }
 
 /** The event with which a trade module reports a match and the mark at which it was booked. */

@@ -21,7 +21,7 @@ import { priceE18, type PriceE18 } from '../../core/money.js'
 import { futuresManagerAbi, futureTradeModuleAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
-import type { BlockCalls, ChainContract, Closing, Solvency } from './chain-contract.js'
+import type { BlockCalls, ChainContract, Closing, Liquidating, Solvency } from './chain-contract.js'
 import {
   readFuture,
   readFutureAccount,
@@ -94,6 +94,31 @@ const closing: Closing = {
   isAnyLeft: async (market, block) => (await readOpenSeries(market, block)).includes(market.subId),
 }
 
+const liquidated = getAbiItem({ abi: futuresManagerAbi, name: 'PositionLiquidated' })
+const POSITION_LIQUIDATED = toEventSelector(liquidated)
+
+/** Below maintenance margin another account takes a position over, at the index. */
+const liquidating: Liquidating = {
+  eventsOf: ({ marginManagerAddress: address, subId }) => ({
+    address,
+    topics: [POSITION_LIQUIDATED, null, numberToHex(subId, { size: 32 })],
+  }),
+  read: (_, events) =>
+    Promise.resolve(
+      events.map(({ topics, data }) => {
+        const { args } = decodeEventLog({ abi: [liquidated], topics, data })
+        return {
+          event: 'takeover',
+          subaccountId: args.account,
+          bySubaccountId: args.by,
+          size: args.contracts * CONTRACT_MULTIPLIER,
+          price: priceE18(args.price),
+          received: args.bonus,
+        }
+      }),
+    ),
+}
+
 /** A dated future on the chain: accounts carry positions against margin in USDC and cNGN, which their manager computes. */
 export const future: ChainContract = {
   async readFacts(market, account, seen) {
@@ -127,6 +152,7 @@ export const future: ChainContract = {
     futureCapacity(futureOf(seen), futureAccountOf(account), part),
   solvency,
   closing,
+  liquidating,
   readDuties: readFutureDuties,
   readKeeperFault,
   reportedMark: { topic: FUTURE_MATCHED, markOf },

@@ -23,6 +23,7 @@ import {
   readPerpetualAccount,
   readPerpetualWiring,
 } from './perpetual-reads.js'
+import { perpetualLiquidating } from './perpetual-liquidations.js'
 import { readPerpetualDuties } from './perpetual-upkeep.js'
 
 /**
@@ -89,6 +90,7 @@ export const perpetual: ChainContract = {
   capacityOf: (part, account, seen) =>
     perpCapacity(perpetualOf(seen), perpetualAccountOf(account), part),
   solvency,
+  liquidating: perpetualLiquidating,
   readDuties: readPerpetualDuties,
 }
 

@@ -1,9 +1,10 @@
 import type { CloseOut } from '../../core/model/close-out.js'
 import type { Market } from '../../core/model/market.js'
 import { blockTimeSec } from '../../core/time.js'
-import { eventsOf, hexOf, quantityOf } from '../reads/answer-form.js'
+import { hexOf, quantityOf } from '../reads/answer-form.js'
 import type { BlockPlace } from '../reads/blocks.js'
 import { orUnreachable } from '../reads/client.js'
+import { readLogs, type BlockSpan } from '../reads/logs.js'
 import { accountCalls, blockCalls, readCustody, type ObservingDeps } from './observe-account.js'
 import { chainContractOf } from './registry.js'
 
@@ -15,10 +16,8 @@ export interface CloseOutsRead {
   readonly isAnyLeft: boolean
 }
 
-/** A range of blocks, both included, and the newest block, at which owners are read. */
-export interface CloseOutSpan {
-  readonly first: bigint
-  readonly last: bigint
+/** A range of blocks, and the newest block, at which owners are read. */
+export interface CloseOutSpan extends BlockSpan {
   readonly head: BlockPlace
 }
 
@@ -37,20 +36,14 @@ export function readCloseOuts(
 async function fetchCloseOuts(
   deps: ObservingDeps,
   market: Market,
-  { first, last, head }: CloseOutSpan,
+  { head, ...span }: CloseOutSpan,
 ): Promise<CloseOutsRead> {
   const closing = chainContractOf(market)?.closing
   if (closing === undefined) return { closed: [], isAnyLeft: false }
-  const { address, topics } = closing.eventOf(market)
-  const [fromBlock, toBlock] = [hexOfNumber(first), hexOfNumber(last)]
-  const [answer, isAnyLeft] = await Promise.all([
-    deps.client.request({
-      method: 'eth_getLogs',
-      params: [{ address, topics: [...topics], fromBlock, toBlock }],
-    }),
+  const [logs, isAnyLeft] = await Promise.all([
+    readLogs(deps.client, closing.eventOf(market), span),
     closing.isAnyLeft(market, blockCalls(deps, head)),
   ])
-  const logs = eventsOf(answer)
   const events = logs.map((log) => ({
     ...closing.read(log),
     txHash: hexOf(log.transactionHash, 'the transaction of an event'),
@@ -95,5 +88,3 @@ async function byKey<Item, Key, Value>(
   const keys = [...new Set(items.map(keyOf))]
   return new Map(await Promise.all(keys.map(async (key) => [key, await read(key)] as const)))
 }
-
-const hexOfNumber = (value: bigint) => `0x${value.toString(16)}` as const

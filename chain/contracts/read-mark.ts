@@ -2,8 +2,8 @@ import type { Market } from '../../core/model/market.js'
 import type { PriceE18 } from '../../core/money.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
 import { rpcErrorOf } from '../abi/errors.js'
-import { eventsOf } from '../reads/answer-form.js'
 import type { ChainClient } from '../reads/client.js'
+import { readLogs } from '../reads/logs.js'
 import { throwDefect } from '../reads/read-failure.js'
 import type { MatchCall } from './calldata.js'
 import { readMatch } from './registry.js'
@@ -25,9 +25,9 @@ export function createMarkReader(client: ChainClient, markets: readonly Market[]
     if (read === undefined || reported === undefined) return undefined
     const { market, terms } = read
     try {
-      const filter = { address: market.tradeModuleAddress, topics: [reported.topic], blockHash }
-      const answer = await client.request({ method: 'eth_getLogs', params: [filter] })
-      const own = eventsOf(answer).filter((log) => log.transactionHash === hash)
+      const filter = { address: market.tradeModuleAddress, topics: [reported.topic] }
+      const logs = await readLogs(client, filter, { blockHash })
+      const own = logs.filter((log) => log.transactionHash === hash)
       return reported.markOf(own, market, terms)
     } catch (error) {
       throwDefect(error)

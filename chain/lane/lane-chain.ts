@@ -1,10 +1,11 @@
-import { BlockNotFoundError, numberToHex } from 'viem'
+import { BlockNotFoundError } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import { exactNumber } from '../../core/decimal.js'
 import { rpcErrorOf } from '../abi/errors.js'
-import { eventsOf, isEvent, isHex, OddAnswer, quantityOf } from '../reads/answer-form.js'
+import { isEvent, isHex, OddAnswer, quantityOf } from '../reads/answer-form.js'
 import { createChainClient, orUnreachable, unreachable, type ChainClient } from '../reads/client.js'
+import { readLogs } from '../reads/logs.js'
 import { throwDefect } from '../reads/read-failure.js'
 import { createGasReader, type GasReader } from './gas.js'
 import { findConsumer, explainRevert, type Consumer } from './investigate.js'
@@ -218,11 +219,10 @@ export async function readEventReceipts(
   question: EventQuestion,
 ): Promise<EventReceipts> {
   const { span, event } = question
-  const [fromBlock, toBlock] = [numberToHex(span.from), numberToHex(span.to)]
-  const filter = { address: event.address, topics: [event.topic], fromBlock, toBlock }
+  const filter = { address: event.address, topics: [event.topic] }
   try {
-    const logs = await client.request({ method: 'eth_getLogs', params: [filter] })
-    return receiptsOf(eventsOf(logs), question)
+    const logs = await readLogs(client, filter, { first: span.from, last: span.to })
+    return receiptsOf(logs, question)
   } catch (error) {
     // The caller reads the receipts instead; those reads fail when the node does not answer.
     throwDefect(error)

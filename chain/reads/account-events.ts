@@ -1,11 +1,12 @@
 import { decodeEventLog, encodeEventTopics, parseAbi, type RpcLog } from 'viem'
-import type { Address, Hex } from '../../core/action.js'
+import type { Address } from '../../core/action.js'
 import type { AccountEvent, IndexedEvents, KeyEvent } from '../../core/owner-accounts.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
 import { selectorsOf } from '../abi/selectors.js'
-import { eventsOf, exactQuantityOf, quantityOf } from './answer-form.js'
+import { exactQuantityOf, quantityOf } from './answer-form.js'
 import { orUnreachable, type ChainClient } from './client.js'
 import type { Deployment } from './deployment.js'
+import { readLogs } from './logs.js'
 import { plainCalls, toAddress } from './plain-calls.js'
 
 /** Of deployments whose accounts may change their manager. */
@@ -44,20 +45,11 @@ export async function readAccountEvents(
   last: bigint,
 ): Promise<IndexedEvents> {
   const { matching, subAccounts } = deployment
-  const [fromBlock, toBlock] = [hexOf(first), hexOf(last)]
-  const logs = client.request({
-    method: 'eth_getLogs',
-    params: [
-      {
-        ...{ address: [matching, subAccounts], fromBlock, toBlock },
-        topics: [[...INDEXED, MANAGER_CHANGED]],
-      },
-    ],
-  })
+  const filter = { address: [matching, subAccounts], topics: [[...INDEXED, MANAGER_CHANGED]] }
   return orUnreachable(
     `accounts in blocks ${first} to ${last}`,
-    logs.then(async (found) => {
-      const events = eventsOf(found).flatMap((log) => eventOf(deployment, log) ?? [])
+    readLogs(client, filter, { first, last }).then(async (logs) => {
+      const events = logs.flatMap((log) => eventOf(deployment, log) ?? [])
       // The state of an old block may be gone; what has changed since follows as an event.
       const { word } = plainCalls(client, 'latest')
       const managerOf = async (id: bigint): Promise<Address> =>
@@ -74,8 +66,6 @@ export async function readAccountEvents(
     }),
   )
 }
-
-const hexOf = (number: bigint): Hex => `0x${number.toString(16)}`
 
 type Deposited = Extract<AccountEvent, { kind: 'deposited' }>
 /** A deposit without its manager. */

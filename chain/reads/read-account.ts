@@ -11,7 +11,7 @@ import { undefinedOnFailure } from './read-failure.js'
 import type { Deployment } from './deployment.js'
 import { createExpiringCache, type Answer } from './expiring-cache.js'
 import { plainCalls, toAddress } from './plain-calls.js'
-import { MAX_LOG_BLOCKS } from './touches.js'
+import { logSpans } from './logs.js'
 
 /** The facts that decide whether an order may use a subaccount (AUT-018, ORD-069, ORD-070). */
 export interface AccountFacts {
@@ -165,14 +165,12 @@ async function isDeregistered(
   { client, deployment }: AccountReaderOptions,
   { owner, key, first, last }: KeySpan,
 ): Promise<boolean> {
-  const ranges: { fromBlock: bigint; toBlock: bigint }[] = []
-  for (let from = first; from <= last; from += MAX_LOG_BLOCKS) {
-    const end = from + MAX_LOG_BLOCKS - 1n
-    ranges.push({ fromBlock: from, toBlock: end < last ? end : last })
-  }
+  const address = deployment.matching
   const found = await Promise.all(
-    ranges.map((range) =>
-      client.getLogs({ address: deployment.matching, events: KEY_EVENTS, ...range }),
+    [...logSpans({ first, last })].map((span) =>
+      client.getLogs({
+        ...{ address, events: KEY_EVENTS, fromBlock: span.first, toBlock: span.last },
+      }),
     ),
   )
   const newest = found.flat().findLast((log) => {

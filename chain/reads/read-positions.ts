@@ -1,11 +1,10 @@
 import { encodeEventTopics, encodePacked, parseEventLogs } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { subAccountsAbi, tradeModuleAbi } from '../abi/contracts.js'
-import { eventsOf } from './answer-form.js'
 import type { PinnedBlock } from './blocks.js'
 import { orUnreachable, type ChainClient } from './client.js'
+import { logSpans, readLogs } from './logs.js'
 import type { BlockRange } from './read-trades.js'
-import { MAX_LOG_BLOCKS } from './touches.js'
 
 /** An asset in the accounts of a trade module. */
 export interface PositionAsset {
@@ -57,17 +56,12 @@ export async function* readMoves(
     ...{ abi: subAccountsAbi, eventName: 'BalanceAdjusted' },
     args: { accountId: [...accounts], assetAndSubId },
   })
-  for (let first = from; first <= to; first += MAX_LOG_BLOCKS) {
-    const last = first + MAX_LOG_BLOCKS - 1n < to ? first + MAX_LOG_BLOCKS - 1n : to
-    const filter = {
-      ...{ address: subAccounts, topics },
-      ...{ fromBlock: numberHex(first), toBlock: numberHex(last) },
-    }
-    const answer = client.request({ method: 'eth_getLogs', params: [filter] })
+  for (const span of logSpans({ first: from, last: to })) {
+    const read = readLogs(client, { address: subAccounts, topics }, span)
     const logs = parseEventLogs({
       abi: subAccountsAbi,
       eventName: 'BalanceAdjusted',
-      logs: [...(await orUnreachable('moves of positions', answer.then(eventsOf)))],
+      logs: [...(await orUnreachable('moves of positions', read))],
     })
     const moves = new Map<string, BalanceMove>()
     for (const { args, transactionHash: txHash } of logs) {
@@ -79,8 +73,6 @@ export async function* readMoves(
     yield [...moves.values()]
   }
 }
-
-const numberHex = (number: bigint): Hex => `0x${number.toString(16)}`
 
 /** The addresses, in lower case, that logged in a transaction. Rejects with ChainUnreachable. */
 export async function readLoggers(client: ChainClient, hash: Hex): Promise<Set<Address>> {

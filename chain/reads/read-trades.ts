@@ -5,6 +5,7 @@ import { E18, mulDivFloor } from '../../core/money.js'
 import { futureTradeModuleAbi, subAccountsAbi, tradeModuleAbi } from '../abi/contracts.js'
 import type { PinnedBlock } from './blocks.js'
 import { orUnreachable, type ChainClient } from './client.js'
+import { logSpans } from './logs.js'
 
 /** An order as the trade module counts it. */
 export interface CountedOrder {
@@ -72,20 +73,14 @@ export interface BlockRange {
   readonly to: bigint
 }
 
-/** Blocks of one call: a range that public nodes accept. */
-const BLOCKS_PER_READ = 500n
-
 /** The module's fills and fees of these blocks, both ends included, in several parts. Rejects with ChainUnreachable. */
 export async function* readTradeLogs(
   client: ChainClient,
   module: Address,
   { from, to }: BlockRange,
 ): AsyncGenerator<TradeLogs> {
-  for (let fromBlock = from; fromBlock <= to; fromBlock += BLOCKS_PER_READ) {
-    const last = fromBlock + BLOCKS_PER_READ - 1n
-    const toBlock = last < to ? last : to
-    yield await readPortion(client, { address: module, fromBlock, toBlock })
-  }
+  for (const { first, last } of logSpans({ first: from, last: to }))
+    yield await readPortion(client, { address: module, fromBlock: first, toBlock: last })
 }
 
 async function readPortion(

@@ -8,9 +8,9 @@ import {
   tradeModuleAbi,
 } from '../abi/contracts.js'
 import type { AccountEvents } from '../contracts/chain-contract.js'
-import { eventsOf } from './answer-form.js'
 import { orUnreachable, type ChainClient } from './client.js'
 import type { Deployment } from './deployment.js'
+import { readLogs } from './logs.js'
 
 /** An account that a transaction changed. */
 export interface Touch {
@@ -19,9 +19,6 @@ export interface Touch {
   /** The trade modules that settled matches in the transaction; the fills are in the feeds of their markets too. */
   readonly tradedBy: readonly Address[]
 }
-
-/** The longest range of blocks of one call. */
-export const MAX_LOG_BLOCKS = 500n
 
 export interface TouchReader {
   readonly client: ChainClient
@@ -58,20 +55,13 @@ export async function readTouches(
   const modules = markets.map(({ tradeModuleAddress }) => tradeModuleAddress)
   const others = events.map(({ address }) => address)
   const named = new Set([BALANCE_ADJUSTED, ...CUSTODY, ...events.flatMap((each) => each.events)])
-  const logs = client.request({
-    method: 'eth_getLogs',
-    params: [
-      {
-        address: [deployment.subAccounts, deployment.matching, ...modules, ...others],
-        topics: [[...named, ...MATCHED]],
-        fromBlock: `0x${first.toString(16)}`,
-        toBlock: `0x${last.toString(16)}`,
-      },
-    ],
-  })
+  const filter = {
+    address: [deployment.subAccounts, deployment.matching, ...modules, ...others],
+    topics: [[...named, ...MATCHED]],
+  }
   return orUnreachable(
     `events of blocks ${first} to ${last}`,
-    logs.then((found) => touchesIn(eventsOf(found), named)),
+    readLogs(client, filter, { first, last }).then((logs) => touchesIn(logs, named)),
   )
 }
 

@@ -21,11 +21,14 @@ export interface TableDifference {
   readonly parts?: { readonly ours: string; readonly theirs: string }
 }
 
-/** Tables that do not follow from the feeds: their rows come from command logs, which are trimmed. */
-const FROM_COMMANDS = ['close_outs', 'funding_rates', 'mark_prices', 'price_cursors']
+/** Tables that do not follow from the feeds: their rows come from other streams, which are trimmed. */
+const NOT_FROM_FEEDS = [
+  ...['close_outs', 'funding_rates', 'liquidation_cursor', 'liquidations', 'mark_prices'],
+  'price_cursors',
+]
 
 /** Whether a table of the history follows from the feeds alone. */
-export const isFromFeeds = (table: string): boolean => !FROM_COMMANDS.includes(table)
+export const isFromFeeds = (table: string): boolean => !NOT_FROM_FEEDS.includes(table)
 
 /**
  * Compares every table of `ours` with the same one in `theirs`, row by row in key order, but for those

@@ -11,6 +11,11 @@ import type { Trade, TradeStats } from '../../core/records/trade-record.js'
 import { openDatabase, UnknownSchemaVersion } from '../open.js'
 import { createReadCloseOuts, type HistoryCloseOut } from './close-outs.js'
 import { createReadEntry } from './entries.js'
+import {
+  createReadLiquidations,
+  type HistoryLiquidation,
+  type LiquidationFilter,
+} from './liquidations.js'
 import { HISTORY_MIGRATIONS } from './project.js'
 import {
   createReadBook,
@@ -79,6 +84,8 @@ export interface ReadModel {
   fills(owner: Address, page: HistoryPage): HistoryFill[]
   /** What the chain closed of an owner's accounts over all markets, newest first. */
   closeOuts(owner: Address, page: HistoryPage): HistoryCloseOut[]
+  /** Liquidations of a market or an account, or of all, newest first. */
+  liquidations(page: HistoryPage, filter: LiquidationFilter): HistoryLiquidation[]
   /** What happened to an order that was placed then, unix milliseconds. */
   orderLife(order: Pick<Order, 'orderId' | 'owner'>, placedAtMs: number): OrderLife
   /** What an account's fills of a market add up to; undefined without any, and where no positions are kept. */
@@ -124,6 +131,7 @@ export function openReadModel(path: string): ReadModel {
     liveOrders: createReadLiveOrders(db),
     fills: createReadFills(db),
     closeOuts: createReadCloseOuts(db),
+    liquidations: createReadLiquidations(db),
     orderLife: createReadLife(db),
     positionEntry: createReadEntry(db),
     candles: createReadCandles(db),

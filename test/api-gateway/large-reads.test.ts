@@ -70,6 +70,7 @@ describe('large reads of the gateway', () => {
       '/v1/orders',
       '/v1/fills',
       '/v1/close-outs',
+      '/v1/liquidations',
       '/docs/swagger-ui-bundle.js',
     ]) {
       const refused = await readFrom('6.6.6.6, 203.0.113.1', path)

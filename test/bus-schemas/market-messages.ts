@@ -13,8 +13,10 @@ import {
   encodeRegisterRequest,
   encodeRegistration,
 } from '../../bus-schemas/register.js'
+import { decodeLiquidations, encodeLiquidations } from '../../bus-schemas/liquidations.js'
 import { anyText } from '../support/arbitraries.js'
 import { anyEntry, anyTerms } from '../support/arbitrary-markets.js'
+import { anyLiquidationNews } from '../support/liquidations.js'
 import { message, type Declared } from './declared.js'
 
 const entries = fc.array(anyEntry, { minLength: 1, maxLength: 3 })
@@ -32,6 +34,9 @@ export const marketMessages: readonly Declared[] = [
     ),
     { encode: encodeRegistration, decode: decodeRegistration },
   ),
+  message('liquidations', anyLiquidationNews, {
+    ...{ encode: encodeLiquidations, decode: decodeLiquidations },
+  }),
   message(
     'register request',
     fc.record(

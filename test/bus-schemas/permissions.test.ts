@@ -18,6 +18,8 @@ import {
   inboxPrefix,
   journalStream,
   journalSubject,
+  liquidationsStream,
+  liquidationsSubject,
   operatorNonces,
   registerStream,
   registerSubject,
@@ -53,7 +55,7 @@ describe('the permissions of the bus', () => {
   it('let a process create and change the streams that the server lets it, and no other', () => {
     const streams = [
       ...[commandsStream(M), feedStream(M), transfersStream, claimsStream(cancelProofs)],
-      registerStream,
+      ...[registerStream, liquidationsStream],
       ...JOURNAL_OWNERS.map(journalStream),
     ]
     for (const stream of streams) {
@@ -88,6 +90,7 @@ describe('the permissions of the bus', () => {
       [claimSubject(cancelProofs, 'n')]: ['order-intake'],
       [claimSubject(operatorNonces, 'n')]: ['order-intake', 'matcher'],
       [registerSubject]: ['order-intake'],
+      [liquidationsSubject]: ['chain-reader'],
     }
     for (const [subject, users] of Object.entries(writers))
       expect(publishers(subject), subject).to.deep.equal(users)
@@ -99,6 +102,7 @@ describe('the permissions of the bus', () => {
       [`CHECKPOINTS_${M}`]: ['matcher'],
       [`COMMANDS_${M}`]: ['matcher'],
       TRANSFERS: ['deposit-submitter', 'withdrawal-submitter'],
+      LIQUIDATIONS: ['chain-reader'],
     }
     for (const [stream, users] of Object.entries(keepers))
       for (const verb of ['CREATE', 'UPDATE', 'PURGE']) {

@@ -94,13 +94,14 @@ describe('rest client', () => {
   it('asks for candles and tickers, and for one’s own pages with the frame', async () => {
     const venue = createRestClient(baseUrl)
     const owner = { address: '0x1', signature: '0x2', nonce: '3', issued_at: 4, expiry: 5 } as const
-    server.answers = Array.from({ length: 6 }, () => ({ status: 200, body: { order } }))
+    server.answers = Array.from({ length: 7 }, () => ({ status: 200, body: { order } }))
     await venue.candles('cNGN-USDC', '5m', { limit: 7, start: '2026-01-01T00:00:00+01:00' })
     await venue.tickers()
     await venue.orderHistory(owner)
     await venue.orderHistory(owner, { limit: 2, before: 'abc' })
     await venue.fills(owner, { before: 'def' })
     await venue.closeOuts(owner, { limit: 3 })
+    await venue.liquidations({ symbol: 'cNGN-PERP', subaccount_id: '7', limit: 4 })
     expect(asked.map(({ line }) => line)).to.deep.equal([
       'GET /v1/candles?symbol=cNGN-USDC&interval=5m&limit=7&start=2026-01-01T00%3A00%3A00%2B01%3A00',
       'GET /v1/integrations/tickers',
@@ -108,16 +109,15 @@ describe('rest client', () => {
       'GET /v1/orders?limit=2&before=abc',
       'GET /v1/fills?before=def',
       'GET /v1/close-outs?limit=3',
+      'GET /v1/liquidations?symbol=cNGN-PERP&subaccount_id=7&limit=4',
     ])
     const header = Buffer.from(JSON.stringify(owner)).toString('base64url')
     const none = undefined
     expect(asked.map(({ auth }) => auth)).to.deep.equal([
       none,
       none,
-      header,
-      header,
-      header,
-      header,
+      ...[header, header, header, header],
+      none,
     ])
   })
 

@@ -10,6 +10,7 @@ import { inProject } from '../../devnet/launcher/binaries.js'
 import { eventually } from '../support/eventually.js'
 import { tempDir } from '../support/temp-dir.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
+import { bidInNextAuction } from './stage/bidder.js'
 import { openSeries } from './stage/series.js'
 import { createTrader } from './stage/trader.js'
 
@@ -76,7 +77,8 @@ const examples: Readonly<Record<string, Expected>> = {
   },
   '11-be-liquidated': {
     prints:
-      /^long 270000 cNGN at 0\.00065, liquidated at 0\.0006\d+\nthe mark falls to 0\.0006: maintenance margin surplus -\S+ USDC\nthe venue's keeper has started the auction\na liquidator has bought \S+ % of the account in 0x[0-9a-f]{64}\nleft: \S+ cNGN, maintenance margin surplus \S+ USDC\n$/,
+      /^long 270000 cNGN at 0\.00065\nliquidated at 0\.0006\d+, \d\.\d\d % away\nthe mark falls to 0\.0006: maintenance margin surplus -\S+ USDC\nthe venue's keeper has started the auction of 270000 cNGN\naccount \d+ has bought \S+ % of the account in 0x[0-9a-f]{64}\nleft: \S+ cNGN, maintenance margin surplus \S+ USDC\nin the list: bid, (auction_ended, )?auction_started\n$/,
+    given: async ({ devnet }) => (await bidInNextAuction(devnet)).stop,
   },
   '16-market-data': {
     prints:

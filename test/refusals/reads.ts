@@ -22,6 +22,9 @@ const MARKET_READS = [
   '/v1/funding',
 ]
 
+/** Those with a range of time. */
+const RANGES = ['/v1/candles', '/v1/trades', '/v1/liquidations']
+
 const refusedReads = (
   [code, error, field]: readonly [code: string, error: string, field: string],
   paths: readonly string[],
@@ -69,7 +72,9 @@ const parameters: readonly RequestRule[] = [
   ),
   refusedReads(
     ['invalid_limit', 'limit must be between 1 and 100', 'limit'],
-    wrong('/v1/trades', 'limit', ['0', '101', '-1', 'abc', '1.5', '', '5&limit=5']),
+    ['/v1/trades', '/v1/liquidations'].flatMap((path) =>
+      wrong(path, 'limit', ['0', '101', '-1', 'abc', '1.5', '', '5&limit=5']),
+    ),
   ),
   refusedReads(
     ['invalid_levels_depth', 'depth must be 10, 25, 100 or 500', 'depth'],
@@ -119,11 +124,11 @@ const parameters: readonly RequestRule[] = [
   ),
   refusedReads(
     ['invalid_start', 'start must be an RFC3339 timestamp', 'start'],
-    ['/v1/candles', '/v1/trades'].flatMap((path) => wrong(path, 'start', NO_TIMES)),
+    RANGES.flatMap((path) => wrong(path, 'start', NO_TIMES)),
   ),
   refusedReads(
     ['invalid_end', 'end must be an RFC3339 timestamp', 'end'],
-    ['/v1/candles', '/v1/trades'].flatMap((path) => wrong(path, 'end', NO_TIMES)),
+    RANGES.flatMap((path) => wrong(path, 'end', NO_TIMES)),
   ),
   refusedReads(
     ['end_not_after_start', 'end must be after start', 'end'],

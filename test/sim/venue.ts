@@ -21,6 +21,7 @@ import type { Connection } from '../../actors/ws-fanout/connection.js'
 import { SESSION_LIMITS } from '../../actors/ws-fanout/limits.js'
 import { createBalances } from '../../actors/ws-fanout/balances.js'
 import { createBalancesChannel } from '../../actors/ws-fanout/balances-channel.js'
+import { openLiquidationsChannel } from '../../actors/ws-fanout/liquidations-channel.js'
 import { openMarketFeed } from '../../actors/ws-fanout/market-feed.js'
 import { createReplayer } from '../../actors/ws-fanout/replay.js'
 import { createLeaseKeeper, KEEP_EVERY_MS } from '../../actors/ws-fanout/lease-keeper.js'
@@ -34,6 +35,7 @@ import type { Market } from '../../core/model/market.js'
 import { ENGINE_VERSION } from '../../core/engine/engine-version.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
 import { createWriteCloseOuts } from '../../data/history/close-outs.js'
+import { createLiquidationWriter } from '../../data/history/liquidations.js'
 import { createPriceWriter } from '../../data/history/write-prices.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
 import { openDatabase } from '../../data/open.js'
@@ -195,6 +197,7 @@ export const projectorSpec = ({ markets }: MarketPlan): ProcessSpec<object> => (
     const projector = await startProjector({
       ...{ bus, projection: createProjection(db, []), prices: createPriceWriter(db), markets },
       ...{ writeCloseOuts: createWriteCloseOuts(db), log, onFatal: fail },
+      liquidations: createLiquidationWriter(db),
     })
     return {
       face: {},
@@ -228,6 +231,7 @@ export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => 
     const balances = createBalances({ listedFeeds, reader: undefined, nowMs: Date.now })
     const venue = {
       balances: createBalancesChannel({ balances, listedFeeds, nowMs: Date.now }),
+      liquidations: await openLiquidationsChannel({ bus, onFailure: fail }),
     }
     const leases = createLeaseKeeper({ bus, log })
     const keeping = setInterval(() => leases.keep(), KEEP_EVERY_MS)
@@ -246,6 +250,7 @@ export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => 
       },
       stop: async () => {
         venue.balances.stop()
+        await venue.liquidations.stop()
         clearInterval(keeping)
         await leases.stop()
         await Promise.all(feeds.map((feed) => feed.stop()))

@@ -20,6 +20,7 @@ const STREAMS: Readonly<Record<string, string>> = {
   'CHECKPOINTS_<market>': subjects.checkpointsStream(M),
   MARKETS: subjects.registerStream,
   TRANSFERS: subjects.transfersStream,
+  LIQUIDATIONS: subjects.liquidationsStream,
   ...Object.fromEntries(
     [
       ...JOURNAL_OWNERS.map(subjects.journalStream),
@@ -75,6 +76,7 @@ const both = (ask: (kind: 'deposit' | 'withdrawal') => string) => [
 /** The subjects that the venue gives a meaning, by the name that spells each: none is left out. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   registerSubject: [subjects.registerSubject],
+  liquidationsSubject: [subjects.liquidationsSubject],
   askRegister: [subjects.askRegister],
   commandsSubject: [undefined, 'order-intake', 'chain-reader', 'matcher', 'other'].map((writer) =>
     subjects.commandsSubject(M, writer),
@@ -118,6 +120,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
 const NO_SUBJECT: ReadonlySet<string> = new Set([
   ...[
     'registerStream',
+    'liquidationsStream',
     'commandsStream',
     'isCommandsStream',
     'commandsSubjects',

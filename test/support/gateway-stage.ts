@@ -62,6 +62,7 @@ export function aFakeReadModel(): FakeReadModel {
     orderHistory: () => [],
     fills: () => [],
     closeOuts: () => [],
+    liquidations: () => [],
     orderLife: () => ({ events: [], fills: [], isWhole: true }),
     positionEntry: () => undefined,
     candles: () => [],

@@ -11,7 +11,7 @@ import {
 import { askOwnerAccounts } from '../../../bus-schemas/subjects.js'
 import type { ChainHead } from '../../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../../chain/reads/client.js'
-import { MAX_LOG_BLOCKS } from '../../../chain/reads/touches.js'
+import { MAX_LOG_BLOCKS } from '../../../chain/reads/logs.js'
 import type { Address, Hex } from '../../../core/action.js'
 import type { AccountEvent } from '../../../core/owner-accounts.js'
 import { openAccountIndex, type AccountIndex } from '../../../data/account-index.js'
@@ -220,6 +220,29 @@ describe('the index of accounts follows the chain', () => {
     await eventually(async () => expect((await ask()).found?.asOf.number).to.equal(3n))
     chain.silent = true
     expect((await ask()).found?.accounts).to.have.length(3)
+    await running.stop()
+    index = open()
+  })
+
+  it('answers nothing while it is made anew on another chain, from then on what that has', async () => {
+    const bus = createMemoryBus()
+    chain.length = 3n
+    const running = await serveAccounts({
+      ...{ bus, index, chain, firstBlock: 1n, log: silentLog, pollMs: 5 },
+      onFatal: (error) => expect.fail(String(error)),
+    })
+    const ask = async () => {
+      const question = encodeOwnerAccountsQuestion({ owner: ANN })
+      return decodeOwnerAccountsAnswer(await bus.ask(askOwnerAccounts, question, 1_000)).found
+    }
+    await eventually(async () => expect((await ask())?.accounts).to.have.length(3))
+    // Another chain, of which the node refuses to tell more than the first block yet.
+    chain.mostBlocks = 0n
+    chain.forkedAt = 1n
+    chain.length = 5n
+    await eventually(async () => expect(await ask()).to.equal(undefined))
+    chain.mostBlocks = MAX_LOG_BLOCKS
+    await eventually(async () => expect((await ask())?.accounts).to.have.length(5))
     await running.stop()
     index = open()
   })

@@ -7,6 +7,7 @@ import { InvariantBroken } from '../../../core/assert.js'
 import type { Block } from '../../../core/model/change.js'
 import { openReadModel } from '../../../data/history/read-model.js'
 import { createWriteCloseOuts } from '../../../data/history/close-outs.js'
+import { createLiquidationWriter } from '../../../data/history/liquidations.js'
 import { createPriceWriter } from '../../../data/history/write-prices.js'
 import { MessagesGone, type Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -51,6 +52,7 @@ describe('projector', () => {
       projection: history.projection,
       prices: createPriceWriter(history.db),
       writeCloseOuts: createWriteCloseOuts(history.db),
+      liquidations: createLiquidationWriter(history.db),
       markets: MARKETS.map(projectedSpot),
       log,
       onFatal: (error) => fatal.push(error),
@@ -190,6 +192,7 @@ describe('projector', () => {
       projection: history.projection,
       prices: createPriceWriter(history.db),
       writeCloseOuts: createWriteCloseOuts(history.db),
+      liquidations: createLiquidationWriter(history.db),
       markets: [projectedSpot(SPOT)],
       log,
       onFatal: (error) => fatal.push(error),

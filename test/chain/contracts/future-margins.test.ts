@@ -333,7 +333,7 @@ describe('margin of accounts with positions in several series', () => {
     expect(missing, `what the run lacks, of ${counts}`).to.deep.equal([])
   })
 
-  it('shows the index at which maintenance margin is used up, to the unit (FUT-045)', async () => {
+  it('shows the index at which maintenance margin is used up, to the unit (REA-059)', async () => {
     await publish(INDEX)
     elapsedMs += 10_000
     const clocks = { nowMs: () => 5_000, elapsedMs: () => elapsedMs }

@@ -149,7 +149,7 @@ describe('positions on a chain', () => {
     await setPrices(world, { index: '0.00065' })
   })
 
-  it('show the mark at which the manager has no maintenance margin left, with collateral (PER-044)', async () => {
+  it('show the mark at which the manager has no maintenance margin left, with collateral (REA-059)', async () => {
     await administerPerp(world, world.at.perp_asset, 'setRateBounds', 0n)
     await setPrices(world, { index: '0.00065' })
     const posted = await openPerpAccount(world, world.alice, { cash: 10, cngn: MILLION })

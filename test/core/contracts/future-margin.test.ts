@@ -120,7 +120,7 @@ describe('how far an account of the futures manager is from its liquidation', ()
     return surplusOf({ usdc: account.usdc, cngn, size }, at, terms)
   }
 
-  it('is the last index towards it at which there is margin, to the unit', () => {
+  it('is the last index towards it at which there is margin, to the unit (REA-059)', () => {
     const amount = fc.bigInt({ min: 0n, max: 10n ** 24n })
     const contracts = fc.bigInt({ min: -(10n ** 6n), max: 10n ** 6n }).map((n) => n * 10n ** 15n)
     const counts = new Map<string, number>()

@@ -87,7 +87,10 @@ describe('two histories', () => {
     place(theirs, 1)
     ours.db.exec('INSERT INTO price_cursors (market_id, stream_seq) VALUES (0, 7)')
     expect(differing()).to.deep.equal([])
-    const fromCommands = ['close_outs', 'funding_rates', 'mark_prices', 'price_cursors']
+    const fromCommands = [
+      ...['close_outs', 'funding_rates', 'liquidation_cursor', 'liquidations', 'mark_prices'],
+      'price_cursors',
+    ]
     expect(fromCommands.filter(isFromFeeds)).to.deep.equal([])
   })
 

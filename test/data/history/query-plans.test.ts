@@ -1,4 +1,5 @@
 import { CLOSE_OUTS_SQL } from '../../../data/history/close-outs.js'
+import { liquidationsSql } from '../../../data/history/liquidations.js'
 import { ENTRY_SQL } from '../../../data/history/entries.js'
 import { expect } from 'chai'
 import { LEAVING_SQL } from '../../../data/history/project.js'
@@ -71,6 +72,25 @@ describe('query plans of the read model', () => {
       sql: CLOSE_OUTS_SQL,
       first:
         /^SEARCH close_outs USING INDEX close_outs_by_owner \(owner=\? AND at_ms>\? AND at_ms<\?\)/,
+    },
+    'a page of liquidations': {
+      sql: liquidationsSql({}),
+      first: /^SEARCH liquidations USING INDEX liquidations_by_time \(at_ms>\? AND at_ms<\?\)/,
+    },
+    'a page of liquidations of a market': {
+      sql: liquidationsSql({ market: 'm' }),
+      first:
+        /^SEARCH liquidations USING INDEX liquidations_by_market \(market=\? AND at_ms>\? AND at_ms<\?\)/,
+    },
+    'a page of liquidations of an account': {
+      sql: liquidationsSql({ subaccountId: 1n }),
+      first:
+        /^SEARCH liquidations USING INDEX liquidations_by_account \(subaccount_id=\? AND at_ms>\? AND at_ms<\?\)/,
+    },
+    'a page of liquidations of an account in a market': {
+      sql: liquidationsSql({ market: 'm', subaccountId: 1n }),
+      first:
+        /^SEARCH liquidations USING INDEX liquidations_by_account \(subaccount_id=\? AND at_ms>\? AND at_ms<\?\)/,
     },
     'the events of an order': {
       sql: ORDER_EVENTS_SQL,

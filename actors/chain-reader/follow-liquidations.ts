@@ -1,0 +1,80 @@
+import { type ReadLiquidations, type SeenMarket } from '../../chain/contracts/read-liquidations.js'
+import { MAX_LOG_BLOCKS } from '../../chain/reads/logs.js'
+import { compareRead, isNews } from '../../core/contracts/liquidation.js'
+import { LOOK_BACK, READ_AGAIN } from './follow-close-outs.js'
+import type { Bus } from '../../runtime/bus/bus.js'
+import type { Logger } from '../../runtime/process/log.js'
+import { openLiquidationLog, type LiquidationLog } from './liquidation-log.js'
+
+/** Runs of blocks that one round reads at most. */
+const RUNS_PER_ROUND = 4
+
+export interface LiquidationFollower {
+  /**
+   * Publishes the liquidations of these markets up to the head, or in the next runs of blocks towards it, and takes back those of
+   * blocks that the chain has lost. Rejects as the reads and the appends do, and can be repeated.
+   */
+  round(markets: readonly SeenMarket[], head: bigint): Promise<void>
+}
+
+/**
+ * Follows the liquidations of markets, from a day before the first head or from what is published on. The last READ_AGAIN blocks are
+ * read again in each round; a market that comes later has the blocks read again from the beginning.
+ */
+export function createLiquidationFollower(
+  read: ReadLiquidations,
+  log: LiquidationLog,
+): LiquidationFollower {
+  /** The first block that was not read. */
+  let next: bigint | undefined
+  let doubts: ReadonlySet<string> = new Set()
+  const known = new Set<string>()
+
+  const firstAfter = (head: bigint): bigint => {
+    const published = log.lastBlock()
+    const from =
+      published !== undefined && published > head - LOOK_BACK ? published : head - LOOK_BACK
+    // The chain may have become shorter.
+    const read = next !== undefined && next > head + 1n ? head + 1n : next
+    const first = (read ?? from) - READ_AGAIN
+    return first > 0n ? first : 0n
+  }
+  /** True when it has reached the head. */
+  const run = async (markets: readonly SeenMarket[], head: bigint): Promise<boolean> => {
+    const first = firstAfter(head)
+    const furthest = first + MAX_LOG_BLOCKS - 1n
+    const last = furthest < head ? furthest : head
+    const isAtHead = last === head
+    const found = await read(markets, { first, last, head })
+    // What stands in blocks beyond the head is of another chain, or the node lags.
+    const shown = { markets: namesOf(markets), first, last: isAtHead ? undefined : last, found }
+    const news = compareRead(log.held, shown, doubts)
+    if (isNews(news) && !(await log.publish(news))) return false
+    doubts = news.doubts
+    next = last + 1n
+    return isAtHead
+  }
+  return {
+    async round(markets, head) {
+      if (markets.length === 0) return
+      const isNew = markets.some(({ market }) => !known.has(market.market))
+      if (isNew && next !== undefined) next = head - LOOK_BACK + READ_AGAIN
+      for (const { market } of markets) known.add(market.market)
+      for (let runs = 0; runs < RUNS_PER_ROUND; runs++) if (await run(markets, head)) return
+    },
+  }
+}
+
+const namesOf = (markets: readonly SeenMarket[]): ReadonlySet<string> =>
+  new Set(markets.map(({ market }) => market.market))
+
+/** The follower with the stream of the bus; nothing where liquidations cannot be read. Rejects as openLiquidationLog does. */
+export async function openLiquidations(options: {
+  readonly readLiquidations?: ReadLiquidations
+  readonly bus: Bus
+  readonly log: Logger
+}): Promise<{ readonly liquidations?: LiquidationFollower }> {
+  const { readLiquidations: read, bus, log } = options
+  if (read === undefined) return {}
+  return { liquidations: createLiquidationFollower(read, await openLiquidationLog(bus, log)) }
+}
