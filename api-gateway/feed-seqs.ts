@@ -53,8 +53,20 @@ export async function untilShown(
   deps: GatewayDeps,
   market?: string,
 ): Promise<Refusal | undefined> {
+  const asked = await shownAsAsked(ctx, deps, market)
+  return 'refusal' in asked ? asked.refusal : undefined
+}
+
+/** The same of a read that needs to know what the request asks. */
+export async function shownAsAsked(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+  market?: string,
+): Promise<Checked<Asked>> {
   const asked = askedSeqs(ctx, deps)
-  return 'refusal' in asked ? asked.refusal : deps.ownWrites.shown(market, asked)
+  if ('refusal' in asked) return asked
+  const refusal = await deps.ownWrites.shown(market, asked)
+  return refusal === undefined ? asked : { refusal }
 }
 
 /** What the request asks in `min_seq`, of markets of the venue. */
@@ -72,12 +84,6 @@ export function askedSeqs(
   const isListed = (name: string): boolean => markets.some(({ market }) => market === name)
   if (![...seqs.keys()].every(isListed)) return { refusal: minSeq }
   return { client: clientKey(clientAddress(ctx.req, trustedProxies)), seqs }
-}
-
-/** The same of a request that `untilShown` has not refused. */
-export function wantedSeqs(ctx: GatewayContext, deps: GatewayDeps): FeedSeqs {
-  const asked = askedSeqs(ctx, deps)
-  return 'refusal' in asked ? NOTHING : asked.seqs
 }
 
 /**

@@ -4,7 +4,7 @@ import { listedBook } from '../../core/records/listing-record.js'
 import { MAX_LISTED_LEVELS } from '../../core/limits.js'
 import { ListedBook, ListedBookQuery } from '../../interface/listing.js'
 import { refuse } from '../context.js'
-import { asOf, saySeqs, untilShown, wantedSeqs } from '../feed-seqs.js'
+import { asOf, saySeqs, shownAsAsked } from '../feed-seqs.js'
 import { askedTicker, readQuery } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
@@ -55,9 +55,9 @@ export const getListedBook: Route = asOf({
       const query = readQuery(ctx, PAGE, { depth: readRefusals.listedDepth })
       if ('refusal' in query) return refuse(ctx, query.refusal)
       const { market } = asked
-      const behind = await untilShown(ctx, deps, market.market)
-      if (behind !== undefined) return refuse(ctx, behind)
-      const { seq, book } = bookOf(market, wantedSeqs(ctx, deps).get(market.market) ?? 0)
+      const shown = await shownAsAsked(ctx, deps, market.market)
+      if ('refusal' in shown) return refuse(ctx, shown.refusal)
+      const { seq, book } = bookOf(market, shown.seqs.get(market.market) ?? 0)
       saySeqs(ctx, [[market.market, seq]])
       const levels = query.depth === 0 ? MAX_LISTED_LEVELS / 2 : Math.ceil(query.depth / 2)
       ctx.body = {

@@ -18,7 +18,7 @@ import { NoAnswer } from '../../runtime/bus/bus.js'
 import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
 import { shownOnChain } from '../chain-markets.js'
 import { explainOrder } from '../explain-order.js'
-import { afterOf, asOf, sayProjected, shownAtLeast, untilShown, wantedSeqs } from '../feed-seqs.js'
+import { afterOf, asOf, sayProjected, shownAsAsked, shownAtLeast } from '../feed-seqs.js'
 import { marketNamed } from '../orders.js'
 import { serviceAuth } from '../read-request.js'
 import { broken, refused, tooManyReads, type Route } from '../route.js'
@@ -50,8 +50,8 @@ export const getOrderExplanation: Route = asOf({
   handler: (deps) => async (ctx) => {
     const asker = askerOf(ctx, deps)
     if ('refusal' in asker) return refuse(ctx, asker.refusal)
-    const behind = await untilShown(ctx, deps)
-    if (behind !== undefined) return refuse(ctx, behind)
+    const shown = await shownAsAsked(ctx, deps)
+    if ('refusal' in shown) return refuse(ctx, shown.refusal)
     const stored = deps.readModel.order(ctx.params.order_id ?? '')
     if (stored === undefined) {
       sayProjected(ctx, deps)
@@ -59,7 +59,7 @@ export const getOrderExplanation: Route = asOf({
     }
     const { order, progress } = stored
     const isOwn = asker.owner === order.owner
-    const after = shownAtLeast(deps, wantedSeqs(ctx, deps))
+    const after = shownAtLeast(deps, shown.seqs)
     const facts = await orderFacts(deps, stored, { isOwn, after: afterOf(after) })
     const market = marketNamed(deps, order.market)
     const { observed } = await shownOnChain(deps, market)

@@ -3,7 +3,7 @@ import type { Market } from '../../core/model/market.js'
 import { tickerRecord } from '../../core/records/ticker-record.js'
 import { TickerRecord, TickersQuery } from '../../interface/trade.js'
 import { refuse, type GatewayDeps } from '../context.js'
-import { asOf, saySeqs, untilShown, wantedSeqs } from '../feed-seqs.js'
+import { asOf, saySeqs, shownAsAsked } from '../feed-seqs.js'
 import { askedTickers } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
@@ -44,10 +44,10 @@ export const getTickers: Route = asOf({
     return async (ctx) => {
       const asked = askedTickers(ctx, deps)
       if ('refusal' in asked) return refuse(ctx, asked.refusal)
-      const behind = await untilShown(ctx, deps)
-      if (behind !== undefined) return refuse(ctx, behind)
-      const wanted = wantedSeqs(ctx, deps)
-      const read = asked.markets.map((market) => tickerOf(market, wanted.get(market.market) ?? 0))
+      const shown = await shownAsAsked(ctx, deps)
+      if ('refusal' in shown) return refuse(ctx, shown.refusal)
+      const { seqs } = shown
+      const read = asked.markets.map((market) => tickerOf(market, seqs.get(market.market) ?? 0))
       saySeqs(
         ctx,
         read.map(({ ticker, seq }) => [ticker.ticker_id, seq]),
