@@ -46,6 +46,8 @@ export interface ReconnectingSocket {
   isOpen(): boolean
   /** How many connections were opened so far. */
   connections(): number
+  /** Milliseconds since anything arrived, or since the connection was begun. */
+  quietMs(): number
   /** Sends while the connection is open; drops the frame otherwise, so send again in onOpen. */
   send(frame: object): void
   /** Closes this connection and opens another. */
@@ -61,23 +63,22 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
   let socket: WebSocketLike | undefined
   let backoffMs = timing.minBackoffMs
   let retry: ReturnType<typeof setTimeout> | undefined
-  let alive = true
   let closed = false
-  let connections = 0
+  let [connections, heardAt, checkedAt] = [0, performance.now(), 0]
 
   const isOpen = (): boolean => socket?.readyState === OPEN
 
   function connect(): void {
     const current = new WebSocket(url)
     socket = current
-    alive = true
+    heardAt = performance.now()
     current.onopen = () => {
       backoffMs = timing.minBackoffMs
       connections += 1
       onOpen()
     }
     current.onmessage = ({ data }: { data: unknown }) => {
-      alive = true
+      heardAt = performance.now()
       if (current === socket && !closed && typeof data === 'string') onText(data)
     }
     // A close follows each error. Without a handler the `ws` package would throw.
@@ -105,8 +106,8 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
 
   function checkAlive(): void {
     if (!isOpen()) return
-    if (!alive) return reconnect()
-    alive = false
+    if (heardAt < checkedAt) return reconnect()
+    checkedAt = performance.now()
     send({ op: 'ping' })
   }
 
@@ -123,5 +124,6 @@ export function createReconnectingSocket(options: ReconnectingSocketOptions): Re
 
   connect()
   const timer = setInterval(checkAlive, timing.pingEveryMs)
-  return { isOpen, connections: () => connections, send, reconnect, close }
+  const seen = { connections: () => connections, quietMs: () => performance.now() - heardAt }
+  return { isOpen, ...seen, send, reconnect, close }
 }

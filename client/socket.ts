@@ -85,6 +85,8 @@ export interface SocketClient extends SocketOrders {
   isOpen(): boolean
   /** How many connections it has opened: one more than its reconnects. */
   connections(): number
+  /** Milliseconds since anything arrived: a venue that lives answers each ping, `timing.pingEveryMs` apart. */
+  quietMs(): number
   /** Ends all subscriptions: no handler is called for what arrives afterwards. */
   close(): void
 }
@@ -202,7 +204,7 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
     subscribeLiquidations: (handler) => follow('liquidations', undefined, handler),
     placeOrder: (body) => orders.placeOrder(body),
     cancelOrder: (body) => orders.cancelOrder(body),
-    isOpen: () => socket.isOpen(),
+    ...{ isOpen: () => socket.isOpen(), quietMs: () => socket.quietMs() },
     ...{ connections: () => socket.connections(), close: () => socket.close() },
   }
 }

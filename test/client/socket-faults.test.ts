@@ -102,6 +102,16 @@ describe('socket client against a server that misbehaves', () => {
     expect(subscriptions[1]).to.include({ since_seq: 5 })
   })
 
+  it('says how long nothing has arrived, from what arrived last', async () => {
+    await serve((ws) => say(ws, { ...empty, seq: 5 }))
+    const { snapshots } = followBook(client, MARKET)
+    await eventually(() => snapshots.length === 1)
+    const first = client.quietMs()
+    await eventually(() => client.quietMs() > first + 20)
+    connections.at(-1)?.send(JSON.stringify({ type: 'pong' }))
+    await eventually(() => client.quietMs() < 20)
+  })
+
   it('connects anew when nothing arrives any more', async () => {
     await serve((ws) => say(ws, { ...empty, seq: 5 }), 20)
     followBook(client, MARKET)
