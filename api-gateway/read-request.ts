@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { contractOf } from '../core/contracts/registry.js'
+import { proveFrame } from '../chain/signing/prove-frame.js'
 import { readFrameHeader } from '../chain/signing/verify-frame.js'
 import type { Address } from '../core/action.js'
 import type { Market } from '../core/model/market.js'
@@ -23,6 +24,8 @@ import {
 } from '../core/entry/find-market.js'
 import {
   authFailed,
+  authKeyEnded,
+  authKeyUnreadable,
   authMalformed,
   authRequired,
   readRefusals,
@@ -30,6 +33,7 @@ import {
 import { ceilMs, isLater, readTimestamp } from '../core/time.js'
 import type { HistoryPage, HistoryPosition } from '../data/history/read-orders.js'
 import { HistoryQuery } from '../interface/order.js'
+import { keyEndBy } from '../runtime/bus/ask-session-keys.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
 
 /** The owner that the query parameter `owner_address` names. */
@@ -136,16 +140,23 @@ export function markDeprecated(
   ctx.set('X-Canonical-Market', market.market)
 }
 
-/** The owner whose private data is read, from the signed frame in the header, or the refusal. */
-export function serviceAuth(
+/**
+ * The owner whose private data is read, from the signed frame in the header, or the refusal. The session key of a frame is looked
+ * up for each request.
+ */
+export async function serviceAuth(
   ctx: GatewayContext,
-  { auth, nowMs }: Pick<GatewayDeps, 'auth' | 'nowMs'>,
-): { readonly owner: Address } | { readonly refusal: Refusal } {
+  { auth, nowMs, bus }: Pick<GatewayDeps, 'auth' | 'nowMs' | 'bus'>,
+): Promise<Checked<{ readonly owner: Address }>> {
   const header = ctx.get(auth.header)
   if (header === '') return { refusal: authRequired(auth.header) }
   const read = readFrameHeader(header, { words: auth.words, nowMs })
-  if ('owner' in read) return read
-  return { refusal: read.isMalformed ? authMalformed(auth.header) : authFailed(read.reason) }
+  if ('reason' in read) {
+    return { refusal: read.isMalformed ? authMalformed(auth.header) : authFailed(read.reason) }
+  }
+  const proven = await proveFrame(read, keyEndBy(bus), nowMs())
+  if (proven === 'ended') return { refusal: authKeyEnded }
+  return proven === 'unreadable' ? { refusal: authKeyUnreadable } : { owner: proven.owner }
 }
 
 /** The histories; a cursor of one is invalid in the others. */

@@ -82,7 +82,7 @@ export const readRefusals = {
 /** The 503 of a large read: a whole book, price levels, tickers, a page of trades, candles or history. */
 export const tooManyReads: Answer = {
   ...refused(
-    'Reads lag behind what this venue already answered or behind `min_seq`, or `too_many_reads`: too many large reads of this address are in flight. One at a time is always admitted.',
+    'Reads lag behind what this venue already answered or behind `min_seq`, or `too_many_reads`: too many large reads of this address are in flight. One at a time is always admitted. Where a frame is read, also `session_key_unreadable`.',
   ),
   headers: ['Retry-After'],
 }
@@ -126,7 +126,9 @@ export const marketRefusals: Readonly<Record<number, Answer>> = {
 /** What the histories of an owner may answer besides their pages. */
 export const historyRefusals: Readonly<Record<number, Answer>> = {
   400: refused('A bad `limit`, `before`, `start` or `end`.'),
-  401: refused('The frame is missing, malformed, expired or not signed by its address.'),
+  401: refused(
+    'The frame is missing, malformed, expired or not signed by its address or a session key of it.',
+  ),
   500: readRefusals[500],
   503: { ...tooManyReads, headers: ['Retry-After'] },
 }

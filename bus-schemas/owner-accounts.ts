@@ -9,6 +9,28 @@ export interface OwnerAccountsQuestion {
   readonly owner: Address
 }
 
+/** Most keys of one question. */
+export const MAX_ASKED_KEYS = 256
+
+/** A session key and the owner whose it may be. */
+export interface AskedKey {
+  readonly owner: Address
+  readonly key: Address
+}
+
+/** A question on `askSessionKeys`: of at most MAX_ASKED_KEYS keys. */
+export interface SessionKeysQuestion {
+  readonly keys: readonly AskedKey[]
+}
+
+/**
+ * When each of the keys ends, in the order in which they were asked for: unix seconds, 0 for one that is no session key of the owner
+ * or whose deregistration has begun. Nothing until the index has reached the newest block once.
+ */
+export interface SessionKeysAnswer {
+  readonly endsSec?: readonly bigint[]
+}
+
 /** What the chain reader's index has of the owner; nothing until it has reached the newest block once. */
 export interface OwnerAccountsAnswer {
   readonly found?: OwnerAccounts
@@ -36,4 +58,19 @@ export const { encode: encodeOwnerAccountsAnswer, decode: decodeOwnerAccountsAns
       ),
     }),
   ),
+)
+
+export const { encode: encodeSessionKeysQuestion, decode: decodeSessionKeysQuestion } = message(
+  'session keys question',
+  since(
+    WIRE_VERSION,
+    struct<SessionKeysQuestion>({
+      keys: list(struct<AskedKey>({ owner: address, key: address })),
+    }),
+  ),
+)
+
+export const { encode: encodeSessionKeysAnswer, decode: decodeSessionKeysAnswer } = message(
+  'session keys answer',
+  since(WIRE_VERSION, struct<SessionKeysAnswer>({ endsSec: optional(list(uint)) })),
 )

@@ -17,6 +17,7 @@ import {
   askReduceOrder,
   askRegister,
   askReplaceOrder,
+  askSessionKeys,
   askSettlement,
   askTransfer,
   askTransferRecord,
@@ -165,7 +166,7 @@ function readingTheChain(): Speaker {
     creates,
     reads: [MARKETS, registerStream, liquidationsStream, ...reads],
     asks: [tellTouched, ...asks],
-    answers: [askOwnerAccounts, ...answers],
+    answers: [askOwnerAccounts, askSessionKeys, ...answers],
   }
 }
 
@@ -190,7 +191,7 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
     reads: [MARKETS, registerStream],
     asks: [
       ...[...ORDER_QUESTIONS, askValidateOrder, askIndexLag, askBalances],
-      ...[askOrderFacts, askOwnerAccounts, askPing(ANY)],
+      ...[askOrderFacts, askOwnerAccounts, askSessionKeys, askPing(ANY)],
       ...(['deposit', 'withdrawal'] as const).flatMap((kind) => [
         ...[askTransfer(kind), askTransferRecord(kind), askGasStanding(kind)],
       ]),
@@ -220,7 +221,7 @@ const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {
   'ws-fanout': {
     claims: [socketNonces],
     reads: [MARKETS, registerStream, liquidationsStream],
-    asks: [...ORDER_QUESTIONS, askIndexLag],
+    asks: [...ORDER_QUESTIONS, askIndexLag, askSessionKeys],
     answers: [askBalances, askOrderFacts, askPing('ws-fanout')],
   },
   executor: executing(),

@@ -75,6 +75,8 @@ export const askIndexLag = 'ask.index_lag'
 export const askBalances = 'ask.balances'
 /** The accounts of an owner by the events of the chain; answered by the chain reader. */
 export const askOwnerAccounts = 'ask.accounts'
+/** When session keys end, by the same index. */
+export const askSessionKeys = 'ask.session_keys'
 /** The pending matches of one order and, for its owner, what its account holds; answered by the fan-out. */
 export const askOrderFacts = 'ask.order_facts'
 /** What the newest blocks touched, told to the order intake by the chain reader in each of its rounds. */

@@ -15,6 +15,8 @@ export interface FrameOptions {
   readonly domain: string
   /** The product that the signed text names; default `service`. */
   readonly product?: string
+  /** Whose session key the signer is: the venue then takes the frame as this owner's. Default: the signer speaks for itself. */
+  readonly owner?: Address
   /** Validity in seconds: at most 86,400 for `history` and 300 for `socket`; default 240. */
   readonly validSec?: number
   /** Unix seconds; default now. */
@@ -29,24 +31,31 @@ export interface SignedFrame {
   /** Unix seconds. */
   readonly issued_at: number
   readonly expiry: number
+  /** The session key that has signed; absent when `address` has. */
+  readonly signer_address?: Address
 }
 
 const VALID_SEC = 240
 
-/** Signs a frame that proves the signer's address. It authorizes no order and no transfer. */
+/**
+ * Signs a frame that proves the signer's address, or that of the owner who has registered the signer as a session key. It
+ * authorizes no order and no transfer.
+ */
 export async function signFrame(
   signer: MessageSigner,
   options: FrameOptions,
 ): Promise<SignedFrame> {
   const { purpose, domain, product = 'service', validSec = VALID_SEC } = options
-  const { address } = signer
+  const { owner: address = signer.address } = options
   const nonce = randomNonce().toString()
   const issued_at = options.issuedAtSec ?? Math.floor(Date.now() / 1_000)
   const expiry = issued_at + validSec
   const frame = { address, nonce, issuedAt: issued_at, expiry }
   const message = frameMessage(purpose, { domain, product }, frame)
   const signature = await signer.signMessage({ message })
-  return { address, signature, nonce, issued_at, expiry }
+  const isOwn = address.toLowerCase() === signer.address.toLowerCase()
+  const signed = { address, signature, nonce, issued_at, expiry }
+  return isOwn ? signed : { ...signed, signer_address: signer.address }
 }
 
 /** The frame as the `X-Service-Auth` header carries it: base64url without padding. */

@@ -41,6 +41,8 @@ export interface AccountIndex {
   rollBack(to: Pick<IndexedBlock, 'number'> | undefined): void
   /** What is there of an owner; undefined before the first block. */
   find(owner: Address): OwnerAccounts | undefined
+  /** When a session key of an owner ends, in unix seconds; 0 for one that is not registered or whose deregistration has begun. */
+  keyEnd(owner: Address, key: Address): bigint
   close(): void
 }
 
@@ -60,7 +62,8 @@ export function openAccountIndex(path: string, deployment: string): AccountIndex
       db.prepare('INSERT OR REPLACE INTO deployment VALUES (1, ?)').run(deployment)
     }).immediate()
   }
-  const write = prepareWrite(db)
+  const newestExpiry = prepareNewestExpiry(db)
+  const write = prepareWrite(db, newestExpiry)
   const find = prepareFind(db)
   return {
     readTo: () => blocks.newest(),
@@ -75,6 +78,7 @@ export function openAccountIndex(path: string, deployment: string): AccountIndex
       const asOf = blocks.newest()
       return asOf === undefined ? undefined : { asOf, ...find(owner, asOf) }
     },
+    keyEnd: (owner, key) => BigInt(newestExpiry(owner, key)),
     close() {
       db.close()
       lock.release()
@@ -127,7 +131,20 @@ function prepareRollBack(db: Database) {
   }
 }
 
-function prepareWrite(db: Database) {
+/** The expiry that was stored last of a key; NO_EXPIRY without any. */
+type NewestExpiry = (owner: Address, key: Address) => string
+
+function prepareNewestExpiry(db: Database): NewestExpiry {
+  const newest = db
+    .prepare<[Address, Address], string>(
+      `SELECT expiry FROM key_event WHERE owner = ? AND session_key = ?
+       ORDER BY block_number DESC, log_index DESC LIMIT 1`,
+    )
+    .pluck()
+  return (owner, key) => newest.get(owner, key) ?? NO_EXPIRY
+}
+
+function prepareWrite(db: Database, newestExpiry: NewestExpiry) {
   const insertAccount = db.prepare(
     'INSERT OR REPLACE INTO account_event VALUES (@blockNumber, @logIndex, @subaccountId, @kind, @owner, @manager)',
   )
@@ -143,12 +160,6 @@ function prepareWrite(db: Database) {
   const newestKind = db
     .prepare<[string], AccountEvent['kind']>(
       `SELECT kind FROM account_event WHERE subaccount_id = ?
-       ORDER BY block_number DESC, log_index DESC LIMIT 1`,
-    )
-    .pluck()
-  const newestExpiry = db
-    .prepare<[Address, Address], string>(
-      `SELECT expiry FROM key_event WHERE owner = ? AND session_key = ?
        ORDER BY block_number DESC, log_index DESC LIMIT 1`,
     )
     .pluck()
@@ -171,7 +182,7 @@ function prepareWrite(db: Database) {
     return kind !== undefined && kind !== 'withdrawn'
   }
   const isRegistered = (owner: Address, key: Address): boolean =>
-    (newestExpiry.get(owner, key) ?? NO_EXPIRY) !== NO_EXPIRY
+    newestExpiry(owner, key) !== NO_EXPIRY
   return {
     account(event: AccountEvent): void {
       const { blockNumber, logIndex, subaccountId, kind } = event

@@ -1,4 +1,4 @@
-import type { SocketError } from './socket.js'
+import { SOCKET_CODES } from './socket-error-codes.js'
 import { venueErrorCodes } from './venue-error-codes.js'
 
 /**
@@ -347,30 +347,13 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     auth_malformed:
       "401 | The header is not base64url of JSON. | Encode the frame's JSON as base64url.",
     auth_failed:
-      "401 | The frame proves no owner; the text says why. | Sign the exact text of /v1/venue with the owner's key, and a fresh expiry.",
+      "401 | The frame proves no owner; the text says why. | Sign the exact text of /v1/venue with the owner's key, or with a session key that signer_address names, and a fresh expiry.",
+    session_key_ended:
+      '401 | The frame is signed by a key that is no session key of its address, or not any more. | Register the key on the matching contract, or sign as the owner; /v1/accounts lists the keys.',
+    session_key_unreadable:
+      '503 | It is not known whether the key of the frame is a session key. | Retry in a moment, or sign as the owner.',
   },
   ...venueErrorCodes,
-}
-
-/** Codes of `error` frames of the WebSocket: cause and cure. */
-const SOCKET_CODES: Readonly<Record<SocketError['code'], string>> = {
-  bad_json: 'The frame is not JSON. | Send one JSON object as a text frame.',
-  bad_op: 'The op is unknown, or a field of it is missing. | See /docs/feed for the frames.',
-  bad_channel: 'The channel is unknown. | See /docs/feed for the channels.',
-  unknown_market: 'The market did not resolve. | Read the identifiers from /v1/markets.',
-  auth_required: 'A private channel was asked for before auth. | Send an auth frame first.',
-  auth_failed:
-    'The frame does not authenticate its address. | Sign the exact text of /v1/venue, with a nonce that was not used and a fresh expiry.',
-  resume_too_old:
-    'since_seq is older than what is kept; a snapshot follows. | Discard the local state, and build it from the snapshot.',
-  stream_reset: 'The subscription ended. | Subscribe again with since_seq.',
-  snapshot_failed: 'The snapshot could not be loaded; the subscription ended. | Subscribe again.',
-  slow_consumer:
-    'The client read too slowly; the connection is closed. | Connect again and resume with since_seq; read faster.',
-  lease_failed:
-    'The lease could not be set in every market, or the process has too many. | Ask again; nothing is bound to it.',
-  lease_ended:
-    'The venue could not renew the lease in time; the orders under it are cancelled. | Ask for another one and place them again.',
 }
 
 /** A code as the documents show it; the codes of the WebSocket have no status. */

@@ -93,6 +93,11 @@ const auth = z
   .object({
     op: z.literal('auth'),
     address: sentAddress,
+    signer_address: sentAddress
+      .optional()
+      .describe(
+        'The session key of `address` that has signed, where it is not `address` itself; the text is the same. The socket is closed when the key ends.',
+      ),
     signature: frameSignature,
     nonce: frameNonce.describe('Opens one socket, once.'),
     issued_at: unixSeconds,
@@ -323,6 +328,7 @@ export const SocketError = z
       'unknown_market',
       'auth_required',
       'auth_failed',
+      'session_key_ended',
       'resume_too_old',
       'stream_reset',
       'snapshot_failed',
@@ -339,7 +345,7 @@ export const SocketError = z
   .meta({
     id: 'SocketError',
     description:
-      'After `resume_too_old` a snapshot follows; `stream_reset` and `snapshot_failed` end the subscription, `slow_consumer` the connection.',
+      'After `resume_too_old` a snapshot follows; `stream_reset` and `snapshot_failed` end the subscription, `slow_consumer` the connection, as does `session_key_ended` of a key that had opened it.',
   })
 export type SocketError = Shape<typeof SocketError>
 

@@ -193,5 +193,6 @@ export const serviceAuthHeader = z
     id: 'ServiceAuth',
     description:
       'Base64url of the JSON `{address, signature, nonce, issued_at, expiry}`, the signature an EIP-191 one over the ' +
-      'text for order history. Good for every request until it expires, at most 24 hours.',
+      'text for order history. Good for every request until it expires, at most 24 hours. A session key of the address ' +
+      'may sign the same text: then `signer_address` names it, and it is looked up at each request.',
   })

@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import {
   decodeOwnerAccountsQuestion,
+  decodeSessionKeysQuestion,
   encodeOwnerAccountsAnswer,
+  encodeSessionKeysAnswer,
+  MAX_ASKED_KEYS,
 } from '../../bus-schemas/owner-accounts.js'
-import { askOwnerAccounts } from '../../bus-schemas/subjects.js'
+import { askOwnerAccounts, askSessionKeys } from '../../bus-schemas/subjects.js'
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
@@ -46,7 +49,8 @@ export async function openAccounts(
 
 /**
  * Keeps the index of accounts up to the newest block, beside everything else that the process reads, and answers what it has of an
- * owner. Until it has reached the newest block once, and again after all that it had was of another chain, it has nothing. A chain that does not answer is asked again; what is known is
+ * owner, and of session keys. Until it has reached the newest block once, and again after all that it had was of another chain,
+ * it has nothing. A chain that does not answer is asked again; what is known is
  * answered meanwhile. Closes the index when it stops.
  */
 export async function serveAccounts(options: AccountServiceOptions): Promise<Running> {
@@ -87,11 +91,17 @@ export async function serveAccounts(options: AccountServiceOptions): Promise<Run
     const found = hasReached ? index.find(question.owner) : undefined
     bus.reply(replyTo, encodeOwnerAccountsAnswer({ ...(found !== undefined && { found }) }))
   })
+  const keyAnswers = await bus.answer(askSessionKeys, PROCESS_NAME, (data, replyTo) => {
+    const question = readQuestion(decodeSessionKeysQuestion, data, warnOfUnreadable(log))
+    if (question === undefined || question.keys.length > MAX_ASKED_KEYS) return
+    const endsSec = question.keys.map(({ owner, key }) => index.keyEnd(owner, key))
+    bus.reply(replyTo, encodeSessionKeysAnswer(hasReached ? { endsSec } : {}))
+  })
   return {
     async stop() {
       isStopping = true
       clearTimeout(timer)
-      await answers.stop()
+      await Promise.all([answers.stop(), keyAnswers.stop()])
       await running
       index.close()
     },

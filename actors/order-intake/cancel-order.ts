@@ -1,8 +1,15 @@
 import type { Answer } from '../../chain/reads/expiring-cache.js'
 import type { AccountReader } from '../../chain/reads/read-account.js'
+import {
+  proveFrame,
+  type ProvenFrame,
+  type ReadKeyEnd,
+  type UnprovenKey,
+} from '../../chain/signing/prove-frame.js'
 import type { FrameReading } from '../../chain/signing/verify-frame.js'
 import type { SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../core/action.js'
+import { KEY_ENDED } from '../../core/entry/auth-frame.js'
 import { isOrderId } from '../../core/entry/order-body.js'
 import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import { readCancel, type CancelRequest, type OrderName } from '../../core/entry/read-cancels.js'
@@ -43,7 +50,17 @@ export function checkCancel(
   const read = readCancel(body)
   if ('refusal' in read) return read
   const unproven = refuseUnproven(deps, read, serviceAuth)
-  if (unproven !== undefined) return { refusal: unproven }
+  const go = (refusal: Refusal | undefined): Answer<Checked<Cancellable>> =>
+    refusal === undefined ? checkFramed(deps, read, serviceAuth) : { refusal }
+  return unproven instanceof Promise ? unproven.then(go) : go(unproven)
+}
+
+/** The same once a frame that came with it holds. */
+function checkFramed(
+  deps: CancelOrderDeps,
+  read: CancelRequest,
+  serviceAuth: string | undefined,
+): Answer<Checked<Cancellable>> {
   if ('nonce' in read || read.proof === undefined) return findProven(deps, read, serviceAuth)
   // What was signed names the nonce.
   const found = findTarget(deps, read)
@@ -136,7 +153,7 @@ function refuseUnproven(
   deps: CancelProofDeps,
   request: CancelRequest,
   serviceAuth: string | undefined,
-): Refusal | undefined {
+): Answer<Refusal | undefined> {
   if (serviceAuth !== undefined) return refuseFrame(deps, request, serviceAuth)
   const isRequired = deps.cancelAuth === 'required' && request.proof === undefined
   return isRequired ? refusals.cancelProofRequired : undefined
@@ -163,15 +180,23 @@ async function refuseProof(
   return proven === 'proven' ? undefined : unreadable
 }
 
-/** Why a frame does not prove the owner. */
+/** Why a frame does not prove the owner; a session key's is looked up each time (AUT-041). */
 export function refuseFrame(
-  { readFrame }: Pick<CancelProofDeps, 'readFrame'>,
+  { readFrame, accounts, nowMs }: Pick<CancelProofDeps, 'readFrame' | 'accounts' | 'nowMs'>,
   { owner }: Pick<CancelRequest, 'owner'>,
   header: string,
-): Refusal | undefined {
+): Answer<Refusal | undefined> {
   const read = readFrame(header)
   if ('reason' in read) return wrongFrame(read.reason)
-  return read.owner === owner ? undefined : refusals.cancelProofOwner
+  if (('owner' in read ? read.owner : read.keyOf) !== owner) return refusals.cancelProofOwner
+  const readEnd: ReadKeyEnd = (of, key) =>
+    withDeadline(accounts.readSessionKeyExpiry(of, key), undefined)
+  const judge = (proven: ProvenFrame | UnprovenKey): Refusal | undefined => {
+    if (proven === 'ended') return wrongFrame(KEY_ENDED)
+    return proven === 'unreadable' ? refusals.cancelProofUnreadable : undefined
+  }
+  const proven = proveFrame(read, readEnd, nowMs())
+  return proven instanceof Promise ? proven.then(judge) : judge(proven)
 }
 
 async function judgeProof(

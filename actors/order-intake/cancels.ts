@@ -243,7 +243,7 @@ async function prove(
     return authenticated === owner ? undefined : { refusal: refusals.cancelProofOwner }
   }
   if (service_auth !== undefined) {
-    const refusal = refuseFrame(deps, { owner }, service_auth)
+    const refusal = await refuseFrame(deps, { owner }, service_auth)
     if (refusal !== undefined) return { refusal }
   }
   if (proof !== undefined) return proveSigned(deps, { owner, scope, proof })

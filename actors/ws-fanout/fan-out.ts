@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FundsReader } from '../../chain/contracts/funds-reader.js'
 import type { Market } from '../../core/model/market.js'
 import type { FrameWords } from '../../core/entry/auth-frame.js'
+import { keyEndBy, keyEndsBy } from '../../runtime/bus/ask-session-keys.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { IsAllowed } from '../../runtime/http/origins.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -11,6 +12,7 @@ import { answerBalances, answerOrderFacts } from './answers.js'
 import { createBalances } from './balances.js'
 import { createBalancesChannel } from './balances-channel.js'
 import type { SessionLimits } from './limits.js'
+import { watchKeys } from './key-watch.js'
 import { openLiquidationsChannel } from './liquidations-channel.js'
 import { createLeaseKeeper, KEEP_EVERY_MS } from './lease-keeper.js'
 import { openMarketFeed, type MarketFeed } from './market-feed.js'
@@ -72,7 +74,7 @@ const listedOf = (feeds: Iterable<MarketFeed>): readonly MarketFeed[] =>
 /** Follows every market and serves clients; upgrades that come before all feeds are read are refused with 503. */
 export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const { bus, markets, log, findMarket, words, nowMs = Date.now } = options
-  const authenticate = await openAuthenticate({ bus, words, nowMs })
+  const authenticate = await openAuthenticate({ bus, words, readKeyEnd: keyEndBy(bus), nowMs })
   const leases = createLeaseKeeper({ bus, log })
   const keeping = setInterval(() => leases.keep(), KEEP_EVERY_MS)
   const feeds = new Map<string, MarketFeed>()
@@ -117,6 +119,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     replayer: createReplayer(bus),
   })
   tellClients = (feed) => server.onListed(feed)
+  const keys = watchKeys({ sessions: () => server.sessions(), readEnds: keyEndsBy(bus), nowMs })
   const answering = { bus, log, balances, listedFeeds, isReady }
   const answers = [await answerBalances(answering), await answerOrderFacts(answering)]
   log.info({ markets: [...feeds.keys()] }, 'following')
@@ -135,7 +138,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
     venue.balances.stop()
     await server.stop()
     clearInterval(keeping)
-    await leases.stop()
+    await Promise.all([keys.stop(), leases.stop()])
     await Promise.all([liquidations, ...feeds.values()].map((followed) => followed.stop()))
   }
   return { port: server.port, follow, standing, clients: () => server.clients(), stop }

@@ -148,6 +148,7 @@ const ERROR_MESSAGES = {
   unknown_market: 'no such market',
   auth_required: 'authenticate before subscribing to orders',
   auth_failed: 'the frame does not authenticate its address',
+  session_key_ended: 'the session key that authenticated this connection has ended',
   resume_too_old: 'snapshot follows',
   stream_reset: 'resubscribe with since_seq',
   snapshot_failed: 'could not load snapshot',

@@ -41,6 +41,8 @@ export interface FanOutServer {
   clients(): number
   /** Tells every client that follows all markets of one that is listed from now on. */
   onListed(feed: MarketFeed): void
+  /** The sessions of all open connections. */
+  sessions(): Iterable<Session>
   /** Closes every connection with 1001 and stops listening. */
   stop(): Promise<void>
 }
@@ -113,7 +115,8 @@ export async function startServer(options: ServerOptions): Promise<FanOutServer>
   const onListed = (feed: MarketFeed): void => {
     for (const session of sessions) session.onListed(feed)
   }
-  return { port: bound, clients: () => connections.size, onListed, stop }
+  const open = { clients: () => connections.size, sessions: () => sessions }
+  return { port: bound, ...open, onListed, stop }
 }
 
 /** The proxies' own connections are not counted by address. */

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { AskedKey } from '../../bus-schemas/owner-accounts.js'
 import { socketNonces } from '../../bus-schemas/subjects.js'
+import { proveFrame, type ReadKeyEnd } from '../../chain/signing/prove-frame.js'
 import { verifyFrame } from '../../chain/signing/verify-frame.js'
 import type { Address } from '../../core/action.js'
-import { readAuthFrame, type FrameWords } from '../../core/entry/auth-frame.js'
+import { KEY_ENDED, readAuthFrame, type FrameWords } from '../../core/entry/auth-frame.js'
+import type { SocketError } from '../../interface/socket.js'
 import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { parseClientFrame, type ClientFrame } from './client-frames.js'
 import type { Connection } from './connection.js'
@@ -24,6 +27,10 @@ export interface Session {
   onText(text: string): void
   /** A market is listed from now on. */
   onListed(feed: MarketFeed): void
+  /** The session key by which it is authenticated now; undefined when the owner's own frame did, or none yet. */
+  sessionKey(): AskedKey | undefined
+  /** That key has ended: says so and closes the connection. */
+  endKey(): void
   /** The connection is closed: ends every subscription. */
   end(): void
 }
@@ -47,8 +54,8 @@ export function createSession(parts: SessionParts): Session {
     listedMarkets: () => parts.listedFeeds().map(({ market }) => market.market),
   }
   const leases = createSocketLeases(parts.leases, ofSocket, parts.log)
-  /** The authenticated address of this connection. */
-  let owner: Address | undefined
+  /** The authenticated address of this connection, and the key of the frame that was accepted last. */
+  let [owner, key]: readonly (Address | undefined)[] = []
   let isAuthenticating = false
   /** Frames received while an auth frame is checked; few, because the connection is paused meanwhile. */
   const queued: string[] = []
@@ -90,12 +97,8 @@ export function createSession(parts: SessionParts): Session {
     connection.pause()
     const result = await authenticate(fields, owner)
     isAuthenticating = false
-    if ('owner' in result) owner = result.owner
-    connection.send(
-      'owner' in result
-        ? ackFrame('authenticated', { reqId })
-        : errorFrame('auth_failed', { reqId, message: result.reason }),
-    )
+    if ('owner' in result) [owner, key] = [result.owner, result.key]
+    connection.send(authAnswer(result, reqId))
     connection.resume()
     for (const text of queued.splice(0)) onText(text)
   }
@@ -105,7 +108,19 @@ export function createSession(parts: SessionParts): Session {
     leases.end()
   }
   const onListed = tellListed(connection, subscriptions)
-  return { onText, onListed, end }
+  const sessionKey = () => (owner === undefined || key === undefined ? undefined : { owner, key })
+  return { onText, onListed, sessionKey, endKey: closing(connection), end }
+}
+
+const authAnswer = (result: Authentication, reqId: string | undefined): string =>
+  'owner' in result
+    ? ackFrame('authenticated', { reqId })
+    : errorFrame(result.code ?? 'auth_failed', { reqId, message: result.reason })
+
+const closing = (connection: Pick<Connection, 'isOpen' | 'send' | 'close'>) => (): void => {
+  if (!connection.isOpen()) return
+  connection.send(errorFrame('session_key_ended'))
+  connection.close(1008, 'session_key_ended')
 }
 
 const tellListed =
@@ -115,8 +130,10 @@ const tellListed =
     subscriptions.onListed(feed)
   }
 
-/** The authenticated address in lower case, or the reason for refusal. */
-export type Authentication = { readonly owner: Address } | { readonly reason: string }
+/** The authenticated address in lower case with the session key that has signed for it, or the reason for refusal. */
+export type Authentication =
+  | { readonly owner: Address; readonly key: Address | undefined }
+  | { readonly reason: string; readonly code?: SocketError['code'] }
 
 /**
  * Checks an auth frame and claims its nonce, which authenticates one socket of the whole venue. A socket that is already
@@ -127,13 +144,14 @@ export type Authenticate = (fields: unknown, bound: Address | undefined) => Prom
 export interface AuthenticateDeps {
   readonly bus: Bus
   readonly words: FrameWords
+  readonly readKeyEnd: ReadKeyEnd
   /** Unix milliseconds. */
   readonly nowMs: () => number
 }
 
 /** Declares the bucket of claimed nonces. Throws BusMisconfigured or BusUnavailable. */
 export async function openAuthenticate(deps: AuthenticateDeps): Promise<Authenticate> {
-  const { bus, words, nowMs } = deps
+  const { bus, words, readKeyEnd, nowMs } = deps
   await bus.declareClaims({
     bucket: socketNonces,
     keepMs: KEEP_NONCES_MS,
@@ -145,14 +163,19 @@ export async function openAuthenticate(deps: AuthenticateDeps): Promise<Authenti
     const nowSec = Math.floor(nowMs() / 1_000)
     const verified = verifyFrame(read.frame, { purpose: 'socket', words, nowSec })
     if ('reason' in verified) return verified
-    const { owner } = verified
+    const owner = 'owner' in verified ? verified.owner : verified.keyOf
     if (bound !== undefined && bound !== owner) {
       return { reason: 'this connection is authenticated for another address' }
     }
+    // Before the nonce is taken: otherwise any key could use up an owner's.
+    const proven = await proveFrame(verified, readKeyEnd, nowMs())
+    if (proven === 'ended') return { reason: KEY_ENDED, code: 'session_key_ended' }
+    if (proven === 'unreadable')
+      return { reason: 'the session key could not be checked: sign a new frame' }
     const isFirstUse = await claimNonce(bus, owner, read.frame.nonce)
     if (isFirstUse === undefined)
       return { reason: 'the nonce could not be checked: sign a new frame' }
-    return isFirstUse ? verified : { reason: 'nonce was used before' }
+    return isFirstUse ? { owner, key: proven.key } : { reason: 'nonce was used before' }
   }
 }
 

@@ -38,7 +38,9 @@ export const getBalances: Route = asOf({
     responses: {
       200: { description: 'The accounts.', body: BalancesBody },
       400: refused('A bad `subaccount_id`.'),
-      401: refused('The frame is missing, malformed, expired or not signed by its address.'),
+      401: refused(
+        'The frame is missing, malformed, expired or not signed by its address or a session key of it.',
+      ),
       403: refused('An account in `subaccount_id` is not in custody for the address.'),
       500: broken,
       502: { ...chainSilent, headers: ['Retry-After'] },
@@ -47,7 +49,7 @@ export const getBalances: Route = asOf({
   },
   isLarge: () => true,
   handler: (deps) => async (ctx) => {
-    const auth = serviceAuth(ctx, deps)
+    const auth = await serviceAuth(ctx, deps)
     if ('refusal' in auth) return refuse(ctx, auth.refusal)
     const asked = askedAccounts(ctx)
     if ('refusal' in asked) return refuse(ctx, asked.refusal)

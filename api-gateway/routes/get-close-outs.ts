@@ -27,8 +27,8 @@ export const getCloseOuts: Route = {
     },
   },
   isLarge: () => true,
-  handler: (deps) => (ctx) => {
-    const auth = serviceAuth(ctx, deps)
+  handler: (deps) => async (ctx) => {
+    const auth = await serviceAuth(ctx, deps)
     if ('refusal' in auth) return refuse(ctx, auth.refusal)
     const page = readHistoryPage(ctx, 'close-outs')
     if ('refusal' in page) return refuse(ctx, page.refusal)

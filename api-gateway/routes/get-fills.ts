@@ -29,7 +29,7 @@ export const getFills: Route = asOf({
   },
   isLarge: () => true,
   handler: (deps) => async (ctx) => {
-    const auth = serviceAuth(ctx, deps)
+    const auth = await serviceAuth(ctx, deps)
     if ('refusal' in auth) return refuse(ctx, auth.refusal)
     const page = readHistoryPage(ctx, 'fills')
     if ('refusal' in page) return refuse(ctx, page.refusal)

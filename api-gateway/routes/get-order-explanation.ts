@@ -40,7 +40,9 @@ export const getOrderExplanation: Route = asOf({
     responses: {
       200: { description: 'Its life, in codes and in sentences.', body: Explanation },
       400: refused('A bad `min_seq`.'),
-      401: refused('A frame was sent that is malformed, expired or not signed by its address.'),
+      401: refused(
+        'A frame was sent that is malformed, expired or not signed by its address or a session key of it.',
+      ),
       404: refused('No such order was ever taken.'),
       500: broken,
       503: { ...tooManyReads, headers: ['Retry-After'] },
@@ -48,7 +50,7 @@ export const getOrderExplanation: Route = asOf({
   },
   isLarge: () => true,
   handler: (deps) => async (ctx) => {
-    const asker = askerOf(ctx, deps)
+    const asker = await askerOf(ctx, deps)
     if ('refusal' in asker) return refuse(ctx, asker.refusal)
     const shown = await shownAsAsked(ctx, deps)
     if ('refusal' in shown) return refuse(ctx, shown.refusal)
@@ -76,7 +78,10 @@ export const getOrderExplanation: Route = asOf({
 })
 
 /** Whose frame the request has; none is needed, but one that is sent must hold. */
-function askerOf(ctx: GatewayContext, deps: GatewayDeps): Checked<{ readonly owner?: Address }> {
+async function askerOf(
+  ctx: GatewayContext,
+  deps: GatewayDeps,
+): Promise<Checked<{ readonly owner?: Address }>> {
   return ctx.get(deps.auth.header) === '' ? {} : serviceAuth(ctx, deps)
 }
 

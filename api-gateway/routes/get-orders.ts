@@ -45,7 +45,7 @@ export const getOrders: Route = asOf({
   },
   isLarge: () => true,
   handler: (deps) => async (ctx) => {
-    const auth = serviceAuth(ctx, deps)
+    const auth = await serviceAuth(ctx, deps)
     if ('refusal' in auth) return refuse(ctx, auth.refusal)
     const page = readHistoryPage(ctx, 'orders')
     if ('refusal' in page) return refuse(ctx, page.refusal)

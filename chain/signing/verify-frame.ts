@@ -38,31 +38,46 @@ export function decodeFrameHeader(header: string): unknown {
 }
 
 /**
- * The authenticated owner in lower case, or the reason for refusal. Only a plain key's strict signature is accepted (65
- * bytes, v 27 or 28, low s). The signed text may have the address as sent or in lower case (AUT-026). The caller
- * checks whether the nonce was used before. The reason names the mistake in the bytes of a signature that is right otherwise.
+ * Whom a signature speaks for, in lower case: the owner, or a key that proves the owner only once it is known to be a session key
+ * of the owner (`proveFrame`).
+ */
+export type FrameProof =
+  { readonly owner: Address } | { readonly keyOf: Address; readonly key: Address }
+
+/**
+ * Who has signed a frame, or the reason for refusal. Only a plain key's strict signature is accepted (65 bytes, v 27 or 28,
+ * low s). The signed text has the owner's address, as sent or in lower case (AUT-026), also where a session key signs
+ * (AUT-040). The caller looks the key up, and whether the nonce was used before. The reason names the mistake in the bytes of a
+ * signature that is right otherwise, and a signer that was named wrongly.
  */
 export function verifyFrame(
   frame: AuthFrame,
   { purpose, words, nowSec }: FrameCheck,
-): { readonly owner: Address } | { readonly reason: string } {
+): FrameProof | { readonly reason: string } {
   const late = frameTimeFault(frame, { nowSec, maxSec: MAX_SEC[purpose] })
   if (late !== undefined) return { reason: late }
   const signature = HEX.test(frame.signature) ? hexToBytes(frame.signature as Hex) : undefined
   if (signature === undefined) return NOT_A_SIGNATURE
   const owner = frame.address.toLowerCase() as Address
-  const addresses = frame.address === owner ? [owner] : [frame.address, owner]
-  const digests = addresses.map((address) =>
-    personalDigest(frameMessage(purpose, words, { ...frame, address })),
-  )
-  if (digests.some((digest) => recoverStrict(digest, signature) === owner)) return { owner }
+  const { signer = owner } = frame
+  const digestOf = (address: string): Uint8Array =>
+    personalDigest(frameMessage(purpose, words, { ...frame, address }))
+  const digests = (frame.address === owner ? [owner] : [frame.address, owner]).map(digestOf)
+  const isSignedBy = (key: Address): boolean =>
+    digests.some((digest) => recoverStrict(digest, signature) === key)
+  if (isSignedBy(signer)) return signer === owner ? { owner } : { keyOf: owner, key: signer }
+  const unmatched = `signature does not match ${signer === owner ? 'address' : 'signer_address'}`
   for (const digest of digests) {
-    const fault = formFault(digest, signature, owner)
-    if (fault !== undefined) return { reason: `signature does not match address: it ${fault}` }
+    const fault = formFault(digest, signature, signer)
+    if (fault !== undefined) return { reason: `${unmatched}: it ${fault}` }
   }
-  return SIGNATURE.test(frame.signature)
-    ? { reason: 'signature does not match address' }
-    : NOT_A_SIGNATURE
+  if (signer !== owner && isSignedBy(owner)) {
+    return { reason: `${unmatched}: address itself has signed, so leave signer_address out` }
+  }
+  if (signer !== owner && recoverStrict(digestOf(signer), signature) === signer) {
+    return { reason: `${unmatched}: the signed text names the key, where it must name address` }
+  }
+  return SIGNATURE.test(frame.signature) ? { reason: unmatched } : NOT_A_SIGNATURE
 }
 
 const NOT_A_SIGNATURE = { reason: 'signature must be 0x followed by 130 hex digits' }
@@ -73,12 +88,8 @@ export function personalDigest(message: string): Uint8Array {
   return keccak256(Buffer.from(`\x19Ethereum Signed Message:\n${text.length}`, 'utf8'), text)
 }
 
-/**
- * The owner that an `X-Service-Auth` header authenticates, in lower case, or the reason for refusal; malformed if not
- * JSON.
- */
-export type FrameReading =
-  { readonly owner: Address } | { readonly reason: string; readonly isMalformed: boolean }
+/** Who has signed an `X-Service-Auth` header, or the reason for refusal; malformed if not JSON. */
+export type FrameReading = FrameProof | { readonly reason: string; readonly isMalformed: boolean }
 
 export interface FrameReaderDeps {
   readonly words: FrameWords

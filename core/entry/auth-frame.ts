@@ -1,3 +1,4 @@
+import type { Address } from '../action.js'
 import { asJsonObject, fieldOf, parseAddress } from '../json.js'
 import { FRAME_NONCE_PATTERN, MAX_SIGNATURE_BYTES } from '../limits.js'
 
@@ -5,6 +6,8 @@ import { FRAME_NONCE_PATTERN, MAX_SIGNATURE_BYTES } from '../limits.js'
 export interface AuthFrame {
   /** As sent, checksummed or not: the signed text may repeat it so. */
   readonly address: string
+  /** The session key that has signed for the address, in lower case; absent: the address itself has. */
+  readonly signer?: Address
   readonly signature: string
   readonly nonce: string
   /** Unix seconds. */
@@ -22,7 +25,12 @@ export const FRAME_CLOCK_SKEW_SEC = 60
 const MAX_SIGNATURE_TEXT = 2 + 2 * MAX_SIGNATURE_BYTES
 const NONCE = new RegExp(FRAME_NONCE_PATTERN, 'u')
 
-/** Reads a frame's five fields, or returns the reason for the refusal. */
+/** Why the session key of a frame proves nothing (AUT-041). */
+export const KEY_ENDED =
+  'signer_address is no session key of address, or its registration has ended'
+export const KEY_UNREADABLE = 'the session key could not be checked: retry shortly'
+
+/** Reads a frame's fields, or returns the reason for the refusal. */
 export function readAuthFrame(
   value: unknown,
 ): { readonly frame: AuthFrame } | { readonly reason: string } {
@@ -38,6 +46,11 @@ export function readAuthFrame(
   if (typeof address !== 'string' || parseAddress(address) === undefined) {
     return { reason: 'address must be 0x followed by 40 hex digits' }
   }
+  const sentSigner = fieldOf(fields, 'signer_address')
+  const signer = sentSigner === undefined ? undefined : parseAddress(sentSigner)
+  if (sentSigner !== undefined && signer === undefined) {
+    return { reason: 'signer_address must be 0x followed by 40 hex digits' }
+  }
   if (typeof signature !== 'string' || signature.length > MAX_SIGNATURE_TEXT) {
     return { reason: 'signature must be 0x followed by 130 hex digits' }
   }
@@ -47,7 +60,8 @@ export function readAuthFrame(
   }
   if (!isUnixSec(issuedAt)) return { reason: 'issued_at must be an integer in unix seconds' }
   if (!isUnixSec(expiry)) return { reason: 'expiry must be an integer in unix seconds' }
-  return { frame: { address, signature, nonce, issuedAt, expiry } }
+  const named = signer === undefined || signer === parseAddress(address) ? {} : { signer }
+  return { frame: { address, ...named, signature, nonce, issuedAt, expiry } }
 }
 
 /** Why a frame is not valid at this unix second, undefined when it is. `maxSec` is the longest validity allowed. */

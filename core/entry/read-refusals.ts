@@ -5,6 +5,7 @@ import {
   MAX_LISTED_TRADES,
 } from '../limits.js'
 import { CANDLE_INTERVALS_SEC } from '../records/candle-record.js'
+import { KEY_ENDED, KEY_UNREADABLE } from './auth-frame.js'
 import { badRequest, refuse, type Refusal } from './refusals.js'
 
 /** Refusals of reads alone, whose text is fixed; those of trades and of the book stand with the others. */
@@ -134,6 +135,11 @@ export const authRequired = (header: string): Refusal =>
 
 export const authMalformed = (header: string): Refusal =>
   refuse(401)('auth_malformed', `${header} must be base64url-encoded JSON`)
+
+/** The session key of a frame has ended, or is another owner's. */
+export const authKeyEnded: Refusal = refuse(401)('session_key_ended', `auth failed: ${KEY_ENDED}`)
+
+export const authKeyUnreadable: Refusal = refuse(503)('session_key_unreadable', KEY_UNREADABLE)
 
 /** A frame that proves no owner, and why. */
 export const authFailed = (reason: string): Refusal =>

@@ -2,7 +2,7 @@ import { marketRefusals, futureRefusals } from './market-refusals.js'
 import { cancelsRefusals, changeRefusals } from './order-refusals.js'
 import { demoRefusals } from './demo-refusals.js'
 import { indexRefusals } from './read-index-status.js'
-import { readRefusals } from './read-refusals.js'
+import { authKeyUnreadable, readRefusals } from './read-refusals.js'
 import { refusals, type Refusal } from './refusals.js'
 import {
   chainUnreadable,
@@ -30,7 +30,7 @@ const SENT_AGAIN: ReadonlySet<string> = new Set(
     demoRefusals.unavailable,
     ...[readRefusals.tooManyReads, readRefusals.minSeqAhead, readRefusals.tooManyWaits],
     ...[readRefusals.balancesUnserved, readRefusals.balancesUnreadable],
-    ...[readRefusals.accountsBehind, readRefusals.accountsUnserved],
+    ...[readRefusals.accountsBehind, readRefusals.accountsUnserved, authKeyUnreadable],
     ...[readRefusals.positionsUnreadable, readRefusals.permitNonceUnreadable],
     ...(['deposit', 'withdrawal'] as const).flatMap((kind) => [
       ...[chainUnreadable(kind), transfersUnavailable(kind)],

@@ -1,5 +1,12 @@
 import { expect } from 'chai'
+import { privateKeyToAccount } from 'viem/accounts'
+import {
+  decodeSessionKeysQuestion,
+  encodeSessionKeysAnswer,
+} from '../../bus-schemas/owner-accounts.js'
+import { askSessionKeys } from '../../bus-schemas/subjects.js'
 import { frameMessage } from '../../core/entry/auth-frame.js'
+import { testPrivateKey } from '../support/builders.js'
 import {
   aHistoryGateway,
   authHeader,
@@ -114,5 +121,54 @@ describe('X-Service-Auth', () => {
     } finally {
       await own.close()
     }
+  })
+})
+
+describe('X-Service-Auth by a session key', () => {
+  const key = privateKeyToAccount(testPrivateKey).address
+  const owner = `0x${'ab'.repeat(20)}`
+  const asked: object[] = []
+  /** What the index of the chain reader has. */
+  let endsSec: bigint[] | undefined
+  let gateway: HistoryGateway
+  before(async () => {
+    gateway = await aHistoryGateway()
+    const { bus } = gateway
+    await bus.answer(askSessionKeys, 'chain-reader', (data, replyTo) => {
+      asked.push(...decodeSessionKeysQuestion(data).keys)
+      bus.reply(replyTo, encodeSessionKeysAnswer(endsSec === undefined ? {} : { endsSec }))
+    })
+  })
+  after(() => gateway.close())
+
+  const read = async (path: string) =>
+    gateway.get(path, await authHeader({ address: owner }, { sent: { signer_address: key } }))
+  const paths = ['/v1/orders', '/v1/fills', '/v1/close-outs']
+
+  it('opens the histories of its owner while it is registered, looked up at each use (AUT-041)', async () => {
+    endsSec = [BigInt(NOW_SEC + 60)]
+    asked.length = 0
+    for (const path of paths) expect((await read(path)).status, path).to.equal(200)
+    expect(asked).to.deep.equal(paths.map(() => ({ owner, key: key.toLowerCase() })))
+    for (const ended of [0n, BigInt(NOW_SEC)]) {
+      endsSec = [ended]
+      for (const path of [...paths, '/v1/balances']) {
+        const { status, json } = await read(path)
+        expect(status).to.equal(401)
+        expect(json).to.include({ code: 'session_key_ended' })
+      }
+    }
+  })
+
+  it('is refused while it cannot be looked up: before the index is whole, and without an answer', async () => {
+    endsSec = undefined
+    const refused = { code: 'session_key_unreadable' }
+    const behind = await read('/v1/orders')
+    expect(behind.status).to.equal(503)
+    expect(behind.headers['retry-after']).to.equal('1')
+    expect(behind.json).to.include(refused)
+    gateway.bus.setConnected(false)
+    expect((await read('/v1/orders')).json).to.include(refused)
+    gateway.bus.setConnected(true)
   })
 })

@@ -9,11 +9,18 @@ import {
   encodeOrderFactsAnswer,
   encodeOrderFactsQuestion,
 } from '../../bus-schemas/account-facts.js'
+import {
+  decodeSessionKeysAnswer,
+  decodeSessionKeysQuestion,
+  encodeSessionKeysAnswer,
+  encodeSessionKeysQuestion,
+} from '../../bus-schemas/owner-accounts.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import { anyText } from '../support/arbitraries.js'
+import { arbitraryAddress } from '../support/actions.js'
 import { message, type Declared } from './declared.js'
 
-/** What the gateway asks the fan-out about owners' accounts and orders, and the answers. */
+/** What the gateway asks the fan-out, and both the chain reader, about owners' accounts, orders and keys, and the answers. */
 export const ownerMessages: readonly Declared[] = [
   message(
     'balances question',
@@ -57,4 +64,21 @@ export const ownerMessages: readonly Declared[] = [
     encode: encodeOrderFactsAnswer,
     decode: decodeOrderFactsAnswer,
   }),
+  message(
+    'session keys question',
+    fc.record({
+      keys: fc.array(fc.record({ owner: arbitraryAddress, key: arbitraryAddress }), {
+        maxLength: 4,
+      }),
+    }),
+    { encode: encodeSessionKeysQuestion, decode: decodeSessionKeysQuestion },
+  ),
+  message(
+    'session keys answer',
+    fc.record(
+      { endsSec: fc.array(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), { maxLength: 4 }) },
+      { requiredKeys: [] },
+    ),
+    { encode: encodeSessionKeysAnswer, decode: decodeSessionKeysAnswer },
+  ),
 ]

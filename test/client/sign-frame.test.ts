@@ -33,6 +33,15 @@ describe('sign frame', () => {
     expect(await verdict({ product: 'other' }, 'history')).to.deep.equal({ reason })
   })
 
+  it("signs as an owner's session key, in the owner's text (AUT-040)", async () => {
+    const owned = `0x${'AB'.repeat(20)}` as const
+    const keyOf = owned.toLowerCase()
+    for (const purpose of ['history', 'socket'] as const) {
+      expect(await verdict({ owner: owned }, purpose)).to.deep.equal({ keyOf, key: owner })
+    }
+    expect(await verdict({ owner: signer.address }, 'history')).to.deep.equal({ owner })
+  })
+
   it('never uses a nonce twice', async () => {
     const options = { purpose: 'socket', domain: 'venue.test' } as const
     const frames = await Promise.all([signFrame(signer, options), signFrame(signer, options)])

@@ -104,6 +104,9 @@ describe('the index of accounts', () => {
     // The second has ended with the time of the block.
     expect(keysOf(ANN)).to.deep.equal([{ key: third, expirySec: 6_000n }])
     expect(keysOf(BOB)).to.deep.equal([{ key: first, expirySec: 5_000n }])
+    const ends = [first, second, third].map((key) => index.keyEnd(ANN, key))
+    expect(ends).to.deep.equal([0n, 1_004n, 6_000n])
+    expect(index.keyEnd(BOB, third), 'of another owner').to.equal(0n)
   })
 
   it('takes back what a reorganisation has dropped, and continues after a restart (REA-053)', () => {

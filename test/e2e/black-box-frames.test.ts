@@ -1,9 +1,11 @@
 import { expect } from 'chai'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Devnet } from '../support/venue.js'
-import type { Hex, Json } from './black-box/client.js'
+import { createChainUser, type ChainUser } from './black-box/chain.js'
+import { nowSec, until, type Hex, type Json } from './black-box/client.js'
 import { asHeader, getWith, signedFrame, SOCKET_WISH, type FrameWish } from './black-box/frames.js'
 import { expectError } from './black-box/shapes.js'
+import { listen } from './black-box/socket.js'
 import { sharedVenue } from './stage/shared-venue.js'
 
 const DAY = 86_400
@@ -161,6 +163,74 @@ describe('a trader shows who it is', function () {
     it('before its query was looked at', async () => {
       const answer = await getWith(devnet, '/v1/fills?limit=0&before=x')
       expectError(answer, 401, 'X-Service-Auth header is required')
+    })
+  })
+
+  describe('by a session key', () => {
+    const sessionKey = generatePrivateKey()
+    const NO_KEY =
+      'auth failed: signer_address is no session key of address, or its registration has ended'
+    let owner: Hex
+    let user: ChainUser
+    before(() => {
+      const [, , , , , account] = devnet.accounts
+      owner = account?.address as Hex
+      user = createChainUser(devnet, account?.private_key as Hex)
+    })
+    const keyed = (wish: FrameWish = {}) => headerOf({ owner, ...wish }, sessionKey)
+    const soon = async (header: string, status: number) => {
+      const answer = await until(
+        () => getWith(devnet, '/v1/fills', header),
+        (it) => it.status === status,
+      )
+      return answer.body
+    }
+    const keyIn = async (expiresIn: number, signer: Hex = sessionKey) => {
+      await user.registerSessionKey(
+        privateKeyToAccount(signer).address,
+        BigInt(nowSec() + expiresIn),
+      )
+    }
+    const opened = async () => {
+      const auth = await signedFrame(devnet, sessionKey, {
+        ...{ owner, wish: SOCKET_WISH, validFor: 240 },
+      })
+      const socket = await listen(devnet, { op: 'auth', ...auth })
+      await socket.next(({ type }) => type === 'ack' || type === 'error')
+      return { auth, socket }
+    }
+
+    it('that is not registered, has expired, or is another owner’s: refused (AUT-041)', async () => {
+      await refused(await keyed(), NO_KEY)
+      const late = generatePrivateKey()
+      await keyIn(-60, late)
+      await refused(await headerOf({ owner }, late), NO_KEY)
+      await keyIn(3_600)
+      const header = await keyed()
+      await soon(header, 200)
+      const [, , , , ann] = devnet.accounts
+      await refused(await keyed({ owner: ann?.address as Hex }), NO_KEY)
+      await refused(await keyed({ more: { address: ann?.address } }), FAILED)
+    })
+
+    it('that is registered: let in, to the socket too, where a frame that is sent again is refused (AUT-040)', async () => {
+      await taken(await keyed())
+      const { auth, socket } = await opened()
+      expect(socket.frames.map(({ type }) => type)).to.deep.equal(['ack'])
+      const again = await listen(devnet, { op: 'auth', ...auth })
+      const { message } = await again.next(({ type }) => type !== 'ack')
+      expect(message).to.equal('nonce was used before')
+      for (const one of [socket, again]) one.close()
+    })
+
+    it('whose deregistration begins: refused, and its socket is closed (AUT-042)', async () => {
+      const header = await keyed()
+      const { socket } = await opened()
+      await taken(header)
+      await user.deregisterSessionKey(privateKeyToAccount(sessionKey).address)
+      expect(await socket.closed).to.equal(1008)
+      expect(socket.frames.at(-1)).to.include({ type: 'error', code: 'session_key_ended' })
+      expect(await soon(header, 401)).to.include({ error: NO_KEY, code: 'session_key_ended' })
     })
   })
 

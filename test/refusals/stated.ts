@@ -1,6 +1,8 @@
 import { belowMinNotional, controlRefusals } from '../../core/entry/order-refusals.js'
 import {
   authFailed,
+  authKeyEnded,
+  authKeyUnreadable,
   authMalformed,
   authRequired,
   readRefusals,
@@ -281,6 +283,18 @@ export const statedOfReads: readonly Stated[] = [
     'X-Service-Auth must be base64url-encoded JSON',
   ],
   [authFailed('so'), 401, 'auth_failed', 'auth failed: so'],
+  [
+    authKeyEnded,
+    401,
+    'session_key_ended',
+    'auth failed: signer_address is no session key of address, or its registration has ended',
+  ],
+  [
+    authKeyUnreadable,
+    503,
+    'session_key_unreadable',
+    'the session key could not be checked: retry shortly',
+  ],
   [indexRefusals.off, 404, 'index_status_off', 'this venue takes no samples of the index'],
   [indexRefusals.token, 401, 'index_token', 'the token is missing or wrong'],
   [

@@ -221,7 +221,12 @@ export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => 
   name: 'ws-fanout',
   mayFailWith: ['BusUnavailable'],
   start: async ({ bus, fail, log }) => {
-    const authenticate = await openAuthenticate({ bus, words: FRAME_WORDS, nowMs: Date.now })
+    const authenticate = await openAuthenticate({
+      bus,
+      words: FRAME_WORDS,
+      readKeyEnd: () => undefined,
+      nowMs: Date.now,
+    })
     // A small ring, so that a resume has to read the stream as well.
     const open = (market: Market) =>
       openMarketFeed({ bus, market, ringChanges: 24, onFailure: fail })

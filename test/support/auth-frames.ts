@@ -5,6 +5,8 @@ import { frameMessage, type FramePurpose } from '../../core/entry/auth-frame.js'
 /** What differs from a good frame; times are unix seconds. */
 export interface FrameTerms {
   readonly privateKey?: Hex
+  /** The owner whose session key signs. */
+  readonly owner?: Hex
   readonly purpose?: FramePurpose
   readonly domain?: string
   readonly product?: string
@@ -32,7 +34,7 @@ export async function signedAuth(terms: FrameTerms = {}): Promise<Record<string,
   const account = privateKeyToAccount(privateKey)
   const issuedAt = terms.issuedAt ?? Math.floor(Date.now() / 1_000)
   const frame = {
-    address: spelling(account.address),
+    address: spelling(terms.owner ?? account.address),
     nonce: terms.nonce ?? `nonce-${process.pid}-${++frames}`,
     issuedAt,
     expiry: terms.expiry ?? issuedAt + 240,
@@ -40,5 +42,6 @@ export async function signedAuth(terms: FrameTerms = {}): Promise<Record<string,
   const message = frameMessage(purpose, { domain, product }, frame)
   const signature = await account.signMessage({ message: terms.alter?.(message) ?? message })
   const { address, nonce, expiry } = frame
-  return { op: 'auth', address, signature, nonce, issued_at: issuedAt, expiry }
+  const named = terms.owner === undefined ? {} : { signer_address: account.address }
+  return { op: 'auth', address, ...named, signature, nonce, issued_at: issuedAt, expiry }
 }

@@ -97,6 +97,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   askBalances: [subjects.askBalances],
   askOrderFacts: [subjects.askOrderFacts],
   askOwnerAccounts: [subjects.askOwnerAccounts],
+  askSessionKeys: [subjects.askSessionKeys],
   tellTouched: [subjects.tellTouched],
   askGasStanding: both(subjects.askGasStanding),
   transferSubject: both((kind) => subjects.transferSubject(kind, HASH)),

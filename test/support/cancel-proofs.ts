@@ -46,14 +46,24 @@ export async function signedCancel(cancel: CancelToSign): Promise<Record<string,
   return { owner_address: owner, nonce, signer_address: signer, expiry: expirySec, signature }
 }
 
-/** An `X-Service-Auth` header of the key, as clients make it for the order history. */
-export async function serviceAuth(privateKey: Hex, issuedAt: number): Promise<string> {
+/** An `X-Service-Auth` header of the key, as clients make it for the order history; for an owner, as the owner's session key. */
+export async function serviceAuth(
+  privateKey: Hex,
+  issuedAt: number,
+  owner?: Address,
+): Promise<string> {
   const account = privateKeyToAccount(privateKey)
-  const frame = { address: account.address, nonce: 'n-1', issuedAt, expiry: issuedAt + 600 }
+  const named = owner === undefined ? {} : { signer_address: account.address }
+  const frame = {
+    address: owner ?? account.address,
+    nonce: 'n-1',
+    issuedAt,
+    expiry: issuedAt + 600,
+  }
   const message = frameMessage('history', testFrameWords, frame)
   const signature = await account.signMessage({ message })
   const { address, nonce, expiry } = frame
-  const text = JSON.stringify({ address, signature, nonce, issued_at: issuedAt, expiry })
+  const text = JSON.stringify({ address, ...named, signature, nonce, issued_at: issuedAt, expiry })
   return Buffer.from(text).toString('base64url')
 }
 

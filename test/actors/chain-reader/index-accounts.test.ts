@@ -6,9 +6,11 @@ import { createAccountIndexer } from '../../../actors/chain-reader/index-account
 import { serveAccounts } from '../../../actors/chain-reader/serve-accounts.js'
 import {
   decodeOwnerAccountsAnswer,
+  decodeSessionKeysAnswer,
   encodeOwnerAccountsQuestion,
+  encodeSessionKeysQuestion,
 } from '../../../bus-schemas/owner-accounts.js'
-import { askOwnerAccounts } from '../../../bus-schemas/subjects.js'
+import { askOwnerAccounts, askSessionKeys } from '../../../bus-schemas/subjects.js'
 import type { ChainHead } from '../../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../../chain/reads/client.js'
 import { MAX_LOG_BLOCKS } from '../../../chain/reads/logs.js'
@@ -21,6 +23,9 @@ import { silentLog } from '../../support/intake-stage.js'
 
 const ANN: Address = `0x${'a1'.repeat(20)}`
 const MANAGER: Address = `0x${'b2'.repeat(20)}`
+
+/** Registered in block 3. */
+const KEY = { owner: ANN, key: `0x${'c3'.repeat(20)}`, expirySec: 5_000n } as const
 
 /** A chain whose blocks each bring one account of Ann's into custody, with the block's number; another branch has other hashes. */
 class FakeChain {
@@ -64,7 +69,8 @@ class FakeChain {
       })
     }
     this.onRead()
-    return Promise.resolve({ accounts, keys: [] })
+    const keys = first > 3n || last < 3n ? [] : [{ ...{ blockNumber: 3n, logIndex: 1 }, ...KEY }]
+    return Promise.resolve({ accounts, keys })
   }
 }
 
@@ -215,11 +221,18 @@ describe('the index of accounts follows the chain', () => {
       const question = encodeOwnerAccountsQuestion({ owner: ANN })
       return decodeOwnerAccountsAnswer(await bus.ask(askOwnerAccounts, question, 1_000))
     }
+    const askKeys = async () => {
+      const other = { owner: MANAGER, key: KEY.key }
+      const question = encodeSessionKeysQuestion({ keys: [KEY, other] })
+      return decodeSessionKeysAnswer(await bus.ask(askSessionKeys, question, 1_000))
+    }
     expect(await ask()).to.deep.equal({})
+    expect(await askKeys()).to.deep.equal({})
     chain.silent = false
     await eventually(async () => expect((await ask()).found?.asOf.number).to.equal(3n))
     chain.silent = true
     expect((await ask()).found?.accounts).to.have.length(3)
+    expect(await askKeys()).to.deep.equal({ endsSec: [5_000n, 0n] })
     await running.stop()
     index = open()
   })

@@ -83,6 +83,24 @@ describe('the authority of a cancel', () => {
         expect(await outcomeOf(bare(), header)).to.equal('cancelled')
       })
 
+      it('takes the frame of a session key while it is registered (AUT-040, AUT-041)', async () => {
+        const ended =
+          '403 X-Service-Auth: signer_address is no session key of address, or its registration has ended'
+        const header = await serviceAuth(otherKey, nowSec(), owner)
+        expect(await outcomeOf(bare(), header)).to.equal(ended)
+        stage.chain.keyExpirySec = BigInt(nowSec() - 1)
+        expect(await outcomeOf(bare(), header)).to.equal(ended)
+        stage.chain.readable = false
+        expect(await outcomeOf(bare(), header)).to.equal(
+          '500 the chain could not be asked about the proof: nothing was cancelled, safe to retry',
+        )
+        stage.chain.readable = true
+        stage.chain.keyExpirySec = BigInt(farFutureSec)
+        const another = await serviceAuth(otherKey, nowSec(), `0x${'ab'.repeat(20)}`)
+        expect(await outcomeOf(bare(), another), 'a key of another owner').to.equal(NOT_OWNER)
+        expect(await outcomeOf(bare(), header)).to.equal('cancelled')
+      })
+
       it('takes the signature of a session key while it is registered (CAN-013)', async () => {
         const request = await signedCancel({ ...byOwner, nonce: body.nonce, privateKey: otherKey })
         expect(await outcomeOf(request)).to.equal(NOT_OWNER)

@@ -107,6 +107,67 @@ describe('message-signed frames', () => {
     }
   })
 
+  describe('of a session key', () => {
+    const owned = privateKeyToAccount(`0x${'02'.repeat(32)}`).address
+    const keyOf = owned.toLowerCase() as Hex
+    const signer = account.address.toLowerCase() as Hex
+    const keyed = (text?: Parameters<typeof aFrame>[1]) => aFrame({ address: owned, signer }, text)
+
+    it('say which key of which owner has signed the text of the owner (AUT-040)', async () => {
+      const proof = { keyOf, key: signer }
+      expect(verifyFrame(await keyed(), check)).to.deep.equal(proof)
+      const lowered = await keyed((frame) =>
+        frameMessage('history', check.words, { ...frame, address: keyOf }),
+      )
+      expect(verifyFrame(lowered, check)).to.deep.equal(proof)
+    })
+
+    it('are read with the signer in any spelling, and as the owner’s own where it is the owner', async () => {
+      const sent = wireOf(await aFrame({ address: owned }))
+      const read = readAuthFrame({ ...sent, signer_address: account.address })
+      expect('frame' in read && read.frame.signer).to.equal(signer)
+      for (const signer_address of [owned, keyOf, '', null]) {
+        const own = readAuthFrame({ ...sent, signer_address })
+        expect('frame' in own && 'signer' in own.frame, String(signer_address)).to.equal(false)
+      }
+      for (const signer_address of ['0x12', 7, {}]) {
+        expect(readAuthFrame({ ...sent, signer_address })).to.deep.equal({
+          reason: 'signer_address must be 0x followed by 40 hex digits',
+        })
+      }
+    })
+
+    it('are refused with the mistake, where the wrong key or the wrong text was signed', async () => {
+      const unmatched = 'signature does not match signer_address'
+      const good = await keyed()
+      const third: Hex = `0x${'ab'.repeat(20)}`
+      const cases: [AuthFrame, string][] = [
+        [{ ...good, address: third }, unmatched],
+        [{ ...good, signer: third }, unmatched],
+        [{ ...good, nonce: 'n-2' }, unmatched],
+        [await keyed((f) => frameMessage('socket', check.words, f)), unmatched],
+        [
+          await keyed((f) => frameMessage('history', check.words, { ...f, address: signer })),
+          `${unmatched}: the signed text names the key, where it must name address`,
+        ],
+        [
+          { ...(await aFrame()), signer: third },
+          `${unmatched}: address itself has signed, so leave signer_address out`,
+        ],
+        [
+          {
+            ...good,
+            signature: good.signature.slice(0, 130) + (good.signature.endsWith('1b') ? '00' : '01'),
+          },
+          `${unmatched}: it ends in v = ${good.signature.endsWith('1b') ? 0 : 1}: send ${good.signature.endsWith('1b') ? 27 : 28}`,
+        ],
+      ]
+      for (const [frame, reason] of cases) {
+        expect(verifyFrame(frame, check)).to.deep.equal({ reason })
+      }
+    })
+  })
+
   it('come as base64url of JSON, with or without padding (AUT-033)', () => {
     const frame = { address: '0x1', nonce: 'é?>' }
     const text = Buffer.from(JSON.stringify(frame)).toString('base64url')

@@ -16,6 +16,7 @@ const ABI = parseAbi([
   'function depositSubAccountFor(uint256 accountId, address recipient)',
   'function deposit(uint256 accountId, uint256 amount)',
   'function registerSessionKey(address toAllow, uint256 expiry)',
+  'function deregisterSessionKey(address sessionKey)',
 ])
 
 /** More than any of the calls takes; given, so that a call may rely on the one before it in the same block. */
@@ -54,6 +55,16 @@ export function createChainUser(devnet: Devnet, privateKey: Hex) {
       abi: ABI,
       functionName: 'registerSessionKey',
       args: [key, expiry],
+    })
+    await mined(hash)
+  }
+
+  async function deregisterSessionKey(key: Hex): Promise<void> {
+    const hash = await writer.writeContract({
+      address: devnet.matching,
+      abi: ABI,
+      functionName: 'deregisterSessionKey',
+      args: [key],
     })
     await mined(hash)
   }
@@ -112,7 +123,8 @@ export function createChainUser(devnet: Devnet, privateKey: Hex) {
     return contractAddress
   }
 
-  return { registerSessionKey, openAccount, giveToMatching, payUsdc, deployWallet }
+  const keys = { registerSessionKey, deregisterSessionKey }
+  return { ...keys, openAccount, giveToMatching, payUsdc, deployWallet }
 }
 
 export type ChainUser = ReturnType<typeof createChainUser>

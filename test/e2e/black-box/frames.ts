@@ -13,6 +13,8 @@ export interface FrameWish {
   readonly validFor?: number
   /** How the address is written in the signed text; as in the frame by default. */
   readonly signedAddress?: (address: string) => string
+  /** The owner whose session key signs; by default the key speaks for itself. */
+  readonly owner?: Hex
   /** Fields of the frame that are written over after signing. */
   readonly more?: Json
 }
@@ -26,16 +28,18 @@ export async function signedFrame(devnet: Devnet, key: Hex, wish: FrameWish = {}
   const issued_at = nowSec() + (wish.issuedIn ?? 0)
   const expiry = issued_at + (wish.validFor ?? 600)
   const nonce = randomBytes(12).toString('hex')
-  const { signedAddress = (address) => address } = wish
+  const { signedAddress = (address) => address, owner } = wish
+  const address = owner ?? account.address
+  const named = owner === undefined ? {} : { signer_address: account.address }
   const message = [
     `${wish.domain ?? devnet.auth_domain} ${wish.wish ?? HISTORY_WISH}`,
-    `Address: ${signedAddress(account.address)}`,
+    `Address: ${signedAddress(address)}`,
     `Nonce: ${nonce}`,
     `Issued At: ${issued_at}`,
     `Expiration Time: ${expiry}`,
   ].join('\n')
   const signature = await account.signMessage({ message })
-  return { address: account.address, signature, nonce, issued_at, expiry, ...wish.more }
+  return { address, ...named, signature, nonce, issued_at, expiry, ...wish.more }
 }
 
 export const asHeader = (frame: unknown): string =>
