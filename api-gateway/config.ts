@@ -46,6 +46,13 @@ export const gatewayEnv = z.object({
   DEPLOYMENT_FILE: z.string().min(1),
   /** Without it, market entries show nothing of the chain. */
   RPC_URL: z.url().optional(),
+  /**
+   * What wallets are told of the chain: its name, a public node and a block explorer. The node of RPC_URL is the venue's own and is
+   * named to no one.
+   */
+  CHAIN_NAME: z.string().min(1).max(64).optional(),
+  CHAIN_RPC_URL: z.url().optional(),
+  CHAIN_EXPLORER_URL: z.url().optional(),
   /** Several, separated by commas: one of them leads. */
   EXECUTOR_URL: urlList,
   /** Comma-separated URLs of the fan-out's workers. */
@@ -95,6 +102,7 @@ export const wordsOf = (
   | 'largeReads'
   | 'orderRate'
   | 'devnetFile'
+  | 'chain'
   | 'devnet'
   | 'demoUrl'
 > => ({
@@ -110,6 +118,11 @@ export const wordsOf = (
       : { header: config.INDEX_STATUS_HEADER, value: config.INDEX_STATUS_SECRET },
   trustedProxies: config.TRUSTED_PROXIES,
   orderRate: createOrderRate({ perSec: config.GATEWAY_ORDERS_PER_SECOND_PER_OWNER }),
+  chain: {
+    name: config.CHAIN_NAME,
+    rpc_url: config.CHAIN_RPC_URL,
+    explorer_url: config.CHAIN_EXPLORER_URL,
+  },
   ...devnetOf(config),
   devnetFile: join(config.DATA_DIR, 'devnet.json'),
   largeReads: { maxPerAddress: config.GATEWAY_MAX_LARGE_READS_PER_ADDRESS },
@@ -117,11 +130,8 @@ export const wordsOf = (
 
 const devnetOf = ({
   DEMO_ACCOUNTS_URL: demoUrl,
-  RPC_URL: rpcUrl,
 }: GatewayConfig): Pick<GatewayDeps, 'devnet' | 'demoUrl'> =>
-  demoUrl === undefined || rpcUrl === undefined
-    ? {}
-    : { demoUrl, devnet: { rpc_url: rpcUrl, demo_accounts: '/v1/devnet/demo' } }
+  demoUrl === undefined ? {} : { demoUrl, devnet: { demo_accounts: '/v1/devnet/demo' } }
 
 /** By which calendar and clock the next series is due. */
 export const seriesOf = (config: GatewayConfig) => ({

@@ -43,6 +43,8 @@ export interface GatewayDeps {
   readonly deployment: Deployment
   /** Where a devnet describes its accounts, for signed examples in the documents; absent or no such file: there are none. */
   readonly devnetFile?: string
+  /** What wallets are told of the chain; by default its number alone. */
+  readonly chain?: ToldOfChain
   /** What is shown of a devnet; absent on any other venue. */
   readonly devnet?: NonNullable<VenueFacts['devnet']>
   /** Where demo accounts are given; absent where none are. */
@@ -71,6 +73,9 @@ export interface GatewayDeps {
   readonly onOrder?: (seconds: number) => void
   readonly log: Logger
 }
+
+/** What the operator has set of `chain` in `GET /v1/venue`. */
+export type ToldOfChain = Readonly<Record<keyof Required<VenueFacts['chain']>, string | undefined>>
 
 /** What a report on the index proves its source with (PER-020). */
 export interface IndexToken {

@@ -17,7 +17,7 @@ import {
 } from '../core/limits.js'
 import type { Market } from '../core/model/market.js'
 import type { VenueFacts } from '../interface/signing.js'
-import { BODY_LIMITS, type ServiceAuth } from './context.js'
+import { BODY_LIMITS, type GatewayDeps, type ServiceAuth } from './context.js'
 
 /** The release of this build: the version of its package. */
 export const RELEASE = (
@@ -39,11 +39,16 @@ export function venueFacts(
   deployment: Deployment,
   { header, words }: ServiceAuth,
   markets: readonly Market[],
-  devnet?: VenueFacts['devnet'],
+  { chain, devnet }: Pick<GatewayDeps, 'chain' | 'devnet'> = {},
 ): VenueFacts {
   return {
     release: RELEASE,
     chain_id: deployment.chainId,
+    chain: {
+      name: chain?.name ?? `Chain ${deployment.chainId}`,
+      ...(chain?.rpc_url !== undefined && { rpc_url: chain.rpc_url }),
+      ...(chain?.explorer_url !== undefined && { explorer_url: chain.explorer_url }),
+    },
     contracts: contractsOf(deployment, markets),
     domains: { actions: matchingDomain(deployment), permits: permitDomain(deployment) },
     types: {

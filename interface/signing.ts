@@ -24,6 +24,19 @@ export const VenueFacts = z
   .object({
     release: z.string().describe('Of the software.'),
     chain_id: z.int().min(1),
+    chain: z
+      .object({
+        name: z.string(),
+        rpc_url: z
+          .string()
+          .optional()
+          .describe('Where a wallet that does not know the chain finds it.'),
+        explorer_url: z
+          .string()
+          .optional()
+          .describe('Of a block explorer: `/tx/<hash>` shows a transaction.'),
+      })
+      .describe('What a wallet is told when it is to add the chain.'),
     contracts: z
       .record(z.string(), address)
       .describe(
@@ -66,7 +79,6 @@ export const VenueFacts = z
     }),
     devnet: z
       .object({
-        rpc_url: z.string().describe('Of the chain, for a wallet on the same machine.'),
         demo_accounts: z.string().describe('Where to ask for accounts with play money.'),
       })
       .optional()

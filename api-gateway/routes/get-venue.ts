@@ -14,6 +14,6 @@ export const getVenue: Route = {
   },
   handler: (deps) => (ctx) => {
     const listed = deps.markets.filter(({ enabled }) => enabled)
-    ctx.body = venueFacts(deps.deployment, deps.auth, listed, deps.devnet)
+    ctx.body = venueFacts(deps.deployment, deps.auth, listed, deps)
   },
 }

@@ -76,12 +76,9 @@ export function workerEnvironments(
     LOG_LEVEL: config.logLevel,
     LOCAL_CHAIN: existing === undefined ? '1' : '0',
   }
-  const demo: Env =
-    wiring.demoPort === undefined
-      ? {}
-      : { DEMO_ACCOUNTS_URL: `http://127.0.0.1:${wiring.demoPort}` }
   const own = (process: string): Env => {
-    if (process === 'gateway') return { INDEX_STATUS_SECRET: config.indexStatusSecret, ...demo }
+    if (process === 'gateway')
+      return { INDEX_STATUS_SECRET: config.indexStatusSecret, ...toldOfChain(config, wiring) }
     if (process === 'executor')
       return { ...keyOf('EXECUTOR', keyFiles.executor, keys.executor), ...secret }
     if (process === 'order-intake') return operators
@@ -108,6 +105,15 @@ export function workerEnvironments(
   }
   return (process) => ({ ...common, ...own(process) })
 }
+
+/**
+ * What the gateway tells wallets on the same machine, and where demo accounts are given, if any are; of an existing deployment the
+ * operator says what wallets are told.
+ */
+const toldOfChain = ({ existing }: LauncherConfig, { rpcUrl, demoPort }: Wiring): Env => ({
+  ...(existing === undefined && { CHAIN_NAME: 'Venue devnet', CHAIN_RPC_URL: rpcUrl }),
+  ...(demoPort !== undefined && { DEMO_ACCOUNTS_URL: `http://127.0.0.1:${demoPort}` }),
+})
 
 const keyOf = (name: string, file: string | undefined, key: string | undefined): Env =>
   file === undefined ? { [`${name}_PRIVATE_KEY`]: key } : { [`${name}_KEY_FILE`]: file }

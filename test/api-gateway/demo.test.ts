@@ -30,7 +30,7 @@ describe('POST /v1/devnet/demo', () => {
     await new Promise<void>((resolve) => giver.listen(0, '127.0.0.1', resolve))
     const { port } = giver.address() as AddressInfo
     const demoUrl = `http://127.0.0.1:${port}`
-    const devnet = { rpc_url: 'http://127.0.0.1:1', demo_accounts: PATH }
+    const devnet = { demo_accounts: PATH }
     gateway = await aGatewayStage({
       ...{ demoUrl, devnet },
       isAllowedOrigin: (origin) => origin === 'http://here',

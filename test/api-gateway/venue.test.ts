@@ -69,6 +69,22 @@ describe('what a client needs to sign', () => {
       })
     })
 
+    it('tells wallets of the chain what the operator has set, and else its number alone', async () => {
+      expect((await get<VenueFacts>('/v1/venue')).chain).to.deep.equal({
+        name: `Chain ${A_DEPLOYMENT.chainId}`,
+      })
+      const chain = { name: 'Base', rpc_url: 'https://node.test', explorer_url: undefined }
+      const told = await aGatewayStage({ markets: [...MARKETS], chain })
+      try {
+        const { json } = await told.send('GET', '/v1/venue')
+        expect((json as VenueFacts).chain).to.deep.equal({
+          ...{ name: 'Base', rpc_url: 'https://node.test' },
+        })
+      } finally {
+        await told.close()
+      }
+    })
+
     it('names every contract on which the documents have an owner call a function', async () => {
       const { contracts } = await get<VenueFacts>('/v1/venue')
       expect(contracts).to.include({

@@ -131,6 +131,16 @@ describe('devnet/launcher-env', () => {
     expect(none('gateway')).not.to.have.property('DEMO_ACCOUNTS_URL')
   })
 
+  it('tells wallets of its own chain, and of an existing one only what the operator has set', () => {
+    const own = { CHAIN_NAME: 'Venue devnet', CHAIN_RPC_URL: 'http://r' }
+    expect(environment('gateway')).to.include(own)
+    expect(environment('projector')).not.to.have.any.keys(Object.keys(own))
+    const there = { RPC_URL: 'http://secret.node', DEPLOYMENT_FILE: '/d.json' }
+    const existing = environmentsOf({ ...there, CHAIN_NAME: 'Base' })
+    expect(existing('gateway')).to.include({ CHAIN_NAME: 'Base' })
+    expect(existing('gateway')).not.to.have.property('CHAIN_RPC_URL')
+  })
+
   it('says who sends matches, where it knows', () => {
     expect(environment('order-intake')).to.include({ EXECUTOR_ADDRESS: '0xe0' })
     const told = readLauncherConfig({ EXECUTOR_PRIVATE_KEY: KEY, EXECUTOR_ADDRESS: '0xe1' })
