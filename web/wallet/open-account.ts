@@ -1,0 +1,229 @@
+import {
+  OutcomeUnknown,
+  randomNonce,
+  signDeposit,
+  signPermit,
+  tokenUnits,
+  transferHash,
+  type SigningDomain,
+  type TransferClient,
+} from '../../client/index.js'
+import type { AccountsBody } from '../../interface/accounts.js'
+import type { VenueFacts } from '../../interface/signing.js'
+import { callData, firstWord } from './calls.js'
+import { WalletFault } from './fault.js'
+import { readCall, type Address, type Hex } from './provider.js'
+import { until } from './session-key.js'
+import type { Signer } from './signer.js'
+import type { Sender } from './transactions.js'
+
+/** A token that a trading account takes. */
+export type TokenName = 'USDC' | 'cNGN'
+
+export type OpeningStep =
+  /** The wallet asks its user to let the contract take the amount; left out where it may take it already. */
+  | { readonly step: 'approve'; readonly state: 'asking' }
+  | { readonly step: 'approve' | 'open'; readonly state: 'sent' | 'mined'; readonly hash: Hex }
+  | { readonly step: 'open'; readonly state: 'asking' }
+  /** The venue's index follows the chain within a block or two. */
+  | { readonly step: 'find'; readonly state: 'waiting' }
+  | { readonly step: 'find'; readonly state: 'done'; readonly subaccountId: string }
+
+export interface TradingAccountTerms {
+  readonly facts: Pick<VenueFacts, 'contracts'>
+  readonly token: TokenName
+  /** Decimal text with at most six decimals, in the token. */
+  readonly amount: string
+  /** Of the market that is to be traded: `margin_manager_address`. */
+  readonly manager: Address
+  /** What the venue knows of an owner: `GET /v1/accounts`. */
+  readonly accounts: (owner: Address) => Promise<Pick<AccountsBody, 'accounts'>>
+  readonly onStep?: (step: OpeningStep) => void
+  readonly everyMs?: number
+  readonly withinMs?: number
+}
+
+/**
+ * Opens an account for spot and futures and funds it, by an approval and one transaction of the owner; resolves with its number once
+ * the venue lists it. Throws WalletFault, and BadOrderTerms for an amount that is none. What was approved stays approved: a second
+ * try asks for the opening alone.
+ */
+export async function openTradingAccount(
+  sender: Sender,
+  terms: TradingAccountTerms,
+): Promise<string> {
+  const { facts, manager, accounts, onStep = () => undefined } = terms
+  const { owner } = sender
+  const { token, escrow } = tokenOf(facts, terms.token)
+  const creator = contract(facts, 'sub_account_creator')
+  const units = tokenUnits(terms.amount)
+  const before = await accounts(owner)
+  await approve(sender, { ...{ amount: terms.amount, onStep }, token, units, spender: creator })
+  onStep({ step: 'open', state: 'asking' })
+  const hash = await sender.send({
+    to: creator,
+    data: callData('createAndDepositSubAccount(address,uint256,address)', escrow, units, manager),
+    deed: 'the opening of the account',
+    onHash: (sent) => onStep({ step: 'open', state: 'sent', hash: sent }),
+  })
+  onStep({ step: 'open', state: 'mined', hash })
+  onStep({ step: 'find', state: 'waiting' })
+  const known = new Set(before.accounts.map((account) => account.subaccount_id))
+  let found: string | undefined
+  const isShown = async (): Promise<boolean> => {
+    const now = await accounts(owner)
+    found = now.accounts.find(
+      (account) =>
+        !known.has(account.subaccount_id) &&
+        account.manager_address.toLowerCase() === manager.toLowerCase(),
+    )?.subaccount_id
+    return found !== undefined
+  }
+  await until(isShown, terms, hash)
+  const subaccountId = found ?? ''
+  onStep({ step: 'find', state: 'done', subaccountId })
+  return subaccountId
+}
+
+/** Pays a token into an account that is open, by an approval and one transaction of the owner. Throws as openTradingAccount does. */
+export async function fundTradingAccount(
+  sender: Sender,
+  terms: Omit<TradingAccountTerms, 'manager' | 'accounts'> & { readonly subaccountId: string },
+): Promise<void> {
+  const { facts, subaccountId, onStep = () => undefined } = terms
+  const { token, escrow } = tokenOf(facts, terms.token)
+  const units = tokenUnits(terms.amount)
+  await approve(sender, { ...{ amount: terms.amount, onStep }, token, units, spender: escrow })
+  onStep({ step: 'open', state: 'asking' })
+  const hash = await sender.send({
+    to: escrow,
+    data: callData('deposit(uint256,uint256)', BigInt(subaccountId), units),
+    deed: 'the deposit',
+    onHash: (sent) => onStep({ step: 'open', state: 'sent', hash: sent }),
+  })
+  onStep({ step: 'open', state: 'mined', hash })
+  onStep({ step: 'find', state: 'done', subaccountId })
+}
+
+interface Approval {
+  readonly token: Address
+  readonly units: bigint
+  readonly spender: Address
+  readonly amount: string
+  readonly onStep: (step: OpeningStep) => void
+}
+
+/** Lets a contract take so much of the owner's token and no more. Throws WalletFault `no_tokens` where the owner has less. */
+async function approve(
+  sender: Sender,
+  { token, units, spender, amount, onStep }: Approval,
+): Promise<void> {
+  const { provider, owner } = sender
+  const read = async (data: Hex): Promise<bigint> =>
+    firstWord(await readCall(provider, { to: token, data })) ?? 0n
+  if ((await read(callData('balanceOf(address)', owner))) < units) {
+    throw new WalletFault(
+      'no_tokens',
+      `The wallet holds less than ${amount}.`,
+      'Enter a smaller amount, or send tokens to the wallet first.',
+    )
+  }
+  if ((await read(callData('allowance(address,address)', owner, spender))) >= units) return
+  onStep({ step: 'approve', state: 'asking' })
+  const hash = await sender.send({
+    to: token,
+    data: callData('approve(address,uint256)', spender, units),
+    deed: 'the approval',
+    onHash: (sent) => onStep({ step: 'approve', state: 'sent', hash: sent }),
+  })
+  onStep({ step: 'approve', state: 'mined', hash })
+}
+
+type Contracts = Pick<VenueFacts, 'contracts'>
+
+const tokenOf = (facts: Contracts, name: TokenName) =>
+  name === 'USDC'
+    ? { token: contract(facts, 'usdc'), escrow: contract(facts, 'wrapped_usdc') }
+    : { token: contract(facts, 'cngn'), escrow: contract(facts, 'wrapped_cngn') }
+
+function contract({ contracts }: Contracts, name: string): Address {
+  const address = contracts[name]
+  if (address !== undefined) return address as Address
+  throw new WalletFault(
+    'unsupported',
+    'This venue opens no accounts in one transaction.',
+    'Ask the operator of the venue how to open one.',
+  )
+}
+
+export type FundingStep =
+  /** The wallet asks its user: to let the venue take the USDC, then to deposit it. Neither costs gas. */
+  | { readonly step: 'permit' | 'deposit'; readonly state: 'asking' }
+  | { readonly step: 'deposit'; readonly state: 'sent' }
+  | {
+      readonly step: 'deposit'
+      readonly state: 'done'
+      readonly hash: string
+      readonly subaccountId: string
+    }
+
+export interface FundingTerms {
+  readonly facts: Pick<VenueFacts, 'contracts'>
+  readonly domain: SigningDomain
+  readonly transfers: Pick<TransferClient, 'permitNonce' | 'deposit' | 'settledDeposit'>
+  /** Decimal text with at most six decimals, USDC. */
+  readonly amount: string
+  /** The account to pay into; absent: a new one is opened. */
+  readonly subaccountId?: string | undefined
+  /** Unix seconds by the venue's clock. */
+  readonly nowSec: () => number
+  readonly onStep?: (step: FundingStep) => void
+}
+
+const SIGNED_FOR_SEC = 300
+
+/**
+ * Pays USDC into a perpetual account by two signatures of the owner and no gas; resolves with its number once the chain has it. Throws
+ * what the signer throws, VenueRefused where the venue takes nothing, BadOrderTerms for an amount that is none, and WalletFault
+ * `reverted`, which names the transaction. Where it throws OutcomeUnknown the deposit may still come: it is not to be signed again
+ * before the owner's accounts were read anew.
+ */
+export async function fundPerpetual(signer: Signer, terms: FundingTerms): Promise<string> {
+  const { facts, domain, transfers, amount, subaccountId, onStep = () => undefined } = terms
+  const depositModule = contract(facts, 'deposit_module')
+  const tokenNonce = await transfers.permitNonce(signer.address)
+  const endSec = terms.nowSec() + SIGNED_FOR_SEC
+  onStep({ step: 'permit', state: 'asking' })
+  const permit = await signPermit(signer, {
+    ...{ chainId: domain.chainId, usdc: contract(facts, 'usdc') },
+    ...{ depositModule, amount, tokenNonce, deadlineSec: endSec },
+  })
+  onStep({ step: 'deposit', state: 'asking' })
+  const body = await signDeposit(signer, domain, {
+    ...{ depositModule, amount, permit, nonce: randomNonce(), expirySec: endSec },
+    cashAsset: contract(facts, 'cash_asset'),
+    perpManager: contract(facts, 'perp_manager'),
+    ...(subaccountId !== undefined && { subaccountId }),
+  })
+  onStep({ step: 'deposit', state: 'sent' })
+  try {
+    await transfers.deposit(body)
+  } catch (error) {
+    // It may have been taken: its record says so.
+    if (!(error instanceof OutcomeUnknown)) throw error
+  }
+  const record = await transfers.settledDeposit(transferHash(domain, body))
+  const { status, tx_hash: hash = '', subaccount_id: credited } = record
+  if (status !== 'confirmed' || credited === undefined) {
+    throw new WalletFault(
+      'reverted',
+      status === 'rejected'
+        ? 'The venue did not take the deposit.'
+        : 'The chain refused the deposit.',
+      'Check the amount and the balance of the wallet, then try again.',
+      hash === '' ? undefined : hash,
+    )
+  }
+  onStep({ step: 'deposit', state: 'done', hash, subaccountId: credited })
+  return credited
+}
