@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { batchOf, prepareClaimWriter, type ClaimThread, type LogPosition } from './claim-writer.js'
+import { DiskTrouble, orDiskTrouble } from './disk-trouble.js'
 import type { RecentClaims } from './recent-claims.js'
 
 /** So few claims are not worth the way to the thread. */
@@ -15,7 +16,10 @@ export interface RegistryState {
 
 /** Stores claims and positions in one transaction: a position is never ahead of the claims before it. */
 export interface Storing {
-  /** Begins to store all that was folded; nothing while a batch is being stored. Throws why the last batch was not stored. */
+  /**
+   * Begins to store all that was folded; nothing while a batch is being stored. Throws DiskTrouble, also of the last batch, and
+   * nothing is lost.
+   */
   store(): void
   /**
    * Writes a row of another table: at once, or when the batch that is being stored is, and after a failure with the next row or
@@ -24,7 +28,7 @@ export interface Storing {
   readonly whenFree: (key: string, write: () => void) => void
   /** Resolves when the batch is stored, or cannot be; undefined when none is on its way. */
   running(): Promise<void> | undefined
-  /** Stores what is left; only while none is on its way. */
+  /** Stores what is left; only while none is on its way. Throws DiskTrouble. */
   storeRest(): void
 }
 
@@ -35,10 +39,10 @@ interface StoringParts {
 }
 
 export function prepareStoring(db: Database, { recent, state, thread }: StoringParts): Storing {
-  const write = prepareClaimWriter(db)
+  const write = orDiskTrouble(prepareClaimWriter(db))
   const waiting = new Map<string, () => void>()
   let running: Promise<void> | undefined
-  let failure: unknown
+  let failure: DiskTrouble | undefined
 
   const next = () => {
     const { length: count } = recent.landed()
@@ -56,12 +60,12 @@ export function prepareStoring(db: Database, { recent, state, thread }: StoringP
     stored()
   }
   /** A row that could not be written goes on waiting. */
-  const writeRows = (): void => {
+  const writeRows = orDiskTrouble((): void => {
     for (const [key, writeRow] of waiting) {
       writeRow()
       waiting.delete(key)
     }
-  }
+  })
   const storeThere = async (to: ClaimThread): Promise<void> => {
     const { batch, stored } = next()
     try {
@@ -69,6 +73,7 @@ export function prepareStoring(db: Database, { recent, state, thread }: StoringP
       stored()
       writeRows()
     } catch (error) {
+      if (!(error instanceof DiskTrouble)) throw error
       failure = error
     }
     running = undefined
@@ -79,14 +84,19 @@ export function prepareStoring(db: Database, { recent, state, thread }: StoringP
       if (failure !== undefined) {
         const last = failure
         failure = undefined
-        throw last as Error
+        throw last
       }
       if (thread === undefined || recent.landed().length < FEW_CLAIMS) storeHere()
       else running = storeThere(thread)
     },
     whenFree(key, writeRow) {
       waiting.set(key, writeRow)
-      if (running === undefined) writeRows()
+      if (running !== undefined) return
+      try {
+        writeRows()
+      } catch (error) {
+        if (!(error instanceof DiskTrouble)) throw error
+      }
     },
     running: () => running,
     storeRest() {

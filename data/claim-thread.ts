@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { ClaimThread } from './claim-writer.js'
+import { DiskTrouble } from './disk-trouble.js'
 
 /**
  * The thread is started by the first batch. Thousands of random keys take a tenth of a second and more of a large file, which no
@@ -13,9 +14,9 @@ export function openClaimThread(path: string): ClaimThread {
     write: (batch) =>
       new Promise((resolve, reject) => {
         worker ??= start()
-        worker.once('message', ({ error }: { readonly error?: Error }) => {
-          if (error === undefined) resolve()
-          else reject(error)
+        worker.once('message', ({ trouble }: { readonly trouble?: string }) => {
+          if (trouble === undefined) resolve()
+          else reject(new DiskTrouble(trouble))
         })
         worker.postMessage(batch)
       }),

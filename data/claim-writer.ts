@@ -45,7 +45,7 @@ export function prepareClaimWriter(db: Database): (batch: ClaimBatch) => void {
 
 /** Stores batches in a thread of its own, one at a time. */
 export interface ClaimThread {
-  /** Resolves once the batch is durable; rejects with what SQLite throws, and then nothing of it is stored. */
+  /** Resolves once the batch is durable; rejects with DiskTrouble, and then nothing of it is stored. */
   write(batch: ClaimBatch): Promise<void>
   stop(): Promise<void>
 }

@@ -23,7 +23,8 @@ export interface StatedTerms {
 
 /**
  * Which order ids and nonces are taken: a fold of the command logs, stored after them. A crash loses the newest part, which
- * the logs hold. order-intake is the sole writer of the file. Every method throws what SQLite throws.
+ * the logs hold. order-intake is the sole writer of the file. `fold` throws DiskTrouble, after which nothing is lost and the
+ * call may be repeated; what else SQLite throws is a fault of the file.
  */
 export interface IntakeRegistry {
   findOrder(orderId: string): TakenOrder | undefined

@@ -32,10 +32,12 @@ export interface PublishFacts {
  */
 export async function openFacts(options: FactsOptions): Promise<PublishFacts> {
   const { signal } = options
-  const writer = createLogWriter({ ...options, writer: 'chain-reader' })
+  const writer = createLogWriter({
+    ...{ ...options, writer: 'chain-reader', source: CHAIN_READER_SOURCE },
+  })
   const publish = async (observed: readonly Command[]): Promise<void> => {
     signal.throwIfAborted()
-    await writer.append(observed.map((command) => ({ source: CHAIN_READER_SOURCE, command })))
+    await writer.append(observed.map((command) => ({ command })))
   }
   await publish([{ kind: 'Tick' }])
   return {

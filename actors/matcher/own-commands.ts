@@ -37,18 +37,17 @@ export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
   const { term, ...log } = options
   const stopping = new AbortController()
   const writer = createLogWriter({
-    ...{ ...log, writer: 'matcher', numbers: createNumbering(term), signal: stopping.signal },
+    ...{ ...log, writer: 'matcher', source: MATCHER_SOURCE },
+    ...{ numbers: createNumbering(term), signal: stopping.signal },
   })
   const group = createGroupCommit<OwnCommand>({
     maxItems: MAX_COMMANDS_PER_MESSAGE,
     maxQueue: 2 * PENDING_MATCHES_MAX,
     flush: (commands) =>
       writer.append(
-        commands.map(({ command, asker }) => ({
-          source: asker === undefined ? MATCHER_SOURCE : OPERATOR_SOURCE,
-          ...asker,
-          command,
-        })),
+        commands.map(({ command, asker }) =>
+          asker === undefined ? { command } : { source: OPERATOR_SOURCE, ...asker, command },
+        ),
       ),
   })
   return {

@@ -1,18 +1,26 @@
-import { commandMessages } from '../../bus-schemas/commands.js'
-import { commandsStream, commandsSubject } from '../../bus-schemas/subjects.js'
+import { setTimeout as delay } from 'node:timers/promises'
+import { commandsStream } from '../../bus-schemas/subjects.js'
 import { assert, InvariantBroken } from '../../core/assert.js'
 import { crash } from '../../core/crash-point.js'
 import { whyUnderivable } from '../../core/engine/derive.js'
-import {
-  INTAKE_SOURCE,
-  termOf,
-  type Command,
-  type LoggedCommand,
-  type Numbering,
-} from '../../core/model/command.js'
+import { INTAKE_SOURCE, termOf, type Numbering } from '../../core/model/command.js'
 import type { LogPosition } from '../../data/claim-writer.js'
+import { DiskTrouble } from '../../data/disk-trouble.js'
 import type { Claim, ClaimTaken, TakenOrder } from '../../data/intake-registry.js'
+import {
+  createLogWriter,
+  type LogMessage,
+  type LogWriter,
+  type NewCommand,
+} from '../../runtime/actor/command-writer.js'
 import { Fenced } from '../../runtime/actor/leadership.js'
+import {
+  AppendRefused,
+  AppendUnknown,
+  BusUnavailable,
+  MessagesGone,
+  StreamMissing,
+} from '../../runtime/bus/bus.js'
 import { createGroupCommit, QueueFull } from '../../runtime/process/group-commit.js'
 import { pass } from '../../runtime/process/stations.js'
 import { foldLog, LogMismatch, type FoldOptions } from './fold-log.js'
@@ -25,16 +33,11 @@ const MAX_GROUP_BYTES = 512 * 1024
 export const MAX_QUEUE = 4_096
 /** A command that waited longer is refused, because its caller is about to time out. */
 const MAX_WAIT_MS = 2_500
-const RETRY_FIRST_MS = 50
-const RETRY_MOST_MS = 1_000
+const RETRY_PAUSE_MS = 200
 
-/** One command to be appended to the log; an order has a claim. */
-export interface LogEntry {
-  readonly command: Command
+/** One command to be appended to the log, with the request that waits for the answer; an order has a claim. */
+export interface LogEntry extends Omit<NewCommand, 'source'> {
   readonly claim?: Claim
-  /** The request that waits for the answer; absent for commands that the intake issues by itself. */
-  readonly replyTo?: string
-  readonly requestId?: string
 }
 
 /** The step could not derive what it needs of a command: it is a fault of the checks before, and nothing was logged. */
@@ -104,16 +107,11 @@ interface Pending {
   readonly settle: (outcome: SubmitOutcome) => void
 }
 
-/** A message of the log. */
-interface Message {
-  /** Number of its last command. */
-  readonly lastNo: number
-  readonly payload: Uint8Array
-}
-
 interface Writing extends CommandLogOptions {
   readonly signal: AbortSignal
-  term: Term | undefined
+  /** Of the term, once it has begun. */
+  writer: LogWriter | undefined
+  /** Why the log cannot be read, or not be folded. */
   trouble: string | undefined
   /** What became of an append is not known, or the log is another one: later messages could not be told from it. */
   isOver: boolean
@@ -125,7 +123,7 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
   const stopping = new AbortController()
   const writing: Writing = {
     ...{ ...options, signal: stopping.signal },
-    ...{ term: undefined, trouble: undefined, isOver: false },
+    ...{ writer: undefined, trouble: undefined, isOver: false },
   }
   let flushing = Promise.resolve()
   let heard: TakenLog | undefined
@@ -156,7 +154,7 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
       return heard.streamSeq >= heldAt ? heard.feedSeq : undefined
     },
     waiting: () => committer.waiting(),
-    trouble: () => writing.trouble,
+    trouble: () => writing.writer?.trouble() ?? writing.trouble,
     submit: (entry) =>
       new Promise((resolve, reject) => {
         const why = whyUnderivable(entry.command)
@@ -192,39 +190,42 @@ function refuseStale(group: readonly Pending[], now: number): Pending[] {
 }
 
 async function flush(writing: Writing, group: readonly Pending[]): Promise<void> {
-  const { market, registry } = writing
+  const { market, registry, writer } = writing
   if (writing.isOver) {
     for (const pending of group) pending.settle({ kind: 'busy' })
     return
   }
-  const { message, claims } = compose(writing, group)
+  assert(writer !== undefined, `a command for ${market} before its term began`)
+  const { message, claims } = compose(writing, writer, group)
   if (message === undefined) return
   const entries = group.map(({ entry }) => entry)
   pass('claimed', entries)
   crash('intake.before_append')
-  const streamSeq = await append(writing, message)
-  pass('logged', entries)
-  crash('intake.after_ack_before_fold')
-  await repeated(writing, () => {
-    registry.fold(market, claims, { streamSeq, lastNo: message.lastNo })
-    return Promise.resolve()
-  })
+  try {
+    const streamSeq = await writer.store(message)
+    pass('logged', entries)
+    crash('intake.after_ack_before_fold')
+    await repeated(writing, () => {
+      registry.fold(market, claims, { streamSeq, lastNo: message.lastNo })
+      return Promise.resolve()
+    })
+  } catch (error) {
+    throw endOf(writing, error)
+  }
   crash('intake.after_fold')
 }
 
 interface Composed {
   /** Absent when no entry remains. */
-  readonly message?: Message
+  readonly message?: LogMessage
   readonly claims: readonly Claim[]
 }
 
 /** Takes the claims in order, settles the entries whose claim is not free, and makes one message of the others. */
-function compose(writing: Writing, group: readonly Pending[]): Composed {
-  const { market, registry, term, nowMs } = writing
-  assert(term !== undefined, `a command for ${market} before its term began`)
-  const atMs = nowMs()
+function compose(writing: Writing, writer: LogWriter, group: readonly Pending[]): Composed {
+  const { market, registry } = writing
   const claims: Claim[] = []
-  const commands: LoggedCommand[] = []
+  const commands: NewCommand[] = []
   try {
     for (const { entry, settle } of group) {
       const { claim } = entry
@@ -238,111 +239,99 @@ function compose(writing: Writing, group: readonly Pending[]): Composed {
         continue
       }
       if (claim !== undefined) claims.push(claim)
-      commands.push(loggedCommand(entry, term.numbers.next(), atMs))
+      commands.push(entry)
     }
-    return commands.length === 0 ? { claims } : { message: messageOf(writing, commands), claims }
+    return commands.length === 0 ? { claims } : { message: oneMessage(writer, commands), claims }
   } catch (error) {
     for (const claim of claims) registry.giveBack(claim)
     throw error
   }
 }
 
-function messageOf(writing: Writing, commands: readonly LoggedCommand[]): Message {
-  const lastNo = commands.at(-1)?.sourceNo ?? 0
-  return { lastNo, payload: commandMessages(writing).encode(commands) }
+function oneMessage(writer: LogWriter, commands: readonly NewCommand[]): LogMessage {
+  const [message, ...others] = writer.compose(commands)
+  assert(message !== undefined && others.length === 0, 'a group of commands is one message')
+  return message
 }
 
-function loggedCommand(entry: LogEntry, sourceNo: number, atMs: number): LoggedCommand {
-  const { command, replyTo, requestId } = entry
-  if (replyTo !== undefined && requestId !== undefined) {
-    return { source: INTAKE_SOURCE, sourceNo, atMs, replyTo, requestId, command }
-  }
-  const asker = {
-    ...(replyTo !== undefined && { replyTo }),
-    ...(requestId !== undefined && { requestId }),
-  }
-  return { source: INTAKE_SOURCE, sourceNo, atMs, ...asker, command }
-}
+/** After these the same step may succeed. */
+const CLEARS_UP = [BusUnavailable, StreamMissing, MessagesGone, DiskTrouble] as const
 
-/**
- * Appends a message until the log is known to hold it, and resolves with its sequence. After an append with unknown outcome,
- * the log is read before the append is repeated; if both land, the matcher skips the numbers that it has seen.
- */
-function append(writing: Writing, { lastNo, payload }: Message): Promise<number> {
-  const { bus, market, term } = writing
-  assert(term !== undefined, `an append to the log of ${market} before its term began`)
-  // Another intake may use the same numbers until it is fenced.
-  const messageId = [INTAKE_SOURCE, term.id, lastNo].join(':')
-  return repeated(writing, async (attempt) => {
-    const found = attempt === 0 ? undefined : await foldSought(writing, payload)
-    if (found !== undefined) return found
-    const appending = bus.append(commandsSubject(market, 'order-intake'), payload, { messageId })
-    crash('intake.after_publish_before_ack')
-    return appending
-  })
-}
-
-const foldSought = (writing: Writing, sought: Uint8Array): Promise<number | undefined> =>
-  foldLog(writing, { term: writing.term?.numbers.term, sought })
-
-/** Repeats a step until it succeeds. A final error, or a stop in between, ends the log. */
-async function repeated<T>(writing: Writing, step: (attempt: number) => Promise<T>): Promise<T> {
+/** Repeats a step that reads the log or folds it until it succeeds. Rejects when that is given up, and with any other error. */
+async function repeated<T>(writing: Writing, step: () => Promise<T>): Promise<T> {
   const { market, signal, log } = writing
-  try {
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        const result = await step(attempt)
-        writing.trouble = undefined
-        return result
-      } catch (error) {
-        if (isFinal(error)) throw error
-        log.warn({ err: error, market, attempt }, 'append failed')
-        writing.trouble = error instanceof Error ? error.message : String(error)
-        await pause(Math.min(RETRY_FIRST_MS * 2 ** attempt, RETRY_MOST_MS), signal)
-      }
+  for (;;) {
+    try {
+      const result = await step()
+      writing.trouble = undefined
+      return result
+    } catch (error) {
+      if (signal.aborted || !isOneOf(CLEARS_UP, error)) throw error
+      log.warn({ err: error, market }, 'the log cannot be folded')
+      writing.trouble = error.message
+      await delay(RETRY_PAUSE_MS, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) throw error
     }
-  } catch (error) {
-    writing.isOver = true
-    throw error
   }
+}
+
+const isOneOf = (
+  kinds: readonly (new (...args: never[]) => Error)[],
+  error: unknown,
+): error is Error => kinds.some((kind) => error instanceof kind)
+
+/** No later attempt will succeed. */
+const FINAL = [LogMismatch, Fenced, InvariantBroken] as const
+
+/** Ends the log. An error that is neither final nor what was given up at a stop breaks an invariant. */
+function endOf(writing: Writing, error: unknown): unknown {
+  writing.isOver = true
+  if (isOneOf([...FINAL, ...CLEARS_UP, AppendUnknown, AppendRefused], error)) return error
+  const why = error instanceof Error ? error.message : String(error)
+  return new InvariantBroken(`${commandsStream(writing.market)}: ${why}`, { cause: error })
 }
 
 /** No later attempt will succeed. */
-export const isFinal = (error: unknown): boolean =>
-  error instanceof LogMismatch || error instanceof Fenced || error instanceof InvariantBroken
+export const isFinal = (error: unknown): boolean => isOneOf(FINAL, error)
 
 const laterTerm = (market: string, term: number): string =>
   `${commandsStream(market)} holds term ${term} of another intake`
 
 async function begin(writing: Writing, term: Term): Promise<void> {
-  const { market, registry, nowMs } = writing
-  const sourceNo = term.numbers.next()
+  const { market, registry } = writing
   // Of a log that came back after the term was taken, while its stream had forgotten the later one.
   const logged = termOf(registry.folded(market).lastNo)
   if (logged >= term.numbers.term) throw new Fenced(laterTerm(market, logged))
-  writing.term = term
-  const command = { kind: 'Tick' } as const
-  const barrier = { source: INTAKE_SOURCE, sourceNo, atMs: nowMs(), requestId: term.id, command }
-  const message = messageOf(writing, [barrier])
+  const writer = createWriter(writing, term)
+  writing.writer = writer
+  const barrier = oneMessage(writer, [{ requestId: term.id, command: { kind: 'Tick' } }])
   crash('intake.before_barrier')
-  await append(writing, message)
-  crash('intake.after_barrier')
-  const streamSeq = await foldSought(writing, message.payload)
-  assert(streamSeq !== undefined, `the barrier of ${market} is not in its log`)
-  registry.fold(market, [], { streamSeq, lastNo: sourceNo })
+  try {
+    await writer.store(barrier)
+    crash('intake.after_barrier')
+    const streamSeq = await foldSought(writing, term, barrier)
+    assert(streamSeq !== undefined, `the barrier of ${market} is not in its log`)
+    registry.fold(market, [], { streamSeq, lastNo: barrier.lastNo })
+  } catch (error) {
+    throw endOf(writing, error)
+  }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer)
-      reject(signal.reason as Error)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', onAbort, { once: true })
+const foldSought = (
+  writing: Writing,
+  { numbers }: Term,
+  { data: sought }: LogMessage,
+): Promise<number | undefined> =>
+  repeated(writing, () => foldLog(writing, { term: numbers.term, sought }))
+
+/** What is not acknowledged is sought in the log before it is repeated; if both land, the matcher skips the numbers that it has seen. */
+function createWriter(writing: Writing, term: Term): LogWriter {
+  const { market, log } = writing
+  return createLogWriter({
+    ...writing,
+    ...{ writer: 'order-intake', source: INTAKE_SOURCE, numbers: term.numbers, id: term.id },
+    onUnknown: (err) => log.warn({ err, market }, 'append failed'),
+    lookUp: (message) => foldSought(writing, term, message),
+    onSent: () => crash('intake.after_publish_before_ack'),
   })
 }

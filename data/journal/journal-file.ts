@@ -11,6 +11,7 @@ import type {
   SnapshotRow,
   StreamPlace,
 } from '../../core/transaction-journal.js'
+import { isDiskTrouble } from '../disk-trouble.js'
 import { openDatabase } from '../open.js'
 import { prepareApply } from './apply-entry.js'
 import { prepareLoad, readPlace } from './journal-snapshot.js'
@@ -241,9 +242,7 @@ export function orUnwritable<Args extends unknown[], Result>(write: (...args: Ar
     try {
       return write(...args)
     } catch (error) {
-      const isOfDisk =
-        error instanceof Sqlite.SqliteError && /^SQLITE_(FULL|IOERR|BUSY|READONLY)/.test(error.code)
-      if (!isOfDisk) throw error
+      if (!isDiskTrouble(error)) throw error
       throw new JournalUnwritable('the journal could not be written', { cause: error })
     }
   }

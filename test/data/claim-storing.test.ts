@@ -10,6 +10,7 @@ import {
   type ClaimBatch,
   type ClaimThread,
 } from '../../data/claim-writer.js'
+import { DiskTrouble } from '../../data/disk-trouble.js'
 import {
   MAX_FOLDS,
   MAX_RECENT_CLAIMS,
@@ -36,12 +37,12 @@ interface StandIn extends ClaimThread {
   /** Sizes of the batches that it got. */
   readonly batches: number[]
   /** Stores the batch that it was given last, or refuses it. */
-  finish(failure?: Error): Promise<void>
+  finish(failure?: DiskTrouble): Promise<void>
   isStopped: boolean
 }
 
 function standIn(path: string): StandIn {
-  let finish: (failure?: Error) => void = () => undefined
+  let finish: (failure?: DiskTrouble) => void = () => undefined
   const store = (batch: ClaimBatch): void => {
     const db = openIntakeDatabase(path, CHECKPOINT_PAGES)
     prepareClaimWriter(db)(batch)
@@ -190,7 +191,7 @@ describe('the registry of order intake with a thread that stores', () => {
 
   it('throws once why a batch was not stored, tries again, and is full before memory is', async () => {
     const registry = open()
-    const failure = new Error('disk full')
+    const failure = new DiskTrouble('disk full')
     begin(registry)
     await thread.finish(failure)
     expect(() => registry.fold(market, [], position(2))).to.throw('disk full')
@@ -225,7 +226,7 @@ describe('the registry of order intake with a thread that stores', () => {
       const registry = open()
       begin(registry)
       registry.markTerms(market, 6, terms(20))
-      await thread.finish(new Error('disk full'))
+      await thread.finish(new DiskTrouble('disk full'))
       registry.markTerms(market, 9, terms(30))
       expect(() => registry.fold(market, [], position(2))).to.throw('disk full')
       registry.fold(market, [], position(2))
@@ -238,7 +239,7 @@ describe('the registry of order intake with a thread that stores', () => {
       const registry = open()
       begin(registry)
       registry.markTerms(market, 6, terms(20))
-      await thread.finish(new Error('disk full'))
+      await thread.finish(new DiskTrouble('disk full'))
       await afterClose(registry, (next) => {
         expect(next.terms(market)).to.deep.equal({ streamSeq: 6, terms: terms(20) })
         expect(next.stored(market)).to.deep.equal(position(1))

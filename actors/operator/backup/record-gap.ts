@@ -171,12 +171,12 @@ async function append(
   const term = termOf(state.lastSourceNo.get(RESTORE_SOURCE) ?? 0) + 1
   const { lastSeq: endSeq } = await bus.streamState(commandsStream(market.market))
   const writer = createLogWriter({
-    ...{ bus, market: market.market, contractType: market.contractType },
+    ...{ bus, market: market.market, contractType: market.contractType, source: RESTORE_SOURCE },
     ...{ numbers: createNumbering(term), nowMs, endSeq, onUnknown: nothing },
     // Nothing else writes: what is not known is found out by a restore that begins anew.
     signal: AbortSignal.abort(),
   })
-  await writer.append(commands.map((command) => ({ source: RESTORE_SOURCE, command })))
+  await writer.append(commands.map((command) => ({ command })))
 }
 
 const nothing = (): void => undefined

@@ -6,8 +6,10 @@ import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { decodeOrderAnswer, encodeOrderRequest } from '../../../bus-schemas/orders.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import type { SignatureVerifier } from '../../../chain/signing/verify-signature.js'
+import { DiskTrouble } from '../../../data/disk-trouble.js'
 import { openIntakeRegistry } from '../../../data/intake-registry.js'
 import { AlreadyLocked } from '../../../data/open.js'
+import { AppendRefused } from '../../../runtime/bus/bus.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
 import { startFakeMatcher } from '../../support/fake-matcher.js'
@@ -132,7 +134,7 @@ describe('bounds of order intake', () => {
     const bus = createMemoryBus()
     let broken = true
     const failIfBroken = (): void => {
-      if (broken) throw new Error('disk full')
+      if (broken) throw new DiskTrouble('disk full')
     }
     const registry = stage.registry()
     const intake = await stage.start(bus, {
@@ -167,7 +169,8 @@ describe('bounds of order intake', () => {
     let broken = false
     const intake = await stage.start({
       ...bus,
-      append: (...args) => (broken ? Promise.reject(new Error('no space')) : bus.append(...args)),
+      append: (...args) =>
+        broken ? Promise.reject(new AppendRefused('no space')) : bus.append(...args),
     })
     const ping = async () =>
       decodePingAnswer(await bus.ask(askPing('order-intake'), new Uint8Array(), 1_000))

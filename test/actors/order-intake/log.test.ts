@@ -3,6 +3,7 @@ import { createNumbering, termOf } from '../../../core/model/command.js'
 import {
   CommandUnderivable,
   createCommandLog,
+  isFinal,
   MAX_GROUP,
   MAX_QUEUE,
   type CommandLog,
@@ -12,7 +13,9 @@ import {
 import { LogMismatch } from '../../../actors/order-intake/fold-log.js'
 import { MAX_MESSAGE_BYTES } from '../../../bus-schemas/envelope.js'
 import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
+import { InvariantBroken } from '../../../core/assert.js'
 import { amountE18 } from '../../../core/money.js'
+import { DiskTrouble } from '../../../data/disk-trouble.js'
 import type { IntakeRegistry } from '../../../data/intake-registry.js'
 import { claimOf } from '../../../data/recent-claims.js'
 import { AppendUnknown, type Bus } from '../../../runtime/bus/bus.js'
@@ -242,7 +245,7 @@ describe('the command log of order intake', () => {
     const submitted = rejection(commandLog.submit(entryOf(1)))
     await eventually(() => isTaken(1))
     await commandLog.stop()
-    expect(await submitted).to.have.property('message', 'the command log is stopping')
+    expect(await submitted).to.be.instanceOf(AppendUnknown)
     expect(await commandLog.submit(entryOf(2))).to.deep.equal({ kind: 'busy' })
     stage.reopen()
     const successor = await openLog()
@@ -264,9 +267,43 @@ describe('the command log of order intake', () => {
     const second = commandLog.submit(entryOf(2))
     isBack = true
     await commandLog.stop()
-    expect(await first).to.have.property('message', 'the command log is stopping')
+    expect(await first)
+      .to.be.instanceOf(AppendUnknown)
+      .with.property('message', 'lost')
     expect(await second).to.deep.equal({ kind: 'busy' })
     expect((await bus.streamState(stream)).lastSeq).to.equal(1)
+  })
+
+  it('waits while its disk takes no claims, names it, and goes on when it does', async () => {
+    const trouble = new DiskTrouble('disk full')
+    let isFull = false
+    const registry = stage.registry()
+    const fold: typeof registry.fold = (...args) => {
+      if (isFull) throw trouble
+      return registry.fold(...args)
+    }
+    const commandLog = createLog(bus, undefined, { ...registry, fold })
+    await commandLog.recover()
+    await begin(commandLog)
+    isFull = true
+    const first = commandLog.submit(entryOf(1))
+    await eventually(() => commandLog.trouble() === 'disk full')
+    isFull = false
+    expect(await first).to.deep.equal({ kind: 'logged' })
+    expect(commandLog.trouble()).to.equal(undefined)
+    expect(await commandLog.submit(entryOf(2))).to.deep.equal({ kind: 'logged' })
+  })
+
+  it('ends with an error that it cannot account for, which is final', async () => {
+    const commandLog = await openLog()
+    const cause = new TypeError('a fault of the program')
+    const line = { ...bus }
+    bus.append = () => Promise.reject(cause)
+    const error = await rejection(commandLog.submit(entryOf(1)))
+    expect(isFinal(error)).to.equal(true)
+    expect(error).to.be.instanceOf(InvariantBroken).with.property('cause', cause)
+    bus.append = (...args) => line.append(...args)
+    expect(await commandLog.submit(entryOf(2))).to.deep.equal({ kind: 'busy' })
   })
 
   /** A process dies at its first order: before the message goes out, or after it arrived. */

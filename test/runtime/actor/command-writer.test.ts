@@ -1,8 +1,17 @@
 import { expect } from 'chai'
 import { commandsStream, commandsSubjects } from '../../../bus-schemas/subjects.js'
 import { createNumbering, termOf, type Command } from '../../../core/model/command.js'
-import { createLogWriter, type LogWriterOptions } from '../../../runtime/actor/command-writer.js'
-import { AppendRefused, NotPermitted, WrongLastSequence } from '../../../runtime/bus/bus.js'
+import {
+  createLogWriter,
+  type LogMessage,
+  type LogWriterOptions,
+} from '../../../runtime/actor/command-writer.js'
+import {
+  AppendRefused,
+  NotPermitted,
+  WrongLastSequence,
+  type AppendOptions,
+} from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
 import { decodeCommands } from '../../support/spot-log.js'
@@ -24,7 +33,8 @@ describe('the writer of a command log', () => {
 
   const open = (options: Partial<LogWriterOptions> = {}) =>
     createLogWriter({
-      ...{ bus, market, contractType: 'spot', writer: 'matcher', numbers: createNumbering(3) },
+      ...{ bus, market, contractType: 'spot', writer: 'matcher', source: 'matcher' },
+      numbers: createNumbering(3),
       ...{ nowMs: () => NOW_MS, signal: new AbortController().signal },
       onUnknown: (error) => unknown.push(error),
       ...options,
@@ -35,8 +45,7 @@ describe('the writer of a command log', () => {
       ...{ subject, commands: decodeCommands(data) },
     }))
   }
-  const ticks = (count: number) =>
-    Array.from({ length: count }, () => ({ source: 'matcher', command: tick }))
+  const ticks = (count: number) => Array.from({ length: count }, () => ({ command: tick }))
 
   it('numbers commands in the writer’s term, in few messages under the writer’s subject', async () => {
     const writer = open()
@@ -83,6 +92,45 @@ describe('the writer of a command log', () => {
     const writer = open({ bus: { append: () => Promise.reject(failure) } })
     expect(await rejectionOf(writer.append(ticks(1)))).to.equal(failure)
     expect(unknown).to.deep.equal([])
+  })
+
+  it('looks a message up before it repeats it, and says under which number the log holds each', async () => {
+    const looked: LogMessage[] = []
+    const lookUp = (message: LogMessage) => {
+      looked.push(message)
+      return Promise.resolve(looked.length === 1 ? undefined : 7)
+    }
+    const writer = open({ lookUp })
+    const [first, second] = [...writer.compose(ticks(1)), ...writer.compose(ticks(2))]
+    if (first === undefined || second === undefined) throw new Error('no message')
+    expect(second.lastNo - first.lastNo).to.equal(2)
+    bus.loseNextAppend()
+    expect(await writer.store(first)).to.equal(1)
+    bus.failNextAppendAck()
+    expect(await writer.store(second)).to.equal(7)
+    expect(looked).to.deep.equal([first, second])
+    expect([writer.trouble(), unknown.length]).to.deep.equal([undefined, 2])
+    expect(await messages()).to.have.length(2)
+  })
+
+  it('fails with what looking up fails with', async () => {
+    const failure = new Error('another leads')
+    const writer = open({ lookUp: () => Promise.reject(failure) })
+    bus.loseNextAppend()
+    expect(await rejectionOf(writer.append(ticks(1)))).to.equal(failure)
+  })
+
+  it('gives each message an id where it has one of its own, and says when one was sent', async () => {
+    const sent: unknown[] = []
+    const append = (_subject: string, _data: Uint8Array, options?: AppendOptions) => {
+      sent.push(options)
+      return Promise.resolve(1)
+    }
+    const writer = open({ bus: { append }, id: 'a', onSent: () => sent.push('sent') })
+    const [message] = writer.compose(ticks(2))
+    if (message === undefined) throw new Error('no message')
+    await writer.store(message)
+    expect(sent).to.deep.equal([{ messageId: `matcher:a:${message.lastNo}` }, 'sent'])
   })
 
   it('fences each message by the one before where nothing else may write', async () => {
