@@ -71,6 +71,14 @@ const listedOf = (feeds: Iterable<MarketFeed>): readonly MarketFeed[] =>
     .filter(({ market }) => market.enabled)
     .toSorted((a, b) => (a.market.market < b.market.market ? -1 : 1))
 
+/** Finds a followed feed by any name of its market. */
+const findIn =
+  (feeds: ReadonlyMap<string, MarketFeed>, findMarket: FanOutOptions['findMarket']) =>
+  (identifier: string): MarketFeed | undefined => {
+    const known = Array.from(feeds.values(), ({ market }) => market)
+    return feeds.get(findMarket(identifier, known)?.market ?? '')
+  }
+
 /** Follows every market and serves clients; upgrades that come before all feeds are read are refused with 503. */
 export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const { bus, markets, log, findMarket, words, nowMs = Date.now } = options
@@ -99,13 +107,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const liquidations = await openLiquidationsChannel({ bus, onFailure: options.onFailure })
   const isReady = (): boolean =>
     liquidations.isCaughtUp() && [...feeds.values()].every((feed) => feed.isCaughtUp())
-  const findFeed = (identifier: string): MarketFeed | undefined =>
-    feeds.get(
-      findMarket(
-        identifier,
-        Array.from(feeds.values(), ({ market }) => market),
-      )?.market ?? '',
-    )
+  const findFeed = findIn(feeds, findMarket)
   const listedFeeds = () => listedOf(feeds.values())
   const balances = createBalances({ listedFeeds, reader: options.funds, nowMs })
   const channel = createBalancesChannel({ balances, listedFeeds, nowMs })
