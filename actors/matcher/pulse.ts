@@ -1,5 +1,5 @@
 import { isTickDue } from '../../core/engine/tick-due.js'
-import { BusUnavailable, StreamMissing } from '../../runtime/bus/bus.js'
+import { mayBeReadLater } from '../../runtime/bus/bus.js'
 import type { Leading } from './lead.js'
 import type { OwnCommands } from './own-commands.js'
 
@@ -82,7 +82,7 @@ async function whyMoreIsLogged(log: Leading['log']): Promise<string | undefined>
     const endSeq = await log.endSeq()
     return endSeq > log.commandSeq ? `the log ends with message ${endSeq}` : undefined
   } catch (error) {
-    if (error instanceof StreamMissing || error instanceof BusUnavailable) return error.message
+    if (mayBeReadLater(error)) return error.message
     throw error
   }
 }

@@ -6,7 +6,7 @@ import { assert } from '../../core/assert.js'
 import { isReversalApplicable, isReversalDone } from '../../core/engine/apply-reversal.js'
 import { createSettlementTrail, type SettlementTrail } from '../../core/engine/settlement-trail.js'
 import { ReversalsPage, type ReversalRecord } from '../../interface/execute.js'
-import { BusUnavailable, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
+import { mayBeReadLater, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
 import type { ExecutorAddress } from './ask-executor.js'
 import { fetchFromExecutor, NoExecutor, orNoExecutor } from './executors.js'
 import type { OwnCommands } from './own-commands.js'
@@ -52,7 +52,7 @@ async function keepReading(watch: Watch): Promise<void> {
   let tolerated = AT_START_TOLERATED
   for (let unread = 0; !watch.signal.aborted;) {
     const why = await readReversals(watch).catch((error: unknown) => {
-      if (error instanceof BusUnavailable || error instanceof MessagesGone) return error.message
+      if (mayBeReadLater(error) || error instanceof MessagesGone) return error.message
       throw error
     })
     unread = why === undefined ? 0 : unread + 1

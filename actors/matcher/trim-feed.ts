@@ -3,12 +3,7 @@ import { decodeTrimQuestion, encodeTrimAnswer } from '../../bus-schemas/operatio
 import { askTrim, feedStream } from '../../bus-schemas/subjects.js'
 import { changeOfSettlement } from '../../core/engine/match-id.js'
 import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
-import {
-  BusUnavailable,
-  MessagesGone,
-  StreamMissing,
-  type Subscription,
-} from '../../runtime/bus/bus.js'
+import { mayBeReadLater, MessagesGone, type Subscription } from '../../runtime/bus/bus.js'
 import { CHECKPOINTS_KEPT, listCheckpoints } from '../../runtime/bus/checkpoint-store.js'
 import { readQuestion } from '../../runtime/bus/read-question.js'
 import type { Leading } from './lead.js'
@@ -40,11 +35,8 @@ export function answerTrims(leading: Leading): Promise<Subscription> {
     underWay = true
     carryOut(question.below_seq)
       .catch((error: unknown) => {
-        const isPassing = [BusUnavailable, StreamMissing, MessagesGone].some(
-          (kind) => error instanceof kind,
-        )
-        if (!isPassing) throw error
-        return (error as Error).message
+        if (mayBeReadLater(error) || error instanceof MessagesGone) return error.message
+        throw error
       })
       .then(answer)
       .finally(() => (underWay = false))

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { decodePingAnswer } from '../../bus-schemas/operations.js'
 import { askPing, commandsStream } from '../../bus-schemas/subjects.js'
-import { BusUnavailable, NoAnswer, StreamMissing, type Bus } from '../../runtime/bus/bus.js'
+import { mayBeReadLater, NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import { readStorage, readStoreDir } from '../../runtime/bus/nats-monitor.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { TakenLog } from './command-log.js'
@@ -84,8 +84,7 @@ export function watchAdmission(options: AdmissionOptions): Admission {
     }
   }
   const lastKnown = (market: string) => (error: unknown) => {
-    if (error instanceof BusUnavailable || error instanceof StreamMissing)
-      return troubles.get(market)
+    if (mayBeReadLater(error)) return troubles.get(market)
     throw error
   }
   const look: Look = { reached, onTaken: (market, taken) => onTaken(market, taken) }

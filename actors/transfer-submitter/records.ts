@@ -16,8 +16,8 @@ import {
   AppendRefused,
   AppendUnknown,
   BusUnavailable,
+  mayBeReadLater,
   MessagesGone,
-  StreamMissing,
   type Bus,
 } from '../../runtime/bus/bus.js'
 
@@ -278,4 +278,4 @@ export async function trimSteps(
 }
 
 const isPassing = (error: unknown): boolean =>
-  error instanceof BusUnavailable || error instanceof MessagesGone || error instanceof StreamMissing
+  mayBeReadLater(error) || error instanceof MessagesGone

@@ -1,4 +1,4 @@
-import { BusUnavailable, StreamMissing } from '../../runtime/bus/bus.js'
+import { mayBeReadLater } from '../../runtime/bus/bus.js'
 import type { Connection } from './connection.js'
 import type { Replayer, ReplayOutcome, ReplayTarget } from './replay.js'
 import { ackFrame, errorFrame, snapshotFrame, type Snapshot } from './server-frames.js'
@@ -130,7 +130,7 @@ async function replayTo(
   try {
     return await replayer.replay({ stream, sinceSeq, target, goLive })
   } catch (error) {
-    if (error instanceof BusUnavailable || error instanceof StreamMissing) return 'unreadable'
+    if (mayBeReadLater(error)) return 'unreadable'
     throw error
   }
 }

@@ -4,7 +4,7 @@ import { snapshotRowBytes } from '../../bus-schemas/journal.js'
 import { crash } from '../../core/crash-point.js'
 import { exactNumber } from '../../core/decimal.js'
 import type { SnapshotRow, StreamPlace } from '../../core/transaction-journal.js'
-import { BusUnavailable, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
+import { mayBeReadLater, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
 import { whileUnavailable } from '../../runtime/bus/while-unavailable.js'
 import type { EntryLog } from './append-entries.js'
 import { openJournalFile } from './journal-file.js'
@@ -122,7 +122,7 @@ const onceAborted = (signal: AbortSignal): Promise<typeof STOPPED> =>
 
 /** The next look begins again. */
 function unanswered(error: unknown): false {
-  if (error instanceof BusUnavailable) return false
+  if (mayBeReadLater(error)) return false
   throw error
 }
 
@@ -141,7 +141,7 @@ async function isWorthIt(
     const [message] = await bus.read(stream, seq, 1)
     return message !== undefined && message.storedAtMs < beforeMs
   } catch (error) {
-    if (error instanceof BusUnavailable || error instanceof MessagesGone) return false
+    if (mayBeReadLater(error) || error instanceof MessagesGone) return false
     throw error
   }
 }

@@ -179,10 +179,19 @@ function watched(actor: Actor, begun: Begun, answering: Subscription): Lead {
   let ownEnd = () => firstSeq
   const stopping = new AbortController()
   const { signal } = stopping
+  let missingSinceMs: number | undefined
+  /** A server that has just started says for a moment that it has no such stream. */
+  const stillMissing = (error: unknown): void => {
+    if (!(error instanceof StreamMissing)) throw error
+    missingSinceMs ??= performance.now()
+    if (performance.now() - missingSinceMs < silenceMs) return
+    throw new Fenced(error.message, { cause: error })
+  }
+  const found = (): void => (missingSinceMs = undefined)
   async function watch(): Promise<void> {
     while (!signal.aborted) {
       await delay(silenceMs / PARTS_OF_SILENCE, undefined, { signal, ref: false }).catch(nothing)
-      if (!signal.aborted) await look(actor, begun, () => ownEnd())
+      if (!signal.aborted) await look(actor, begun, () => ownEnd()).then(found, stillMissing)
     }
   }
   watch().catch((error: unknown) => {
@@ -198,7 +207,7 @@ function watched(actor: Actor, begun: Begun, answering: Subscription): Lead {
   }
 }
 
-/** Throws Fenced when the stream does not end with what this leader wrote, or goes on in a later term. */
+/** Throws Fenced when the stream does not end with what this leader wrote, or goes on in a later term; and StreamMissing. */
 async function look(
   { bus, stream, termOf }: Actor,
   { term, firstSeq, message }: Begun,
@@ -224,8 +233,7 @@ async function look(
     if (error instanceof BusUnavailable) return
     // This process has appended after its last message meanwhile, and trimmed that.
     if (error instanceof MessagesGone && ownEnd() > own) return
-    const isGone = error instanceof StreamMissing || error instanceof MessagesGone
-    throw isGone ? new Fenced(error.message, { cause: error }) : error
+    throw error instanceof MessagesGone ? new Fenced(error.message, { cause: error }) : error
   }
 }
 

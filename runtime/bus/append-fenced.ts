@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AppendRefused, AppendUnknown, WrongLastSequence, type Bus } from './bus.js'
+import { AppendRefused, AppendUnknown, mayBeReadLater, WrongLastSequence, type Bus } from './bus.js'
 
 export interface FencedAppend {
   readonly bus: Pick<Bus, 'append' | 'lastMessage'>
@@ -59,7 +59,8 @@ export async function appendFenced(
 async function endWhenReadable(bus: Pick<Bus, 'lastMessage'>, stream: string) {
   try {
     return (await bus.lastMessage(stream)) ?? { seq: 0, data: new Uint8Array() }
-  } catch {
+  } catch (error) {
+    if (!mayBeReadLater(error)) throw error
     // Not readable either: the caller tries the append again, whose fence makes that safe.
     return undefined
   }

@@ -165,6 +165,13 @@ export interface Bus {
   close(): Promise<void>
 }
 
+/**
+ * Whether a read of a stream may succeed later: the server does not answer, or does not know the stream. A server that has just started
+ * says so for a moment of streams that it has.
+ */
+export const mayBeReadLater = (error: unknown): error is BusUnavailable | StreamMissing =>
+  error instanceof BusUnavailable || error instanceof StreamMissing
+
 /** The state of a stream; that of an empty one while it does not exist, since its writer has not run yet. Throws BusUnavailable. */
 export async function stateOrEmpty(
   bus: Pick<Bus, 'streamState'>,

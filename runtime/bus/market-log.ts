@@ -15,7 +15,7 @@ import { openingOf, withIdentity, type MarketOpening } from '../../core/model/ma
 import type { Market } from '../../core/model/market.js'
 import {
   AppendUnknown,
-  BusUnavailable,
+  mayBeReadLater,
   NotPermitted,
   StreamMissing,
   WrongLastSequence,
@@ -218,7 +218,7 @@ async function isRestored(bus: MissingLogsOptions['bus'], market: string): Promi
     const { lastSeq } = await bus.streamState(commandsStream(market))
     return lastSeq > 0 && lastSeq >= readTo
   } catch (error) {
-    if (error instanceof StreamMissing || error instanceof BusUnavailable) return false
+    if (mayBeReadLater(error)) return false
     throw error
   }
 }

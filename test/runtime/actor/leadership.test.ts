@@ -219,6 +219,17 @@ describe('the lead of an actor', () => {
       expect(fenced).to.deep.equal([])
     })
 
+    it('not for a stream that the server does not know for a moment, however often', async () => {
+      let looks = 0
+      const streamState: Bus['streamState'] = (stream) => {
+        looks += 1
+        return looks % 2 === 0 ? bus.streamState(stream) : createMemoryBus().streamState(stream)
+      }
+      await take(aCopy({ ...bus, streamState }, 'first'), 1, 0)
+      await eventually(() => looks > LOOKS_OF_SILENCES)
+      expect(fenced).to.deep.equal([])
+    })
+
     it('not for what the leader itself appends, acknowledged or not', async () => {
       let ownEnd = 1
       const looking = counting(bus)
