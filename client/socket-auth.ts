@@ -1,4 +1,5 @@
 import type { SignedFrame } from './sign-frame.js'
+import { wordsOf } from './words-of.js'
 
 /** Authenticates each new connection while a private subscription needs it. */
 export interface SocketAuth {
@@ -22,7 +23,7 @@ export interface SocketAuthParts {
   readonly sign: (() => Promise<SignedFrame>) | undefined
   readonly send: (frame: object) => void
   readonly onReady: () => void
-  /** The venue or the signer refused MAX_ATTEMPTS times in a row. */
+  /** The venue or the signer refused MAX_ATTEMPTS times in a row, or the owner has declined to sign. */
   readonly onRefused: (message: string) => void
 }
 
@@ -42,14 +43,16 @@ export function createSocketAuth({ sign, send, onReady, onRefused }: SocketAuthP
     const mine = connection
     sign().then(
       (frame) => mine === connection && send({ op: 'auth', ...frame, req_id: REQ_ID }),
-      (error: unknown) => mine === connection && refused(String(error)),
+      (error: unknown) => {
+        if (mine === connection) refused(wordsOf(error), isDeclined(error))
+      },
     )
   }
 
-  function refused(message: string): void {
+  function refused(message: string, isFinal = false): void {
     state = 'unknown'
     refusals += 1
-    if (refusals >= MAX_ATTEMPTS) return onRefused(message)
+    if (isFinal || refusals >= MAX_ATTEMPTS) return onRefused(message)
     const mine = connection
     setTimeout(() => mine === connection && start(), RETRY_MS)
   }
@@ -72,4 +75,14 @@ export function createSocketAuth({ sign, send, onReady, onRefused }: SocketAuthP
     isReady: () => state === 'ready',
     start,
   }
+}
+
+/** EIP-1193: the owner has read the request in the wallet and has rejected it. */
+const USER_REJECTED = 4001
+
+/** Whether the owner has declined to sign: to ask again would prompt them again. Libraries wrap what the wallet throws. */
+function isDeclined(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }
+  return code === USER_REJECTED || (cause !== error && isDeclined(cause))
 }
