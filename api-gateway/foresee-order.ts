@@ -2,14 +2,12 @@ import { judgedFacts, type OrderVerdict } from '../bus-schemas/order-verdict.js'
 import type { JudgedAccount } from '../core/contracts/contract.js'
 import type { Market } from '../core/model/market.js'
 import { openingOf } from '../core/model/market-terms.js'
-import { crosses } from '../core/engine/crossing.js'
-import { foresee } from '../core/engine/foresee.js'
-import { SWEEP_MAX_MATCHES } from '../core/model/limits.js'
+import { oppositeSide } from '../core/contracts/translation.js'
+import { foresee, metOf, pricesMet } from '../core/engine/foresee.js'
 import type { Order } from '../core/model/order.js'
 import { changeRefusals, controlRefusals } from '../core/entry/order-refusals.js'
 import type { Refusal } from '../core/entry/refusals.js'
 import { POST_ONLY_WOULD_CROSS } from '../core/model/command-answer.js'
-import type { OpenOrder } from '../core/records/order-record.js'
 import { outcomeRecord } from '../core/records/outcome-record.js'
 import type { OrderOutcome } from '../interface/validation.js'
 import type { GatewayDeps } from './context.js'
@@ -24,8 +22,8 @@ type Foresight = {
   | { readonly refusal: Refusal; readonly outcome?: never }
 )
 
-/** One more than a step matches, so that a sweep that goes on is seen as one. */
-const MET_MAX = SWEEP_MAX_MATCHES + 1
+/** Most orders that are read. Only where hundreds are about to expire, for moments, one of them may hide what the order meets. */
+const READ_MAX = 1_000
 
 /** What the market would do with an order that the intake takes, by the book that the read model shows now. */
 export function foreseeOrder(
@@ -34,15 +32,14 @@ export function foreseeOrder(
   { order, facts }: Valid,
 ): Foresight {
   const { account, observed } = judgedFacts(market).read(facts)
-  const { feedSeq, met } = readModel.atOnce(() => ({
-    feedSeq: readModel.projectedSeq(market.market),
-    met: crossedBy(readModel, order),
-  }))
-  const foreseen = foresee(
-    { opening: openingOf(market), standing: market.standing, observed, nowMs: nowMs() },
-    met,
-    { order, account },
-  )
+  const { market: name, standing } = market
+  const seen = { opening: openingOf(market), standing, observed, nowMs: nowMs() }
+  const prices = pricesMet(seen, order)
+  const { feedSeq, met, late } = readModel.atOnce(() => {
+    const resting = readModel.ordersWithin(name, oppositeSide(order.side), prices, READ_MAX)
+    return { feedSeq: readModel.projectedSeq(name), ...metOf(resting, seen) }
+  })
+  const foreseen = foresee(seen, met, { order, account })
   if (foreseen.kind === 'refused') {
     const isPostOnly = foreseen.code === POST_ONLY_WOULD_CROSS
     const refusal = isPostOnly ? controlRefusals.postOnlyWouldCross : changeRefusals.commandRefused
@@ -50,17 +47,7 @@ export function foreseeOrder(
   }
   const judged: JudgedAccount | undefined = account &&
     observed && { observed, facts: account.facts }
-  const outcome = outcomeRecord(market, foreseen, { feedSeq, account: judged })
+  const isWhole = met.length + late < READ_MAX
+  const outcome = outcomeRecord(market, foreseen, { feedSeq, isWhole, account: judged })
   return { order: foreseen.order, outcome }
-}
-
-/** The open orders that an order crosses by its limit, best first. */
-function crossedBy(readModel: GatewayDeps['readModel'], incoming: Order): OpenOrder[] {
-  const { market, side } = incoming
-  const { bid, ask } = readModel.bestPrices(market)
-  const best = side === 'buy' ? ask : bid
-  if (best === undefined || !crosses(incoming, { limitPrice: best })) return []
-  return readModel
-    .openOrders(market, MET_MAX)
-    .filter(({ order }) => order.side !== side && crosses(incoming, order))
 }

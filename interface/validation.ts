@@ -34,6 +34,11 @@ const Outcome = z
     held_reason: HeldReasonName.optional().describe('Why the rest of it would wait.'),
     cancel_reason: z.string().optional().describe('Why the rest of it would be cancelled.'),
     open_amount: decimal.describe('What of it would rest in the book.'),
+    complete: z
+      .boolean()
+      .describe(
+        'False when it meets more orders than the market matches in one step, 200: this is what the first step does, and it goes on at once.',
+      ),
     fills: z
       .object({
         amount: engineAmount,

@@ -7,9 +7,8 @@ import { E18 } from '../money.js'
 import type { MarketPrices, PricesAt } from './contract.js'
 import { indexLagEntry, type IndexLag } from './index-lag.js'
 import { perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
+import { UI_PRICE_DECIMALS } from './translation.js'
 
-/** Decimals of prices at display scale. */
-const UI_DECIMALS = 10
 const E8 = 10n ** 8n
 const E16 = 10n ** 16n
 const E30 = 10n ** 30n
@@ -66,7 +65,7 @@ const e18 = (value: bigint): string => formatDecimal(value, 18)
 
 /** A price at display scale, half up; empty when there is none above zero. */
 export const uiPrice = (price: bigint): string =>
-  price > 0n ? formatDecimal(divHalfUp(price, E8), UI_DECIMALS) : ''
+  price > 0n ? formatDecimal(divHalfUp(price, E8), UI_PRICE_DECIMALS) : ''
 
 function pricesOf({ mark, index, pricesStale, fundingRate }: PerpetualFacts) {
   return {

@@ -8,6 +8,7 @@ import { perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
 import { outlookRecord } from './liquidation-outlook.js'
 import { creditOf, liquidationPrice, perpetualOutlook, sizeOf } from './perpetual-margin.js'
 import { entryPrice, gainSinceEntry } from './positions.js'
+import { UI_PRICE_DECIMALS } from './translation.js'
 
 /** What an account holds in a perpetual market at one block, signed at 1e18. What the chain cannot price is absent. */
 export interface PerpetualPosition {
@@ -28,7 +29,6 @@ export const hidePosition = (own: PerpetualPosition): PositionFacts => own as Po
 const perpetualPositionOf = (own: PositionFacts): PerpetualPosition => own as PerpetualPosition
 
 const E30 = 10n ** 30n
-const UI_DECIMALS = 10
 
 const e18 = (value: bigint): string => formatDecimal(value, 18)
 const e18OrEmpty = (value: bigint | undefined): string => (value === undefined ? '' : e18(value))
@@ -84,7 +84,7 @@ function liquidationFields(facts: PerpetualFacts, own: PerpetualPosition) {
   if (surplus === undefined || facts.mark === 0n) return {}
   const price = liquidationPrice(facts, { position, surplus })
   if (price === undefined) return {}
-  return { liquidation_price_ui: formatDecimal(price, UI_DECIMALS) }
+  return { liquidation_price_ui: formatDecimal(price, UI_PRICE_DECIMALS) }
 }
 
 /** From the venue's own fills, when they add up to what the chain shows. */

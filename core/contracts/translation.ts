@@ -13,7 +13,7 @@ import {
 } from '../money.js'
 
 /** Decimals of a trader-facing price that the venue computes itself. */
-const UI_PRICE_DECIMALS = 10
+export const UI_PRICE_DECIMALS = 10
 /** Decimals of a trader-facing size: the token's own. */
 const UI_SIZE_DECIMALS = 6
 

@@ -1,5 +1,8 @@
 import { rulesOf, type MarketOpening } from '../model/market-terms.js'
-import { amountE18, type AmountE18 } from '../money.js'
+import { tradingOf } from '../contracts/registry.js'
+import { EXPIRY_MARGIN_MS, SWEEP_MAX_MATCHES } from '../model/limits.js'
+import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
+import { deadlineMs } from '../time.js'
 import { applyCommand, type AppliedCommand } from './apply-command.js'
 import type { Change } from '../model/change.js'
 import type { Command } from '../model/command.js'
@@ -30,6 +33,46 @@ export interface Cancelled {
   readonly reason: string
 }
 
+/** The prices of the other side at which an order that comes would match, both included; absent: no bound. */
+export function pricesMet(
+  { opening, observed, nowMs }: Omit<ForeseenMarket, 'standing'>,
+  { side, limitPrice: limit }: Pick<Order, 'side' | 'limitPrice'>,
+): { readonly low?: PriceE18 | undefined; readonly high?: PriceE18 | undefined } {
+  const { fillRange } = tradingOf(opening.identity)
+  const range = fillRange?.(observed, momentOf({ observed, nowMs }))
+  if (range === undefined) return side === 'buy' ? { high: limit } : { low: limit }
+  const { low, high } = range
+  return side === 'buy'
+    ? { low, high: limit < high ? limit : high }
+    : { low: limit > low ? limit : low, high }
+}
+
+/** As many orders as one step of the market matches, and one more, so that a sweep that goes on is seen as one. */
+const MET_MAX = SWEEP_MAX_MATCHES + 1
+
+/**
+ * Of orders at such prices, best first, those that decide what becomes of an order that comes, and how many are late: about to
+ * expire, which leave the book instead.
+ */
+export function metOf<Each extends Pick<Resting, 'order'>>(
+  resting: Iterable<Each>,
+  market: Pick<ForeseenMarket, 'observed' | 'nowMs'>,
+): { readonly met: readonly Each[]; readonly late: number } {
+  const atMs = momentOf(market)
+  const met: Each[] = []
+  let late = 0
+  for (const each of resting) {
+    if (atMs < deadlineMs(each.order.goodUntilSec) - EXPIRY_MARGIN_MS) met.push(each)
+    else late += 1
+    if (met.length === MET_MAX) break
+  }
+  return { met, late }
+}
+
+/** The facts are judged at the moment at which they were read. */
+const momentOf = ({ observed, nowMs }: Pick<ForeseenMarket, 'observed' | 'nowMs'>): number =>
+  observed?.readAtMs ?? nowMs
+
 /** What would become of an order. */
 export type Foreseen =
   | { readonly kind: 'refused'; readonly code: RefusedCommand['code'] }
@@ -46,7 +89,8 @@ export type Foreseen =
 
 /**
  * What placing an order would do now: the market's own step, applied to a market with nothing but the orders that it could meet.
- * `resting` are orders of the other side. The means of their accounts, what awaits settlement, the windows of signers that are
+ * `resting` are orders of the other side: those of `metOf` suffice. Of a sweep that goes on only the first step is told; the order
+ * is held `continuing` then. The means of their accounts, what awaits settlement, the windows of signers that are
  * code, leases and limits of live orders are not known, and count for nothing.
  */
 export function foresee(
@@ -56,8 +100,7 @@ export function foresee(
 ): Foreseen {
   const rules = rulesOf({ ...opening.rules, openOrderLimit: 0 })
   const state = emptyMatcherState({ ...opening, rules })
-  // The facts are judged at the moment at which they were read.
-  const atMs = observed?.readAtMs ?? nowMs
+  const atMs = momentOf({ observed, nowMs })
   let sourceNo = 0
   const apply = (command: Command): AppliedCommand => {
     sourceNo += 1

@@ -1,7 +1,7 @@
 import type { MarginShown, OrderOutcome } from '../../interface/validation.js'
 import type { AccountTrade, JudgedAccount, MarginStanding } from '../contracts/contract.js'
 import { contractOf } from '../contracts/registry.js'
-import { spotContract } from '../contracts/translation.js'
+import { spotContract, UI_PRICE_DECIMALS } from '../contracts/translation.js'
 import { formatDecimal } from '../decimal.js'
 import type { Foreseen } from '../engine/foresee.js'
 import { averagePrice } from '../engine/order-sums.js'
@@ -10,11 +10,19 @@ import { amountE18, quoteE18 } from '../money.js'
 
 type Placed = Extract<Foreseen, { kind: 'order' }>
 
+/** What an order was compared with. */
+interface BookFacts {
+  readonly feedSeq: number
+  /** All orders were read that it could meet in one step. */
+  readonly isWhole: boolean
+  readonly account?: JudgedAccount | undefined
+}
+
 /** Presents what placing an order would do; `account` where the chain showed the order's account and market. */
 export function outcomeRecord(
   market: Market,
   { order, progress, matches, cancelled }: Placed,
-  { feedSeq, account }: { readonly feedSeq: number; readonly account?: JudgedAccount | undefined },
+  { feedSeq, isWhole, account }: BookFacts,
 ): OrderOutcome {
   const trades = matches.map(({ price, amount, takerFee }): AccountTrade => {
     return { side: order.side, price, amount, fee: takerFee }
@@ -29,6 +37,7 @@ export function outcomeRecord(
     ...(heldReason !== undefined && { held_reason: heldReason }),
     ...(cancelReason !== undefined && { cancel_reason: cancelReason }),
     open_amount: e18(progress.open),
+    complete: isWhole && heldReason !== 'continuing',
     ...(fills !== undefined && { fills }),
     cancelled: cancelled.map(({ orderId, amount, reason }) => ({
       ...{ order_id: orderId, amount: e18(amount), cancel_reason: reason },
@@ -77,8 +86,6 @@ function marginOf(
   return before && after && { before: marginShown(before), after: marginShown(after) }
 }
 
-const LIQUIDATION_DECIMALS = 10
-
 const marginShown = ({
   position,
   initialSurplus,
@@ -88,9 +95,7 @@ const marginShown = ({
   position: e18(position),
   initial_margin_surplus: e18(initialSurplus),
   maintenance_margin_surplus: e18(maintenanceSurplus),
-  ...(atPrice !== undefined && {
-    liquidation_price_ui: formatDecimal(atPrice, LIQUIDATION_DECIMALS),
-  }),
+  ...(atPrice !== undefined && { liquidation_price_ui: formatDecimal(atPrice, UI_PRICE_DECIMALS) }),
 })
 
 const e18 = (value: bigint): string => formatDecimal(value, 18)

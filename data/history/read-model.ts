@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Address } from '../../core/action.js'
 import type { PositionEntry } from '../../core/contracts/contract.js'
 import type { MarketTerms } from '../../core/model/market-terms.js'
-import type { Order } from '../../core/model/order.js'
+import type { Order, Side } from '../../core/model/order.js'
 import type { PriceE18 } from '../../core/money.js'
 import type { Candle } from '../../core/records/candle-record.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
@@ -34,6 +34,7 @@ import {
   createReadOpenOrders,
   createReadOrder,
   createReadOrderHistory,
+  createReadOrdersWithin,
   createReadProjectedSeq,
   createReadTerms,
   type BestPrices,
@@ -41,6 +42,7 @@ import {
   type HistoryPage,
   type LiveFilter,
   type StoredOrder,
+  type PricesWithin,
 } from './read-orders.js'
 import { createReadLife, type OrderLife } from './read-life.js'
 import { createReadMarks, createReadRates, type PricePage, type PriceRow } from './read-prices.js'
@@ -65,6 +67,11 @@ export interface ReadModel {
   order(orderId: string): StoredOrder | undefined
   /** Orders with an open amount, bids and then asks, best first; `depth` limits each side. */
   openOrders(market: string, depth?: number): OpenOrder[]
+  /**
+   * Those of one side at these prices, best first, at most `limit`. Each is read when it is asked for: of one state only within
+   * `atOnce`.
+   */
+  ordersWithin(market: string, side: Side, prices: PricesWithin, limit: number): Iterable<OpenOrder>
   /** The whole book in one state of the projection, with the contents only of orders that `isKnown` denies. */
   book(market: string, isKnown: IsKnown): BookState
   bestPrices(market: string): BestPrices
@@ -124,6 +131,7 @@ export function openReadModel(path: string): ReadModel {
     allTerms: createReadAllTerms(db),
     order: createReadOrder(db),
     openOrders: createReadOpenOrders(db),
+    ordersWithin: createReadOrdersWithin(db),
     book: createReadBook(db),
     bestPrices: createReadBestPrices(db),
     levelsNow: createReadLevelsNow(db),

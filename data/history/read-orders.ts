@@ -32,14 +32,13 @@ export function createReadOrder(db: Database): (orderId: string) => StoredOrder 
 }
 
 /** Conditions and sort order repeat those of the partial indexes; otherwise SQLite would not use them. */
-export const BIDS = `WHERE progress.market_id = (SELECT market_id FROM markets WHERE market = ?)
-    AND side = 'buy' AND open <> '0'
-  ORDER BY length(limit_price) DESC, limit_price DESC, rank
+const openOf = (side: Side, order: string, further = ''): string =>
+  `WHERE progress.market_id = (SELECT market_id FROM markets WHERE market = ?)
+    AND side = '${side}' AND open <> '0' ${further}
+  ORDER BY ${order}, rank
   LIMIT ?`
-export const ASKS = `WHERE progress.market_id = (SELECT market_id FROM markets WHERE market = ?)
-    AND side = 'sell' AND open <> '0'
-  ORDER BY length(limit_price), limit_price, rank
-  LIMIT ?`
+export const BIDS = openOf('buy', 'length(limit_price) DESC, limit_price DESC')
+export const ASKS = openOf('sell', 'length(limit_price), limit_price')
 
 /** SQL of openOrders, by side; best order first. */
 export const OPEN_ORDERS_SQL = {
@@ -68,6 +67,57 @@ export function createReadOpenOrders(db: Database) {
     sides
       .flatMap((side) => side.all(market, depth))
       .map((row) => ({ ...storedOrderOf(row), rank: row.rank }))
+}
+
+/** Prices from `low` to `high`, both included; without a bound where one is absent. */
+export interface PricesWithin {
+  readonly low?: PriceE18 | undefined
+  readonly high?: PriceE18 | undefined
+}
+
+/** Integers of one length are in the order of their texts. */
+const OF_A_LENGTH = 'AND length(limit_price) = ? AND limit_price BETWEEN ? AND ?'
+
+/** SQL of ordersWithin, by side, for prices of one length; best order first. */
+export const ORDERS_WITHIN_SQL = {
+  buy: `SELECT ${ORDER_COLUMNS} FROM order_progress AS progress JOIN orders USING (order_key) ${openOf('buy', 'limit_price DESC', OF_A_LENGTH)}`,
+  sell: `SELECT ${ORDER_COLUMNS} FROM order_progress AS progress JOIN orders USING (order_key) ${openOf('sell', 'limit_price', OF_A_LENGTH)}`,
+}
+
+/** Beyond every price. */
+const NO_LIMIT = '9'.repeat(78)
+
+/**
+ * A market's open orders of one side at these prices, best first, at most `limit`. Each is read when it is asked for; orders at
+ * other prices cost nothing.
+ */
+export function createReadOrdersWithin(db: Database) {
+  const select = (side: Side) =>
+    db
+      .prepare<[string, number, string, string, number], OrderRow>(ORDERS_WITHIN_SQL[side])
+      .safeIntegers(false)
+  const [bids, asks] = [select('buy'), select('sell')]
+  return function* (
+    market: string,
+    side: Side,
+    { low, high }: PricesWithin,
+    limit: number,
+  ): Generator<OpenOrder> {
+    const [from, to] = [low?.toString() ?? '0', high?.toString() ?? NO_LIMIT]
+    const count = Math.max(to.length - from.length + 1, 0)
+    const lengths = Array.from({ length: count }, (_, index) => from.length + index)
+    let left = limit
+    for (const length of side === 'buy' ? lengths.reverse() : lengths) {
+      const least = length === from.length ? from : '0'.repeat(length)
+      const most = length === to.length ? to : '9'.repeat(length)
+      const rows = (side === 'buy' ? bids : asks).iterate(market, length, least, most, left)
+      for (const row of rows) {
+        left -= 1
+        yield { ...storedOrderOf(row), rank: row.rank }
+      }
+      if (left <= 0) return
+    }
+  }
 }
 
 /** The highest open bid price and the lowest open ask price; absent when the side is empty. */

@@ -56,6 +56,7 @@ export function aFakeReadModel(): FakeReadModel {
     allTerms: () => [],
     order: (orderId) => orders.get(orderId),
     openOrders: () => model.open,
+    ordersWithin: (_, side) => model.open.filter(({ order }) => order.side === side),
     book: (market, isKnown) => bookOf(model, market, isKnown),
     bestPrices: () => ({}),
     levelsNow: () => ({ seq: model.projected, bids: [], asks: [] }),

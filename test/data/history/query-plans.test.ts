@@ -17,6 +17,7 @@ import {
   OPEN_ORDERS_SQL,
   ORDER_HISTORY_SQL,
   ORDER_SQL,
+  ORDERS_WITHIN_SQL,
 } from '../../../data/history/read-orders.js'
 import { MARKS_SQL, RATES_SQL } from '../../../data/history/read-prices.js'
 import {
@@ -49,6 +50,16 @@ describe('query plans of the read model', () => {
     asks: {
       sql: OPEN_ORDERS_SQL.sell,
       first: /^SEARCH progress USING INDEX order_progress_asks \(market_id=\?\)/,
+    },
+    'bids at some prices': {
+      sql: ORDERS_WITHIN_SQL.buy,
+      first:
+        /^SEARCH progress USING INDEX order_progress_bids \(market_id=\? AND <expr>=\? AND limit_price>\? AND limit_price<\?\)/,
+    },
+    'asks at some prices': {
+      sql: ORDERS_WITHIN_SQL.sell,
+      first:
+        /^SEARCH progress USING INDEX order_progress_asks \(market_id=\? AND <expr>=\? AND limit_price>\? AND limit_price<\?\)/,
     },
     'the best bid': {
       sql: BEST_PRICE_SQL.buy,
