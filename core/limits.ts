@@ -13,7 +13,7 @@ export const MAX_NUMBER_DIGITS: typeof values.MAX_NUMBER_DIGITS = 78
 export const MAX_ORDER_ID_LENGTH: typeof values.MAX_ORDER_ID_LENGTH = 128
 export const ORDER_ID_PATTERN: typeof values.ORDER_ID_PATTERN = '^[^\\p{Cc}\\p{Cs}]{1,128}$'
 export const NEW_ORDER_ID_PATTERN: typeof values.NEW_ORDER_ID_PATTERN =
-  '^(?!\\.{1,2}$)(?!\\s*$)[^\\p{Cc}\\p{Cf}\\p{Cs}]{1,128}$'
+  '^(?!\\.{1,2}$)(?!\\s*$)[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{DI}]{1,128}$'
 export const FRAME_NONCE_PATTERN: typeof values.FRAME_NONCE_PATTERN =
   '^[^\\p{Cc}\\p{Zl}\\p{Zp}]{1,128}$'
 export const LEASE_ID_PATTERN: typeof values.LEASE_ID_PATTERN = '^[0-9a-f]{32}([0-9a-f]{8})?$'

@@ -43,7 +43,7 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     invalid_action_json:
       '400 | action_json is not a JSON object. | Send the signed action as an object, or as its JSON text.',
     invalid_order_id:
-      '400 | order_id is blank, . or .., longer than 128 characters, or has control, format or bidirectional characters. | Choose an id of 1 to 128 plain characters.',
+      '400 | order_id is blank, . or .., longer than 128 characters, or has control, format, invisible or bidirectional characters or line separators. | Choose an id of 1 to 128 plain characters.',
     invalid_expiry:
       '400 | expiry is not a JSON integer. | Send unix seconds as a number, without quotes.',
     expiry_past:

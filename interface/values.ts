@@ -32,7 +32,7 @@ export const MAX_ORDER_ID_LENGTH = 128
 export const ORDER_ID_PATTERN = `^[^\\p{Cc}\\p{Cs}]{1,${MAX_ORDER_ID_LENGTH}}$` as const
 /** That of a new order: what paths, logs and eyes cannot tell apart names no order. With flag `u`. */
 export const NEW_ORDER_ID_PATTERN =
-  `^(?!\\.{1,2}$)(?!\\s*$)[^\\p{Cc}\\p{Cf}\\p{Cs}]{1,${MAX_ORDER_ID_LENGTH}}$` as const
+  `^(?!\\.{1,2}$)(?!\\s*$)[^\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{DI}]{1,${MAX_ORDER_ID_LENGTH}}$` as const
 /** Longest `nonce` of a frame that authenticates, in characters. */
 const MAX_FRAME_NONCE_LENGTH = 128
 /** A `nonce` of such a frame: a line break in it would write lines of the signed text. With flag `u`. */
@@ -226,7 +226,7 @@ export const newOrderId = z
     minLength: 1,
     maxLength: MAX_ORDER_ID_LENGTH,
     description:
-      'Chosen by the client, taken once for ever. No control, format or bidirectional characters, not blanks alone, not `.` or `..`.',
+      'Chosen by the client, taken once for ever. No control, format, invisible or bidirectional characters, no line separators, not blanks alone, not `.` or `..`.',
     examples: ['order-1'],
   })
 

@@ -158,7 +158,7 @@ function orderIdFault(text: string): Refusal {
   }
   if (text.trim() === '') return orderIdForm('must not be blank')
   return orderIdForm(
-    'must not have control, format or bidirectional characters, or unpaired surrogates',
+    'must not have control, format, invisible or bidirectional characters, line separators, or unpaired surrogates',
   )
 }
 

@@ -62,10 +62,24 @@ const identity: readonly Rule<OrderBody>[] = [
   // ORD-016
   ...orderIds('must not be . or .., which a path takes for a directory', ['.', '..']),
   ...orderIds('must not be blank', [' ', '   ', '\u00a0\u3000', '\u2028']),
-  ...orderIds('must not have control, format or bidirectional characters, or unpaired surrogates', [
-    ...['a\u0000', '\u0000', 'a\r\nb', 'a\u009f', 'a\ud800', '\ud800', '\udc00\ud800'],
-    ...['a\u00adb', 'a\u200bb', 'a\u202eb', '\u2066a\u2069', '\u061ca', '\u{e0041}'],
-  ]),
+  ...orderIds(
+    'must not have control, format, invisible or bidirectional characters, line separators, or unpaired surrogates',
+    [
+      ...['a\u0000', '\u0000', 'a\r\nb', 'a\u009f', 'a\ud800', '\ud800', '\udc00\ud800'],
+      ...['a\u00adb', 'a\u200bb', 'a\u202eb', '\u2066a\u2069', '\u061ca', '\u{e0041}'],
+      // Line separators; letters and marks that show nothing.
+      ...[
+        'a\u2028b',
+        'a\u2029b',
+        '\u3164',
+        'a\uffa0',
+        'a\u115fb',
+        'a\u034fb',
+        'a\ufe0f',
+        '\u{e0100}a',
+      ],
+    ],
+  ),
   ...integers('nonce', [...notIntegers, 9007199254740992]),
   // MON-009
   ...integers('sub_id', ['abc', '1.5', `${2n ** 96n}`]),

@@ -53,7 +53,8 @@ function plainBodyFault(body: Readonly<Record<string, unknown>>): string | undef
   if (typeof orderId !== 'string') return 'invalid_text'
   const characters = Array.from(orderId)
   if (characters.length > 128 || characters.every((each) => /\s/.test(each))) return NO_ORDER_ID
-  if (/^\.\.?$/.test(orderId) || /[\p{Cc}\p{Cf}\p{Cs}]/u.test(orderId)) return NO_ORDER_ID
+  if (/^\.\.?$/.test(orderId) || /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/u.test(orderId))
+    return NO_ORDER_ID
   const integers = ['nonce', 'subaccount_id', 'recipient_id', 'worst_fee']
   if (!integers.every((name) => isInteger(body[name]))) return 'invalid_integer'
   if (!['owner_address', 'signer_address'].every((name) => isAddress(body[name]))) {
