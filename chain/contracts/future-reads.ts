@@ -3,7 +3,7 @@ import { expirySecOf } from '../../core/contracts/future-entry.js'
 import type { FutureAccount, FutureFacts } from '../../core/contracts/future-facts.js'
 import { variationOf } from '../../core/contracts/future-margin.js'
 import type { Market } from '../../core/model/market.js'
-import { addressOfWord } from '../../core/entry/read-action.js'
+import { addressOfWord, signedWord } from '../../core/entry/read-action.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi, managerAbi, matchingAbi } from '../abi/contracts.js'
 import { NotWords } from '../abi/errors.js'
@@ -106,7 +106,7 @@ export async function readFutureAccount(
   return {
     position: amountOf(assetAddress, subId),
     usdc: amountOf(quoteAssetAddress, 0n),
-    cngn: amountOf(cngnAsset, 0n) + BigInt.asIntN(256, variation),
+    cngn: amountOf(cngnAsset, 0n) + signedWord(variation),
     mark,
     otherSize: others.size,
     ...(others.size !== 0n && { others: { net: others.net, worth: others.worth } }),

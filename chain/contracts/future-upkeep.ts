@@ -11,7 +11,7 @@ import {
 } from '../../core/contracts/future-upkeep.js'
 import type { Market } from '../../core/model/market.js'
 import type { Duty } from '../../core/contracts/upkeep.js'
-import { addressOfWord } from '../../core/entry/read-action.js'
+import { addressOfWord, signedWord } from '../../core/entry/read-action.js'
 import { priceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi, spotFeedAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
@@ -26,8 +26,6 @@ const of = {
   ...selectorsOf(futuresManagerAbi, 'variation', 'pool', 'wrappedCngn'),
   ...selectorsOf(spotFeedAbi, 'spotDetail'),
 }
-
-const signed = (word: bigint): bigint => BigInt.asIntN(256, word)
 
 /**
  * What all open series of a market's asset need at the block, with the calls that do it. Rejects unless the node answers
@@ -121,7 +119,7 @@ async function readVariation(
   const asset = addressOfWord(cngn)
   return {
     id,
-    variation: signed(await word(manager, of.variation, [id])),
+    variation: signedWord(await word(manager, of.variation, [id])),
     cngn: holdings.find((held) => held.asset === asset)?.balance ?? 0n,
   }
 }

@@ -7,6 +7,7 @@ import type {
   MarketObservation,
   AccountObservation,
 } from '../../core/model/observation.js'
+import { signedWord } from '../../core/entry/read-action.js'
 import { blockTimeSec } from '../../core/time.js'
 import type { TouchedBlocks } from '../../core/touched-blocks.js'
 import { matchingAbi, subAccountsAbi } from '../abi/contracts.js'
@@ -126,7 +127,7 @@ export function accountCalls(
     manager: () => calls.word(subAccounts, MANAGER, [subaccountId]).then(toAddress),
     async balance(asset, subId) {
       const args = [subaccountId, BigInt(asset), subId]
-      return BigInt.asIntN(256, await calls.word(subAccounts, GET_BALANCE, args))
+      return signedWord(await calls.word(subAccounts, GET_BALANCE, args))
     },
     async holdings() {
       const answer = await calls.words(subAccounts, GET_ALL_BALANCES, [subaccountId])
@@ -141,7 +142,7 @@ function holdingsOf([, count = 0n, ...words]: readonly bigint[]): Holding[] {
   if (count * BigInt(fields) !== BigInt(words.length)) throw new NotWords('not a list of balances')
   return Array.from({ length: words.length / fields }, (_, i) => {
     const [asset = 0n, subId = 0n, balance = 0n] = words.slice(i * fields, (i + 1) * fields)
-    return { asset: toAddress(asset), subId, balance: BigInt.asIntN(256, balance) }
+    return { asset: toAddress(asset), subId, balance: signedWord(balance) }
   })
 }
 

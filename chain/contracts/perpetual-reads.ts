@@ -7,7 +7,7 @@ import type {
   PerpetualFacts,
 } from '../../core/contracts/perpetual-facts.js'
 import { marginOf } from '../../core/contracts/perpetual-margin.js'
-import { addressOfWord } from '../../core/entry/read-action.js'
+import { addressOfWord, signedWord } from '../../core/entry/read-action.js'
 import { amountE18, priceE18 } from '../../core/money.js'
 import {
   dutchAuctionAbi,
@@ -41,8 +41,6 @@ const of = {
   ...selectorsOf(spotFeedAbi, 'getSpot'),
   ...selectorsOf(dutchAuctionAbi, 'isAuctionLive'),
 }
-
-const signed = (word: bigint): bigint => BigInt.asIntN(256, word)
 
 /** Undefined for the zero address, and for a word that is not an address. */
 function contractOfWord(word: bigint): Address | undefined {
@@ -152,7 +150,7 @@ async function readPrices(
     markConfidence,
     indexConfidence,
     stable: stable?.[0] ?? 0n,
-    fundingRate: signed(fundingRate ?? 0n),
+    fundingRate: signedWord(fundingRate ?? 0n),
   }
 }
 
@@ -222,10 +220,10 @@ export async function readPerpetualAccount(
   const held = { position, cash, collateral: posted }
   const known = { inAuction: inAuction !== 0n, ...held }
   if (facts.pricesStale || unsettled === undefined || margin === undefined) return known
-  const profit = signed(unsettled)
+  const profit = signedWord(unsettled)
   const here = marginOf(facts, { ...held, unsettled: profit }, 'initial')
   return {
     ...known,
-    valued: { unsettled: profit, mark: facts.mark, elsewhere: signed(margin) - here },
+    valued: { unsettled: profit, mark: facts.mark, elsewhere: signedWord(margin) - here },
   }
 }

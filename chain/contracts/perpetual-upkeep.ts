@@ -10,6 +10,7 @@ import {
   type PerpetualUpkeep,
 } from '../../core/contracts/perpetual-upkeep.js'
 import type { Duty } from '../../core/contracts/upkeep.js'
+import { signedWord } from '../../core/entry/read-action.js'
 import { dutchAuctionAbi, managerAbi, perpAssetAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
@@ -23,8 +24,6 @@ const of = {
   ...selectorsOf(dutchAuctionAbi, 'isAuctionLive', 'getAuction', 'getAuctionStatus'),
   ...selectorsOf(dutchAuctionAbi, 'getCurrentBidPrice'),
 }
-
-const signed = (word: bigint): bigint => BigInt.asIntN(256, word)
 
 /** What a perpetual needs at the block, with the calls that do it. Rejects unless the node answers all reads. */
 export async function readPerpetualDuties(
@@ -69,14 +68,14 @@ async function readAccount(
   { id, auction }: { readonly id: bigint; readonly auction: Address | undefined },
 ): Promise<MarginedAccount> {
   const [margin, live] = await Promise.all([
-    word(manager, of.getMargin, [id, 0n]).then(signed).catch(undefinedOnRevert),
+    word(manager, of.getMargin, [id, 0n]).then(signedWord).catch(undefinedOnRevert),
     auction === undefined ? 0n : word(auction, of.isAuctionLive, [id]),
   ])
   if (auction === undefined || live === 0n) return { id, margin }
   const [held, status, price] = await Promise.all([
     words(auction, of.getAuction, [id]),
     words(auction, of.getAuctionStatus, [id]).catch(undefinedOnRevert),
-    word(auction, of.getCurrentBidPrice, [id]).then(signed).catch(undefinedOnRevert),
+    word(auction, of.getCurrentBidPrice, [id]).then(signedWord).catch(undefinedOnRevert),
   ])
   const [, , isInsolvent = 0n] = held
   const found: LiveAuction = {

@@ -12,6 +12,7 @@ import { hidePerpetualFunds } from '../../core/contracts/perpetual-funds.js'
 import { cashDeltaOf, isAccepted, quoteToMark } from '../../core/contracts/perpetual-margin.js'
 import { hidePosition, type PerpetualPosition } from '../../core/contracts/perpetual-position.js'
 import type { Market } from '../../core/model/market.js'
+import { signedWord } from '../../core/entry/read-action.js'
 import { dutchAuctionAbi, managerAbi, perpAssetAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import type { AccountCalls, ChainContract, Solvency } from './chain-contract.js'
@@ -110,15 +111,14 @@ async function readPerpetualPosition(
 ): Promise<PerpetualPosition> {
   const { assetAddress: perp, subId, quoteAssetAddress, marginManagerAddress: manager } = market
   const { subaccountId: id } = account
-  const signed = (word: bigint): bigint => BigInt.asIntN(256, word)
   const margin = (isInitial: bigint) =>
-    account.word(manager, GET_MARGIN, [id, isInitial]).then(signed).catch(undefinedOnRevert)
+    account.word(manager, GET_MARGIN, [id, isInitial]).then(signedWord).catch(undefinedOnRevert)
   const [position, cash, posted, unsettled, initialSurplus, maintenanceSurplus] = await Promise.all(
     [
       account.balance(perp, subId),
       account.balance(quoteAssetAddress, 0n),
       collateral === undefined ? 0n : account.balance(collateral.asset, 0n),
-      account.word(perp, GET_UNSETTLED, [id]).then(signed).catch(undefinedOnRevert),
+      account.word(perp, GET_UNSETTLED, [id]).then(signedWord).catch(undefinedOnRevert),
       margin(1n),
       margin(0n),
     ],

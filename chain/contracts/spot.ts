@@ -13,7 +13,7 @@ import {
   spotClaims,
   type CngnTerms,
 } from '../../core/contracts/spot-claims.js'
-import { addressOfWord } from '../../core/entry/read-action.js'
+import { addressOfWord, signedWord } from '../../core/entry/read-action.js'
 import type { Market } from '../../core/model/market.js'
 import { amountE18, priceE18, quoteE18, type PriceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi } from '../abi/contracts.js'
@@ -153,7 +153,7 @@ async function readTradingAccount(
     holdings.find((held) => held.asset === asset && held.subId === ofSubId)?.balance ?? 0n
   const base = amountOf(assetAddress, subId)
   const quote = quoteE18(amountOf(quoteAssetAddress, 0n))
-  const variation = BigInt.asIntN(256, word)
+  const variation = signedWord(word)
   const positions = holdings.filter(({ asset }) => asset === manager.futureAsset)
   if (positions.length === 0 && variation >= 0n) return { base: amountE18(base), quote }
   const exposure = await readExposure(manager, account, { positions, cngn: base + variation })

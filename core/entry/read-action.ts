@@ -71,6 +71,9 @@ export function addressOfWord(word: bigint): Address | undefined {
   return word < 2n ** 160n ? `0x${word.toString(16).padStart(40, '0')}` : undefined
 }
 
+/** A word as the signed integer that it stands for: two's complement. */
+export const signedWord = (word: bigint): bigint => BigInt.asIntN(256, word)
+
 const WORDS = 7
 
 /**
@@ -91,8 +94,8 @@ export function decodeTradeData(data: string): { data: TradeData } | { refusal: 
     data: {
       asset,
       subId: wordAt(data, 1),
-      limitPrice: BigInt.asIntN(256, wordAt(data, 2)),
-      desiredAmount: BigInt.asIntN(256, wordAt(data, 3)),
+      limitPrice: signedWord(wordAt(data, 2)),
+      desiredAmount: signedWord(wordAt(data, 3)),
       worstFee: wordAt(data, 4),
       recipientId: wordAt(data, 5),
       isBid: flag === 1n,
