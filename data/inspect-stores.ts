@@ -181,32 +181,56 @@ function intentsOf(db: Db, journal: string, subject: string): IntentTrail[] {
 }
 
 function transfersOf(db: Db, kind: TransferTrail['kind'], subject: string): TransferTrail[] {
-  const byHash = HASH.test(subject)
-  const rows = db
-    .prepare<[unknown], { status: string; record: string }>(
-      byHash
-        ? 'SELECT status, record FROM transfers WHERE action_hash = ?'
-        : `SELECT status, record FROM transfers
-           WHERE json_valid(request) AND json_extract(request, '$.action.nonce') = ? LIMIT ${MAX_FOUND}`,
-    )
-    .all(byHash ? blobOf(subject as Hex) : subject)
+  const rows = HASH.test(subject)
+    ? db
+        .prepare<[Buffer], TransferRow>(
+          'SELECT status, record FROM transfers WHERE action_hash = ?',
+        )
+        .all(blobOf(subject as Hex))
+    : transfersWithNonce(db, subject)
   return rows.map(({ status, record: stored }) => {
     const record = transferRecord(transferText.read(stored))
     return { kind, status, record }
   })
 }
 
+interface TransferRow {
+  readonly status: string
+  readonly record: string
+}
+
+/** By the record: the request of a transfer that has ended long ago is no longer stored. */
+function transfersWithNonce(db: Db, nonce: string): TransferRow[] {
+  if (!DIGITS.test(nonce)) return []
+  const rows = db
+    .prepare<[object], TransferRow>(
+      `SELECT status, record FROM transfers WHERE record LIKE '%"' || @nonce || '"%'`,
+    )
+    .iterate({ nonce: BigInt(nonce).toString() })
+  return firstFound(rows, ({ record }) => transferText.read(record).nonce === BigInt(nonce))
+}
+
+/** Others may have the same digits elsewhere: the bound is of those that match. */
+function firstFound<Row>(rows: Iterable<Row>, matches: (row: Row) => boolean): Row[] {
+  const found: Row[] = []
+  for (const row of rows) {
+    if (matches(row)) found.push(row)
+    if (found.length === MAX_FOUND) break
+  }
+  return found
+}
+
 const DIGITS = /^[0-9]+$/
 
 function withNonce(db: Db, nonce: string): string[] {
   if (!DIGITS.test(nonce)) return []
-  return db
+  const rows = db
     .prepare<[object], { order_id: string; body: string }>(
-      `SELECT order_id, body FROM orders WHERE body LIKE '%"' || @nonce || '"%' LIMIT ${MAX_FOUND}`,
+      `SELECT order_id, body FROM orders WHERE body LIKE '%"' || @nonce || '"%'`,
     )
-    .all({ nonce })
-    .filter(({ body }) => orderText.read(body).nonce === BigInt(nonce))
-    .map(({ order_id: orderId }) => orderId)
+    .iterate({ nonce: BigInt(nonce).toString() })
+  const found = firstFound(rows, ({ body }) => orderText.read(body).nonce === BigInt(nonce))
+  return found.map(({ order_id: orderId }) => orderId)
 }
 
 interface TradeRow extends Omit<TradeTrail, 'at' | 'txHash' | 'reversed'> {

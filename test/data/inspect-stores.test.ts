@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { join } from 'node:path'
 import { transferText } from '../../bus-schemas/transfers.js'
+import { tokenUnits6 } from '../../core/money.js'
+import type { TransferRecord } from '../../core/transfer.js'
 import { openStoresReader } from '../../data/inspect-stores.js'
 import { JOURNAL_MIGRATIONS } from '../../data/journal/journal-file.js'
 import { openDatabase } from '../../data/open.js'
@@ -25,10 +27,15 @@ describe('what an operator reads of the databases', () => {
       `INSERT INTO transfers (action_hash, owner, status, in_progress, record, request)
        VALUES (?, ?, 'confirmed', 0, ?, ?)`,
     )
-    const request = (nonce: string, amount: string) => JSON.stringify({ action: { nonce, amount } })
-    const record = transferText.write(anUnsentTransfer())
-    transfer.run(Buffer.alloc(32, 1), Buffer.alloc(20), record, request('6', '7'))
-    transfer.run(Buffer.alloc(32, 2), Buffer.alloc(20), record, request('7', '6'))
+    const add = (id: number, fields: Partial<TransferRecord>, request = '') => {
+      const record = transferText.write({ ...anUnsentTransfer(), ...fields })
+      transfer.run(Buffer.alloc(32, id), Buffer.alloc(20), record, request)
+    }
+    add(1, { nonce: 6n, amount: tokenUnits6(7n) }, '{"action":{"nonce":"6"}}')
+    add(2, { nonce: 7n, amount: tokenUnits6(6n) })
+    // More than are found at most have the digits elsewhere.
+    for (let id = 3; id < 60; id += 1) add(id, { nonce: 9n, amount: tokenUnits6(66n) })
+    add(60, { nonce: 66n })
     transfers.close()
   })
 
@@ -53,9 +60,13 @@ describe('what an operator reads of the databases', () => {
     expect(intentIds(HASH)).to.deep.equal([`deposit:${HASH}`])
   })
 
-  it('is the transfer with that nonce, whatever else has the same digits', () => {
-    expect(read((stores) => stores.transfers('6'))).to.have.length(1)
-    expect(read((stores) => stores.transfers('8'))).to.deep.equal([])
+  it('is the transfer with that nonce, whatever else has the same digits, also where its request is no longer stored', () => {
+    const noncesOf = (subject: string) =>
+      read((stores) => stores.transfers(subject).map(({ record }) => record.nonce))
+    expect(noncesOf('6')).to.deep.equal(['6'])
+    expect(noncesOf('7')).to.deep.equal(['7'])
+    expect(noncesOf('66')).to.deep.equal(['66'])
+    for (const subject of ['8', '%', '-6', '0x6']) expect(noncesOf(subject)).to.deep.equal([])
   })
 
   it('is nothing where there are no databases', () => {
