@@ -1,4 +1,5 @@
 import {
+  BaseError,
   createPublicClient,
   createTestClient,
   getContractAddress,
@@ -10,7 +11,7 @@ import type { Address, Hex } from '../../core/action.js'
 
 const POLL_MS = 50
 const REQUESTS_TOGETHER = 100
-const MINE_AGAIN_MS = 1_000
+const AGAIN_MS = 1_000
 const RECEIPT_TIMEOUT_MS = 180_000
 const MAX_FEE_PER_GAS = 10n ** 10n
 
@@ -45,7 +46,7 @@ export interface TransactionBatch {
   /** Time of the newest block. */
   newestBlockTimeSec(): Promise<bigint>
   /**
-   * Receipts of all calls since the last flush, in order. Throws BatchError if one reverted or never arrived, and the
+   * Receipts of all calls since the last flush, in order; what has none for a second is sent again, the same bytes. Throws BatchError if one reverted or never arrived, and the
    * client's error if the node refused one.
    */
   flush(): Promise<readonly TransactionReceipt[]>
@@ -63,7 +64,7 @@ export async function createBatch(options: SenderOptions): Promise<TransactionBa
   const account = privateKeyToAccount(options.privateKey)
   const chainId = await reader.getChainId()
   let nonce = await reader.getTransactionCount({ address: account.address, blockTag: 'pending' })
-  let pending: Promise<Hex>[] = []
+  let pending: { readonly raw: Hex; readonly sent: Promise<Hex> }[] = []
 
   async function send(call: Call): Promise<Address> {
     const own = nonce
@@ -74,7 +75,7 @@ export async function createBatch(options: SenderOptions): Promise<TransactionBa
     const sent = reader.sendRawTransaction({ serializedTransaction })
     // A failure is thrown by flush.
     sent.catch(() => undefined)
-    pending.push(sent)
+    pending.push({ raw: serializedTransaction, sent })
     // A chain that mines by itself may leave out a transaction that arrives before the one with the nonce below.
     if (options.mineNow !== true) await sent
     const creates = getContractAddress({ from: account.address, nonce: BigInt(own) })
@@ -86,20 +87,32 @@ export async function createBatch(options: SenderOptions): Promise<TransactionBa
   async function flush(): Promise<readonly TransactionReceipt[]> {
     const flushed = pending
     pending = []
-    const hashes = await Promise.all(flushed)
+    const hashes = await Promise.all(flushed.map(({ sent }) => sent))
     if (options.mineNow === true) await mine()
-    return Promise.all(hashes.map(receiptOf))
+    return Promise.all(flushed.map(({ raw }, index) => receiptOf(hashes[index] ?? '0x', raw)))
   }
 
-  async function receiptOf(hash: Hex): Promise<TransactionReceipt> {
-    // A block requested while a transaction is arriving may be mined without it.
-    const again = options.mineNow === true ? mine : () => Promise.resolve()
+  async function receiptOf(hash: Hex, raw: Hex): Promise<TransactionReceipt> {
+    /** A busy anvil may forget a transaction that it has taken, and mine a block without one that is arriving. */
+    const again = async () => {
+      await sendAgain(raw)
+      if (options.mineNow === true) await mine()
+    }
     const { receiptWithinMs = RECEIPT_TIMEOUT_MS } = options
     const read = () => reader.getTransactionReceipt({ hash })
     const receipt = await pollReceipt(read, again, receiptWithinMs)
     if (receipt === undefined) throw new BatchError(`no receipt of ${hash}`)
     if (receipt.status !== 'success') throw new BatchError(`${hash} reverted`)
     return receipt
+  }
+
+  async function sendAgain(serializedTransaction: Hex): Promise<void> {
+    try {
+      await reader.sendRawTransaction({ serializedTransaction })
+    } catch (error) {
+      // A node that has it, or has mined it, refuses it.
+      if (!(error instanceof BaseError)) throw error
+    }
   }
 
   const newestBlockTimeSec = async () => (await reader.getBlock()).timestamp
@@ -111,20 +124,20 @@ export async function createBatch(options: SenderOptions): Promise<TransactionBa
 /** Polls for the receipt: the library's own wait hangs after the chain was reverted to a snapshot. */
 async function pollReceipt(
   read: () => Promise<TransactionReceipt>,
-  mine: () => Promise<void>,
+  again: () => Promise<void>,
   withinMs: number,
 ): Promise<TransactionReceipt | undefined> {
   const deadline = Date.now() + withinMs
-  let mineAt = Date.now() + MINE_AGAIN_MS
+  let againAt = Date.now() + AGAIN_MS
   while (Date.now() < deadline) {
     try {
       return await read()
     } catch (error) {
       if ((error as Error).name !== 'TransactionReceiptNotFoundError') throw error
     }
-    if (Date.now() >= mineAt) {
-      await mine()
-      mineAt = Date.now() + MINE_AGAIN_MS
+    if (Date.now() >= againAt) {
+      await again()
+      againAt = Date.now() + AGAIN_MS
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }

@@ -140,10 +140,24 @@ export async function send(
   call: Omit<Call, 'to'> & { to?: Address },
   gasLimit = TX_GAS,
 ): Promise<Hex> {
-  const gas = numberToHex(gasLimit)
-  const { result, error } = await rpc(world, 'eth_sendTransaction', [{ ...call, gas }])
+  return sendTransaction(world, { ...call, gas: numberToHex(gasLimit) })
+}
+
+/** What was sent as each transaction. */
+const calls = new Map<Hex, object>()
+
+async function sendTransaction(world: World, call: object): Promise<Hex> {
+  const { result, error } = await rpc(world, 'eth_sendTransaction', [call])
   if (error !== undefined) throw new Error(error.message)
+  calls.set(result as Hex, call)
   return result as Hex
+}
+
+/** Sends a transaction that the node has forgotten once more; resolves with what it is called now. */
+async function sendAgain(world: World, hash: Hex): Promise<Hex> {
+  const call = calls.get(hash)
+  const known = await rpc(world, 'eth_getTransactionByHash', [hash])
+  return call === undefined || known.result !== null ? hash : sendTransaction(world, call)
 }
 
 /** The node's raw answer: the client library would hide the revert data behind its own errors. */
@@ -162,16 +176,21 @@ async function rpc(
 
 /**
  * Polls by itself: the library's own wait hangs after a snapshot was restored. A busy node can leave a transaction in its
- * pool although it mines at once; a block mined for it carries it then.
+ * pool although it mines at once; a block mined for it carries it then. It can also forget one: what is neither in a block nor in
+ * the pool for some seconds is sent again.
  */
 export async function receiptOf(world: World, hash: Hex): Promise<TransactionReceipt> {
+  let newest = hash
   for (let attempt = 1; attempt <= POLLS; attempt += 1) {
     try {
-      return await world.client.getTransactionReceipt({ hash })
+      return await world.client.getTransactionReceipt({ hash: newest })
     } catch (error) {
       if ((error as Error).name !== 'TransactionReceiptNotFoundError') throw error
     }
-    if (attempt % POLLS_PER_BLOCK === 0) await world.client.mine({ blocks: 1 })
+    if (attempt % POLLS_PER_BLOCK === 0) {
+      newest = await sendAgain(world, newest)
+      await world.client.mine({ blocks: 1 })
+    }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
   const { result } = await rpc(world, 'txpool_inspect', [])
