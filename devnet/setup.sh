@@ -75,6 +75,17 @@ ensure_browser() {
   unlock_setup
 }
 
+# One of the examples is written in Python. Packages of Debian are those of its own python3, whichever comes first in PATH.
+ensure_python() {
+  has_python && return 0
+  lock_setup
+  has_python || need_packages 'the tests run an example in Python' \
+    python3 python3-pycryptodome python3-ecdsa python3-websockets
+  unlock_setup
+}
+
+has_python() { /usr/bin/python3 -c 'import Cryptodome, ecdsa, websockets' >/dev/null 2>&1; }
+
 has_browser() { [ -x /usr/bin/chromium ] || [ -x /usr/bin/chromium-browser ]; }
 
 # The tests evaluate and fire the alert rules with Prometheus. Its package is unpacked, not installed: no service is started.

@@ -14,7 +14,12 @@ function fillProject(project: string, tests: Readonly<Record<string, string>>): 
     mkdirSync(join(project, 'dist/test', room), { recursive: true })
   }
   mkdirSync(join(project, 'devnet'))
-  writeFileSync(join(project, 'devnet/setup.sh'), 'ensure_browser() { echo browser >>browser; }\nensure_prometheus() { :; }')
+  const setup = [
+    'ensure_browser() { echo browser >>browser; }',
+    'ensure_prometheus() { :; }',
+    'ensure_python() { :; }',
+  ]
+  writeFileSync(join(project, 'devnet/setup.sh'), setup.join('\n'))
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
   copyFileSync(join(root, 'venue'), join(project, 'venue'))
   symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'))
