@@ -260,7 +260,7 @@ describe('tidy', () => {
     expect(findLines(tests, /\b(it|describe)\.(only|skip)\(|\bthis\.skip\(/)).to.deep.equal([])
     // What a test waits for ends by itself (test/support/eventually.ts); `run-tests` tries limits.
     const patient = tests.filter((path) => path !== 'test/run-tests.test.ts')
-    expect(findLines(patient, /\bthis\.timeout\(/)).to.deep.equal([])
+    expect(findLines(patient, /\bthis\.timeout\(|^ *\}\)\.timeout\(/)).to.deep.equal([])
     // Tries as many cases more as PROPERTY_RUNS says.
     const asserted = tests.filter((path) => read(path).includes('fc.assert('))
     const fixed = /^(?!.*fc\.sample\().*numRuns: (?!runs\()/

@@ -185,7 +185,7 @@ describe('rest client', () => {
     const foreign = { ...order, signature: '0x02' }
     server.answers = [bare, { status: 200, body: { ...foreign, order: foreign } }]
     expect(await failure(venue.placeOrder(signed))).to.be.instanceOf(VenueRefused)
-  }).timeout(10_000)
+  })
 
   it('shows both orders of a replacement that was carried out before', async () => {
     const venue = createRestClient(baseUrl)

@@ -44,7 +44,7 @@ describe('the row of the next series', () => {
     } finally {
       dir.remove()
     }
-  }).timeout(120_000)
+  })
 
   it('is not made while the chain does not answer', async () => {
     const sender = { rpcUrl: 'http://127.0.0.1:1', privateKey: testPrivateKey }

@@ -227,7 +227,7 @@ describe('a lane in a history where anything may go wrong', () => {
       run.lane.journal.close()
     })
     await fc.assert(property, { numRuns: runs(RUNS) })
-  }).timeout(120_000)
+  })
 
   it('has each intent on the chain once at most when foreign transactions use the key as well', async () => {
     const property = fc.asyncProperty(arbitraryRobbery, async (schedule) => {
@@ -238,5 +238,5 @@ describe('a lane in a history where anything may go wrong', () => {
       run.lane.journal.close()
     })
     await fc.assert(property, { numRuns: runs(RUNS) })
-  }).timeout(120_000)
+  })
 })
