@@ -3,15 +3,15 @@ import type { Refusal } from '../core/entry/refusals.js'
 import type { DecidedBy } from '../core/entry/repeated-order.js'
 import type { RefusedByMarket, StandingOrder } from '../core/model/command-answer.js'
 import type { Hold, HoldReason } from '../core/model/hold.js'
-import type {
-  Order,
-  OrderProgress,
-  OrderStatus,
-  PostOnly,
-  SelfTradePrevention,
-  Side,
-  TimeInForce,
-  UiIntent,
+import {
+  ORDER_OPTIONS,
+  type Order,
+  type OrderProgress,
+  type OrderStatus,
+  type Side,
+  type UiIntent,
+  type OrderOption,
+  type OrderOptions,
 } from '../core/model/order.js'
 import {
   address,
@@ -26,6 +26,7 @@ import {
   text,
   uint,
   whole,
+  type Codec,
 } from '../core/wire/codec.js'
 import {
   appended,
@@ -35,6 +36,8 @@ import {
   struct,
   union,
   usually,
+  type AppendedField,
+  type Fields,
 } from '../core/wire/compound.js'
 import { message, since, storedText, textOf, WIRE_VERSION } from './envelope.js'
 
@@ -79,8 +82,22 @@ export const hold = struct<Hold>({
   needed: optional(uint),
 })
 
-/** An order as commands, blocks, answers, checkpoints and the history hold it. */
-export const order = struct<Order>({
+type OptionFields = {
+  readonly [Key in keyof OrderOptions]-?: AppendedField<NonNullable<OrderOptions[Key]>>
+}
+
+function optionCodec({ declared, kept }: OrderOption): Codec<true> | Codec<string> {
+  if ('flag' in declared) return always
+  if ('lease' in declared) return text
+  return oneOf(Object.fromEntries(kept.map((word) => [word, true as const])))
+}
+
+const optionFields = Object.fromEntries(
+  ORDER_OPTIONS.map((option) => [option.key, { appended: optionCodec(option) }]),
+) as unknown as OptionFields
+
+/** In the order in which they travel. */
+const orderFields: Omit<Fields<Order>, keyof OrderOptions> & Partial<OptionFields> = {
   orderId: text,
   market: text,
   owner: address,
@@ -109,21 +126,26 @@ export const order = struct<Order>({
     }),
   ),
   warnings: optional(list(text)),
-  reduceOnly: appended(always),
-  timeInForce: appended(oneOf<TimeInForce>({ IOC: true, FOK: true })),
-  postOnly: appended(oneOf<PostOnly>({ reject: true, slide: true })),
+  reduceOnly: optionFields.reduceOnly,
+  timeInForce: optionFields.timeInForce,
+  postOnly: optionFields.postOnly,
   signedLimitPrice: appended(priceE18),
   // A market whose trading ends may end the order before both expiries do.
   goodUntilSec: appendedUnless(whole, ({ expirySec, actionExpirySec }) =>
     actionExpirySec < expirySec ? Number(actionExpirySec) : expirySec,
   ),
-  stp: appended(oneOf<SelfTradePrevention>({ cancel_oldest: true, cancel_both: true })),
-  stpScope: appended(oneOf<'owner'>({ owner: true })),
+  stp: optionFields.stp,
+  stpScope: optionFields.stpScope,
   signedDesiredAmount: appended(amountE18),
   replaces: appended(text),
-  leaseId: appended(text),
+  leaseId: optionFields.leaseId,
   signedByCode: appended(always),
-})
+}
+
+/**
+ * An order as commands, blocks, answers, checkpoints and the history hold it. An option that is declared later travels last.
+ */
+export const order = struct<Order>({ ...orderFields, ...optionFields })
 
 /** An order as the history stores it. */
 export const orderText = storedText('stored order', since(WIRE_VERSION, order))

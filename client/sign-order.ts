@@ -7,6 +7,7 @@ import { SIGNED_STRUCTS } from '../core/entry/signed-structs.js'
 import { amountE18, E18, mulDivCeil, priceE18 } from '../core/money.js'
 import type { MarketEntry } from '../interface/market.js'
 import type { ActionJson, NewOrder } from '../interface/order.js'
+import { ORDER_OPTIONS, type OptionName, type SentOptions } from '../interface/order-options.js'
 import type { Side } from '../interface/values.js'
 
 /** The deployment for which an action is signed. */
@@ -23,7 +24,7 @@ export interface TypedDataSigner {
 }
 
 /** What every kind of order needs besides its terms. */
-export interface OrderFrame {
+export interface OrderFrame extends SentOptions {
   readonly market: MarketEntry
   readonly orderId: string
   /** Decimal digits; the subaccount that trades and receives. */
@@ -41,18 +42,6 @@ export interface OrderFrame {
   readonly bestBid?: string | undefined
   /** Differs from the signer's address when a session key signs. */
   readonly owner?: Address
-  /** Only shrink the position of the account: fills never cross zero. Not on spot. */
-  readonly reduceOnly?: boolean
-  /** Default `GTC`. `IOC`: what does not match at once is cancelled. `FOK`: it matches whole at once, or is cancelled. */
-  readonly timeInForce?: 'GTC' | 'IOC' | 'FOK'
-  /** Never take: be refused instead, or be booked one tick behind the other side. Not with `IOC` or `FOK`. */
-  readonly postOnly?: 'reject' | 'slide'
-  /** Which order is cancelled where this one comes and meets an own one; default `cancel_newest`, this one. */
-  readonly stp?: 'cancel_newest' | 'cancel_oldest' | 'cancel_both'
-  /** Default `subaccount`. `owner`: it trades with no order of any subaccount of its owner. */
-  readonly stpScope?: 'subaccount' | 'owner'
-  /** Ends with the socket that has this lease: openSocketLease. */
-  readonly leaseId?: string
 }
 
 /** Terms as the engine states them: price in quote per base, both plain decimal text. */
@@ -152,14 +141,18 @@ export async function signOrder(
     side: order.side,
     desired_amount: order.amount,
     limit_price: order.price,
-    ...(order.reduceOnly === true && { reduce_only: true }),
-    ...(order.timeInForce !== undefined && { time_in_force: order.timeInForce }),
-    ...(order.postOnly !== undefined && { post_only: order.postOnly }),
-    ...(order.stp !== undefined && { stp: order.stp }),
-    ...(order.stpScope !== undefined && { stp_scope: order.stpScope }),
-    ...(order.leaseId !== undefined && { lease_id: order.leaseId }),
+    ...optionsOf(order),
   }
 }
+
+/** The stated options as fields of a body. */
+const optionsOf = (order: SentOptions): Pick<NewOrder, OptionName> =>
+  Object.fromEntries(
+    ORDER_OPTIONS.flatMap(({ name, key }) => {
+      const value = order[key]
+      return value === undefined || value === false ? [] : [[name, value]]
+    }),
+  )
 
 /**
  * Signs an order in trader terms on a market with an order entry spec: it is translated as the venue does it, and the

@@ -1,3 +1,4 @@
+import { optionErrorCodes } from './order-options.js'
 import { SOCKET_CODES } from './socket-error-codes.js'
 import { venueErrorCodes } from './venue-error-codes.js'
 
@@ -53,18 +54,9 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     invalid_side: '400 | side is neither buy nor sell. | Send buy or sell, in lower case.',
     invalid_signature_form:
       '400 | signature is not hex of at most 4096 bytes. | Send 0x and the bytes of the signature.',
-    invalid_reduce_only:
-      '400 | reduce_only is not a boolean. | Send true or false, or leave it out.',
+    ...optionErrorCodes,
     reduce_only_unsupported:
       '400 | reduce_only was sent on a market without positions. | Leave it out on spot.',
-    invalid_time_in_force:
-      '400 | time_in_force is none of GTC, IOC and FOK. | Send one of the three, or leave it out.',
-    invalid_post_only:
-      '400 | post_only is neither reject nor slide. | Send one of the two, or leave it out.',
-    invalid_stp:
-      '400 | stp is none of the three choices. | Send cancel_newest, cancel_oldest or cancel_both, or leave it out.',
-    invalid_stp_scope:
-      '400 | stp_scope is neither subaccount nor owner. | Send one of the two, or leave it out.',
     invalid_orders: '400 | orders is not a list of 1 to 20 orders. | Send several batches.',
     post_only_immediate: '400 | post_only was combined with IOC or FOK. | Choose one of them.',
   },

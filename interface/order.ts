@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MarketEntry, MarketFields } from './market.js'
+import { sentOptions, shownOptions } from './order-option-fields.js'
 import { cancelReasons, describeReasons, holdReasons, type HoldReason } from './reasons.js'
 import {
   address,
@@ -9,7 +10,6 @@ import {
   engineAmount,
   enginePrice,
   integer,
-  leaseId,
   newOrderId,
   orderId,
   pageLimit,
@@ -74,20 +74,6 @@ export const OrderStatus = z.enum(['active', 'matching', 'filled', 'cancelled', 
 })
 export type OrderStatus = Shape<typeof OrderStatus>
 
-/** What becomes of an order that may not take and would. */
-export const PostOnly = z.enum(['reject', 'slide']).meta({
-  id: 'PostOnly',
-  description:
-    '`reject`: refused with 422 `post_only_would_cross`. `slide`: booked once, one tick behind the first order of the other side that it would meet.',
-})
-
-/** Which order is cancelled where one meets an order that it may not trade with. */
-export const SelfTradePrevention = z.enum(['cancel_newest', 'cancel_oldest', 'cancel_both']).meta({
-  id: 'SelfTradePrevention',
-  description:
-    'Which order is cancelled, with `cancel_reason` `self_trade`, where this one comes and would trade with an own order: this one (`cancel_newest`), the resting one (`cancel_oldest`; this one goes on), or both. Matches that it made before stand.',
-})
-
 const signedFields = {
   order_id: orderId,
   owner_address: address,
@@ -107,20 +93,7 @@ const signedFields = {
   signature_status: z
     .enum(['checked', 'unchecked'])
     .describe('`unchecked`: the chain could not be asked yet, so the order is held.'),
-  reduce_only: z
-    .literal(true)
-    .optional()
-    .describe('It only shrinks the position of its account; absent otherwise.'),
-  time_in_force: z.enum(['IOC', 'FOK']).optional().describe('Absent: `GTC`.'),
-  post_only: PostOnly.optional().describe('It never takes; absent otherwise.'),
-  lease_id: leaseId.optional().describe('The lease with which it ends.'),
-  stp: SelfTradePrevention.exclude(['cancel_newest'])
-    .optional()
-    .describe('Which order leaves where it meets an own one. Absent: `cancel_newest`.'),
-  stp_scope: z
-    .literal('owner')
-    .optional()
-    .describe('It trades with no order of its owner; absent: with none of its subaccount.'),
+  ...shownOptions,
   signed_limit_price: decimal
     .optional()
     .describe('The signed limit, where the order was booked at another `limit_price`.'),
@@ -308,29 +281,7 @@ export const NewOrder = z
       .object({ side: Side.optional(), price: sentDecimal, size: sentDecimal })
       .optional()
       .describe('The order in trader terms; flat fields that are sent too must agree.'),
-    reduce_only: z
-      .boolean()
-      .optional()
-      .describe('Only shrink a position (PER-036); not on spot (ORD-066).'),
-    time_in_force: z
-      .enum(['GTC', 'IOC', 'FOK'])
-      .optional()
-      .describe(
-        'Default `GTC`. `IOC`: what does not match at once is cancelled. `FOK`: it matches whole at once, or is cancelled (MAT-024, MAT-025).',
-      ),
-    lease_id: leaseId
-      .optional()
-      .describe('Ends with the socket that `cancel_on_disconnect` gave this lease.'),
-    post_only: PostOnly.optional().describe('Never take; not with `IOC` or `FOK`.'),
-    stp: SelfTradePrevention.optional().describe(
-      'Default `cancel_newest`. The order that comes to the book decides, not the one that rests.',
-    ),
-    stp_scope: z
-      .enum(['subaccount', 'owner'])
-      .optional()
-      .describe(
-        'Which orders are its own: those of its subaccount (default), or of all subaccounts of its owner. It is enough that one of the two orders asks for `owner`.',
-      ),
+    ...sentOptions,
   })
   .meta({
     id: 'NewOrder',

@@ -9,6 +9,7 @@ import type { IndexLag } from '../../core/contracts/index-lag.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { crash } from '../../core/crash-point.js'
 import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'
+import { statesOption } from '../../core/entry/order-body.js'
 import {
   type Checked,
   notInCustody,
@@ -90,9 +91,9 @@ export function checkPlacement(
   const fingerprint = fingerprintOf(submitted.identity.signedText)
   const repeated = findRepeated(deps.registry, submitted.identity, fingerprint)
   if (repeated !== undefined) {
-    const { postOnly, signer } = submitted.fields
-    const isRefusable = mayBeRefused || postOnly !== undefined
-    const code = isRefusable || withDeadline(deps.verifier.hasCode(signer), undefined)
+    const { fields } = submitted
+    const isRefusable = mayBeRefused || statesOption(fields, 'post_only')
+    const code = isRefusable || withDeadline(deps.verifier.hasCode(fields.signer), undefined)
     const answer = (hasCode: boolean | undefined) =>
       repeatOf(deps.markets, repeated, hasCode !== false)
     return code instanceof Promise ? code.then(answer) : answer(code)

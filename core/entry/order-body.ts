@@ -1,3 +1,9 @@
+import {
+  ORDER_OPTIONS,
+  type OptionName,
+  type OrderOption,
+  type OrderOptions,
+} from '../../interface/order-options.js'
 import type { Address, Hex } from '../action.js'
 import { parseInteger } from '../decimal.js'
 import { asJsonObject, fieldOf, parseAddress, type JsonFields } from '../json.js'
@@ -8,8 +14,7 @@ import {
   ORDER_ID_PATTERN,
   SUB_ID_MAX,
 } from '../limits.js'
-import type { PostOnly, SelfTradePrevention, TimeInForce } from '../model/order.js'
-import { cancelsRefusals, controlRefusals } from './order-refusals.js'
+import { controlRefusals, optionRefusals } from './order-refusals.js'
 import { isSignatureText } from './read-action.js'
 import {
   fieldRequired,
@@ -43,12 +48,8 @@ export interface OrderBody {
   readonly filledAmount: unknown
   readonly orderEntrySpec: unknown
   readonly uiIntent: unknown
-  readonly reduceOnly: unknown
-  readonly timeInForce: unknown
-  readonly postOnly: unknown
-  readonly stp: unknown
-  readonly stpScope: unknown
-  readonly leaseId: unknown
+  /** The fields in which the options are, if there are any. */
+  readonly options: JsonFields
   /** Names of fields that look like trading instructions but are not. */
   readonly ignored: readonly string[]
 }
@@ -94,6 +95,7 @@ export function readOrderBody(body: unknown): Checked<OrderBody> {
   if (subId === undefined) return malformedInteger(fields, 'sub_id')
   const { signature } = fields
   if (!isSignatureText(signature)) return { refusal: refusals.signatureForm }
+  const seldom = seldomFields(fields)
   return {
     orderId,
     owner,
@@ -113,13 +115,8 @@ export function readOrderBody(body: unknown): Checked<OrderBody> {
     filledAmount: fieldOf(fields, 'filled_amount'),
     orderEntrySpec: fieldOf(fields, 'order_entry_spec'),
     uiIntent: fieldOf(fields, 'ui_intent'),
-    reduceOnly: fieldOf(fields, 'reduce_only'),
-    timeInForce: fieldOf(fields, 'time_in_force'),
-    postOnly: fieldOf(fields, 'post_only'),
-    stp: fieldOf(fields, 'stp'),
-    stpScope: fieldOf(fields, 'stp_scope'),
-    leaseId: fieldOf(fields, 'lease_id'),
-    ignored: ignoredInstructions(fields),
+    options: seldom.options,
+    ignored: seldom.ignored,
   }
 }
 
@@ -171,81 +168,93 @@ const LEASE_ID = new RegExp(LEASE_ID_PATTERN)
 export const isLeaseId = (value: unknown): value is string =>
   typeof value === 'string' && LEASE_ID.test(value)
 
-/** How an order may match and rest, besides its terms. Absent members: as usual. */
-export interface OrderControls {
-  readonly timeInForce?: TimeInForce
-  readonly postOnly?: PostOnly
-  readonly stp?: SelfTradePrevention
-  readonly stpScope?: 'owner'
-  readonly leaseId?: string
-}
-
 /** Those of an order that has none. */
-export const USUAL_CONTROLS: OrderControls = {}
+export const USUAL_OPTIONS: OrderOptions = {}
+const NO_OPTIONS: ReadOptions = { options: USUAL_OPTIONS }
 
-type Sent = Pick<OrderBody, 'timeInForce' | 'postOnly' | 'stp' | 'stpScope' | 'leaseId'>
+/** Whether the body states the option, whatever its value. */
+export const statesOption = ({ options }: OrderBody, name: OptionName): boolean =>
+  fieldOf(options, name) !== undefined
 
-/** Reads `time_in_force`, `post_only`, `stp`, `stp_scope` and `lease_id` as they came. */
-export function readControls(sent: Sent): Checked<OrderControls> {
-  const controls = readMatching(sent)
-  const { leaseId } = sent
-  if (leaseId === undefined || 'refusal' in controls) return controls
-  return isLeaseId(leaseId) ? { ...controls, leaseId } : { refusal: cancelsRefusals.leaseIdForm }
+/** The options of a body, up to the first that cannot be. */
+export interface ReadOptions {
+  readonly options: OrderOptions
+  /** Why the order cannot have the next one. */
+  readonly refusal?: Refusal
 }
 
-function readMatching(sent: Sent): Checked<OrderControls> {
-  const ofBook = readBookControls(sent)
-  if ('refusal' in ofBook || (sent.stp === undefined && sent.stpScope === undefined)) return ofBook
-  const ofOwn = readSelfTrade(sent)
-  return 'refusal' in ofOwn ? ofOwn : { ...ofBook, ...ofOwn }
+/** Reads the options of a body in their order. */
+export function readOptions(sent: JsonFields): ReadOptions {
+  if (sent === NO_FIELDS) return NO_OPTIONS
+  let read: Record<string, unknown> | undefined
+  let refusal: Refusal | undefined
+  for (const option of ORDER_OPTIONS) {
+    const value = fieldOf(sent, option.name)
+    if (value === undefined) continue
+    if (!isOption(option, value)) {
+      refusal = optionRefusals[option.name]
+      break
+    }
+    const kept = keptValue(option, value)
+    if (kept !== undefined) (read ??= {})[option.key] = kept
+  }
+  const options: OrderOptions = read ?? USUAL_OPTIONS
+  if (options.postOnly !== undefined && options.timeInForce !== undefined) {
+    return { options, refusal: controlRefusals.postOnlyImmediate }
+  }
+  return refusal === undefined ? { options } : { options, refusal }
 }
 
-function readBookControls({ timeInForce, postOnly }: Sent): Checked<OrderControls> {
-  if (timeInForce === undefined && postOnly === undefined) return USUAL_CONTROLS
-  const isImmediate = timeInForce === 'IOC' || timeInForce === 'FOK'
-  if (timeInForce !== undefined && timeInForce !== 'GTC' && !isImmediate) {
-    return { refusal: controlRefusals.timeInForce }
-  }
-  if (postOnly === undefined) return isImmediate ? { timeInForce } : USUAL_CONTROLS
-  if (postOnly !== 'reject' && postOnly !== 'slide') return { refusal: controlRefusals.postOnly }
-  return isImmediate ? { refusal: controlRefusals.postOnlyImmediate } : { postOnly }
+function isOption({ declared }: OrderOption, value: unknown): boolean {
+  if ('flag' in declared) return typeof value === 'boolean'
+  if ('lease' in declared) return isLeaseId(value)
+  return declared.choices.includes(value as string)
 }
 
-function readSelfTrade({ stp, stpScope }: Sent): Checked<OrderControls> {
-  const leaves = stp === 'cancel_oldest' || stp === 'cancel_both'
-  if (stp !== undefined && stp !== 'cancel_newest' && !leaves) {
-    return { refusal: controlRefusals.stp }
-  }
-  if (stpScope !== undefined && stpScope !== 'subaccount' && stpScope !== 'owner') {
-    return { refusal: controlRefusals.stpScope }
-  }
-  return { ...(leaves && { stp }), ...(stpScope === 'owner' && { stpScope }) }
+/** What an order keeps of a value; undefined where that is as usual. */
+function keptValue({ declared, kept }: OrderOption, value: unknown): unknown {
+  if ('flag' in declared) return value === true ? true : undefined
+  return 'lease' in declared || kept.includes(value as string) ? value : undefined
 }
 
 /** Fields that look like trading instructions but are not here: of other venues, or misspelt. */
 const NO_INSTRUCTIONS: ReadonlySet<string> = new Set([
   ...['type', 'order_type', 'orderType', 'ordType', 'exec_inst', 'execInst'],
-  ...['timeInForce', 'timeinforce', 'time_inforce', 'tif', 'TIF'],
-  ...['postOnly', 'postonly', 'post-only', 'maker_only', 'makerOnly'],
-  ...['reduceOnly', 'reduceonly', 'reduce-only', 'close_only', 'closeOnly', 'close_position'],
   ...['stop_price', 'stopPrice', 'trigger_price', 'triggerPrice', 'stop_loss', 'take_profit'],
   ...['iceberg', 'display_size', 'hidden', 'leverage'],
-  ...['self_trade_prevention', 'self_trade_prevention_mode', 'selfTradePreventionMode'],
-  ...['stp_mode', 'stpMode', 'stpScope', 'replaces_nonce', 'replaces_order_id'],
+  ...['replaces_nonce', 'replaces_order_id'],
+  ...ORDER_OPTIONS.flatMap(({ declared }) => declared.mistaken),
 ])
 
-/** The names of a body's fields that look like trading instructions and are ignored. `type: "limit"` is what every order is. */
-function ignoredInstructions(fields: JsonFields): readonly string[] {
-  let found: string[] | undefined
-  for (const name in fields) {
-    if (!NO_INSTRUCTIONS.has(name) || fieldOf(fields, name) === undefined) continue
-    if (isLimitType(fields[name])) continue
-    found ??= []
-    found.push(name)
-  }
-  return found ?? NONE
+/** What a name says that most bodies do not have. */
+const SELDOM: ReadonlyMap<string, 'option' | 'mistaken'> = new Map([
+  ...Array.from(NO_INSTRUCTIONS, (name) => [name, 'mistaken'] as const),
+  ...ORDER_OPTIONS.map(({ name }) => [name, 'option'] as const),
+])
+
+interface SeldomFields {
+  /** Names of fields that look like trading instructions and are ignored. `type: "limit"` is what every order is. */
+  readonly ignored: readonly string[]
+  /** The body where it may state an option; most state none. */
+  readonly options: JsonFields
 }
 
+/** Looks at each name once: to look for each option costs more. */
+function seldomFields(fields: JsonFields): SeldomFields {
+  let ignored: string[] | undefined
+  let options = NO_FIELDS
+  for (const name in fields) {
+    const kind = SELDOM.get(name)
+    if (kind === 'option') options = fields
+    if (kind !== 'mistaken' || fieldOf(fields, name) === undefined) continue
+    if (isLimitType(fields[name])) continue
+    ignored ??= []
+    ignored.push(name)
+  }
+  return { ignored: ignored ?? NONE, options }
+}
+
+const NO_FIELDS: JsonFields = {}
 const NONE: readonly string[] = []
 
 const isLimitType = (value: unknown): boolean =>

@@ -1,3 +1,4 @@
+import { ORDER_OPTIONS, type OptionName } from '../../interface/order-options.js'
 import { formatDecimal } from '../decimal.js'
 import {
   LEASE_MAX_SEC,
@@ -71,25 +72,13 @@ export const batchRefusals = {
   }),
 } as const satisfies Record<string, Refusal>
 
-/** Refusals of `time_in_force`, `post_only`, `stp` and `stp_scope`, and by the limits of a market. */
+/** Refusals by how an order may match and rest, and by the limits of a market. */
 export const controlRefusals = {
-  timeInForce: badRequest('invalid_time_in_force', 'time_in_force must be GTC, IOC or FOK', {
-    field: 'time_in_force',
-  }),
-  postOnly: badRequest('invalid_post_only', 'post_only must be "reject" or "slide"', {
-    field: 'post_only',
-  }),
   postOnlyImmediate: badRequest(
     'post_only_immediate',
     'post_only cannot be combined with time_in_force IOC or FOK',
     { field: 'post_only' },
   ),
-  stp: badRequest('invalid_stp', 'stp must be "cancel_newest", "cancel_oldest" or "cancel_both"', {
-    field: 'stp',
-  }),
-  stpScope: badRequest('invalid_stp_scope', 'stp_scope must be "subaccount" or "owner"', {
-    field: 'stp_scope',
-  }),
   /** Decided by the market. */
   postOnlyWouldCross: refuse(422)(
     'post_only_would_cross',
@@ -167,3 +156,11 @@ export const cancelsRefusals = {
   /** Of one order in the answer to a cancel of many. */
   otherOwner: refuse(403)('order_of_another_owner', 'the order belongs to another owner'),
 } as const satisfies Record<string, Refusal>
+
+/** Refusals of values that an option cannot have, by its name. */
+export const optionRefusals = Object.fromEntries(
+  ORDER_OPTIONS.map(({ name, declared: { must } }) => [
+    name,
+    badRequest(`invalid_${name}`, must, { field: name }),
+  ]),
+) as Readonly<Record<OptionName, Refusal>>

@@ -171,9 +171,6 @@ export const refusals = {
     { field: 'action_json.data.desiredAmount' },
   ),
 
-  reduceOnlyForm: badRequest('invalid_reduce_only', 'reduce_only must be a boolean', {
-    field: 'reduce_only',
-  }),
   reduceOnlyUnsupported: badRequest(
     'reduce_only_unsupported',
     'reduce_only is only supported for perp and future markets',

@@ -1,3 +1,4 @@
+import type { OrderOptions } from '../../interface/order-options.js'
 import type { Action, ActionJson, Address, TradeData } from '../action.js'
 import type { Market } from '../model/market.js'
 import { tradingOf } from '../contracts/registry.js'
@@ -11,13 +12,7 @@ import { type Checked, notAligned, refusals, wrongModule, type Refusal } from '.
 import { decodeTradeData, readAction, signedOrderText, type ReadAction } from './read-action.js'
 import { readOrderTerms, signedAmount, type OrderTerms } from './order-terms.js'
 import { findInstrument } from './find-market.js'
-import {
-  readControls,
-  readOrderBody,
-  USUAL_CONTROLS,
-  type OrderBody,
-  type OrderControls,
-} from './order-body.js'
+import { readOptions, readOrderBody, USUAL_OPTIONS, type OrderBody } from './order-body.js'
 import { ownTextsOf } from './signed-action.js'
 
 /** What the checks need to know besides the body. */
@@ -104,17 +99,16 @@ export function judgeOrder(
   if ('refusal' in decoded) return decoded
   const wrongWord = findWrongWord(market, fields, terms, decoded.data)
   if (wrongWord !== undefined) return { refusal: wrongWord }
-  const unaccepted = refuseByContract(market, fields.reduceOnly)
+  const { options, refusal } = readOptions(fields.options)
+  const unaccepted = refuseByContract(market, options) ?? refusal
   if (unaccepted !== undefined) return { refusal: unaccepted }
-  const controls = readControls(fields)
-  if ('refusal' in controls) return controls
   const dust = findDust(market, terms, decoded.data.limitPrice as PriceE18)
   if (dust !== undefined) return { refusal: dust }
 
   const limitPrice = decoded.data.limitPrice as PriceE18
   const expirySec = expiry.value
   const { nowMs } = context
-  const checked = { terms, signed, controls, limitPrice, expirySec, nowMs }
+  const checked = { terms, signed, options, limitPrice, expirySec, nowMs }
   const order = buildOrder(market, fields, checked)
   return { order, market, action }
 }
@@ -188,8 +182,7 @@ const texts = (expected: bigint, signed: bigint) => ({
 })
 
 /** Checks what only some contract types accept, in the order of ORD-027. */
-function refuseByContract(market: Market, reduceOnly: unknown): Refusal | undefined {
-  if (reduceOnly !== undefined && typeof reduceOnly !== 'boolean') return refusals.reduceOnlyForm
+function refuseByContract(market: Market, { reduceOnly }: OrderOptions): Refusal | undefined {
   const stated = { reduceOnly: reduceOnly === true }
   for (const check of tradingOf(market).restChecks) {
     const refusal = check(market, stated)
@@ -212,7 +205,7 @@ function findDust(market: Market, terms: OrderTerms, limit: PriceE18): Refusal |
 interface CheckedTerms {
   readonly terms: OrderTerms
   readonly signed: ReadAction
-  readonly controls: OrderControls
+  readonly options: OrderOptions
   readonly limitPrice: PriceE18
   readonly expirySec: number
   readonly nowMs: number
@@ -249,21 +242,19 @@ function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): U
   }
   const ownTexts = ownTextsOf(checked.signed)
   const warnings = warningsOf(market, fields, checked)
-  const { controls } = checked
+  const { options } = checked
   if (terms.uiIntent !== undefined) order.uiIntent = terms.uiIntent
   if (ownTexts !== undefined) order.ownTexts = ownTexts
-  if (fields.reduceOnly === true) order.reduceOnly = true
-  if (controls !== USUAL_CONTROLS) Object.assign(order, controls)
+  if (options !== USUAL_OPTIONS) Object.assign(order, options)
   if (warnings.length > 0) order.warnings = warnings
   return order
 }
 
 /** Fields that most orders do not have. */
-interface Seldom extends OrderControls {
+interface Seldom {
   uiIntent?: UiIntent
   ownTexts?: Partial<ActionJson>
   warnings?: readonly string[]
-  reduceOnly?: true
 }
 
 /**

@@ -1,6 +1,13 @@
+import type { OrderOptions } from '../../interface/order-options.js'
 import type { HoldReason } from '../../interface/reasons.js'
 import type { ActionJson, Address, Hex } from '../action.js'
 import type { AmountE18, FeePerUnitE18, PriceE18 } from '../money.js'
+
+export {
+  ORDER_OPTIONS,
+  type OrderOption,
+  type OrderOptions,
+} from '../../interface/order-options.js'
 
 export type Side = 'buy' | 'sell'
 export type OrderStatus = 'active' | 'matching' | 'filled' | 'cancelled' | 'expired'
@@ -12,18 +19,15 @@ export interface UiIntent {
   readonly size: string
 }
 
-/** `IOC`: what does not match at once is cancelled. `FOK`: it matches whole at once, or is cancelled. */
-export type TimeInForce = 'IOC' | 'FOK'
-/** What becomes of an order that may not take and would: it is refused, or booked one tick behind the other side. */
-export type PostOnly = 'reject' | 'slide'
-/** Which order leaves, where the coming one meets an own order: the resting one, or both. Absent: the coming one. */
-export type SelfTradePrevention = 'cancel_oldest' | 'cancel_both'
+export type TimeInForce = NonNullable<OrderOptions['timeInForce']>
+export type PostOnly = NonNullable<OrderOptions['postOnly']>
+export type SelfTradePrevention = NonNullable<OrderOptions['stp']>
 
 /**
  * What a trader signed and the venue accepted. It never changes; progress is kept apart from it. The signed action is not here:
- * it follows from these terms and the market (core/entry/signed-action.ts).
+ * it follows from these terms and the market (core/entry/signed-action.ts). Options are declared in interface/order-options.ts.
  */
-export interface Order {
+export interface Order extends OrderOptions {
   readonly orderId: string
   readonly market: string
   readonly owner: Address
@@ -40,24 +44,12 @@ export interface Order {
   readonly goodUntilSec: number
   /** Present when the order was entered with `order_entry_spec`. */
   readonly uiIntent?: UiIntent
-  /** Present when fills may only shrink the account's position. */
-  readonly reduceOnly?: true
-  /** Absent: it may rest until it expires (GTC). */
-  readonly timeInForce?: TimeInForce
-  /** Present when it may never take. */
-  readonly postOnly?: PostOnly
   /** What was signed as limit, where the market has booked the order at another `limitPrice`. */
   readonly signedLimitPrice?: PriceE18
-  /** Absent: the coming order leaves, `cancel_newest`. */
-  readonly stp?: SelfTradePrevention
-  /** Orders of all its owner's subaccounts are its own; absent: those of its subaccount. */
-  readonly stpScope?: 'owner'
   /** What was signed as amount, where the order was reduced to another `desiredAmount`. */
   readonly signedDesiredAmount?: AmountE18
   /** Id of the order that it has replaced, whose settled and matched amounts `initialFilled` counts. */
   readonly replaces?: string
-  /** The lease with which it ends: cancelled when the socket that holds the lease is gone. */
-  readonly leaseId?: string
   /** `unchecked`: the chain could not be asked, so the order rests hidden until it has been (AUT-011). */
   readonly signatureStatus: 'checked' | 'unchecked'
   /** Who signed: the owner, or a session key of the owner. */

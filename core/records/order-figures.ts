@@ -5,6 +5,23 @@ import type { AmountE18 } from '../money.js'
 /** Shared, because most orders have no fill. */
 const NO_FILL = { fee_paid: '0' } as const
 
+/** The sums where they are those of own fills that amount to `filled`; undefined where there are none, or not all are known. */
+export const countedSums = (
+  filled: AmountE18,
+  sums: OrderSums | undefined,
+): OrderSums | undefined => (filled !== 0n && sums?.amount === filled ? sums : undefined)
+
+/** `average_price`: rounded half up at 18 decimals. */
+export const averageText = (sums: OrderSums | undefined): string | undefined =>
+  sums === undefined ? undefined : formatDecimal(averagePrice(sums), 18)
+
+/** `fee_paid`: `0` without fills, undefined where not all of them are known. */
+export function feePaidText(filled: AmountE18, sums: OrderSums | undefined): string | undefined {
+  if (filled === 0n) return NO_FILL.fee_paid
+  const counted = countedSums(filled, sums)
+  return counted === undefined ? undefined : formatDecimal(counted.fee, 18)
+}
+
 /**
  * The figures of an order's own fills, which amount to `filled`: of none the fee alone. Empty where `sums` are those of other
  * fills, or absent.
@@ -14,17 +31,11 @@ export function figuresRecord(
   sums: OrderSums | undefined,
 ): Readonly<Partial<Record<'filled_quote' | 'average_price' | 'fee_paid', string>>> {
   if (filled === 0n) return NO_FILL
-  if (sums?.amount !== filled) return {}
+  const counted = countedSums(filled, sums)
+  if (counted === undefined) return {}
   return {
-    filled_quote: formatDecimal(sums.quote, 18),
-    average_price: formatDecimal(averagePrice(sums), 18),
-    fee_paid: formatDecimal(sums.fee, 18),
+    filled_quote: formatDecimal(counted.quote, 18),
+    average_price: formatDecimal(averagePrice(counted), 18),
+    fee_paid: formatDecimal(counted.fee, 18),
   }
-}
-
-/** The same as members of a JSON object, each with the comma that parts it from the next. */
-export function figureMembers(filled: AmountE18, sums: OrderSums | undefined): string {
-  const { filled_quote: quote, average_price: price, fee_paid: fee } = figuresRecord(filled, sums)
-  const traded = quote === undefined ? '' : `"filled_quote":"${quote}","average_price":"${price}",`
-  return fee === undefined ? '' : `${traded}"fee_paid":"${fee}",`
 }

@@ -1,27 +1,18 @@
 import type { OwnAccount } from '../../interface/explanation.js'
-import type { ActionJson } from '../action.js'
-import type { Market } from '../model/market.js'
+import type { MarketFields } from '../../interface/market.js'
+import type { ActionJson, OrderRecord, SpotContract } from '../../interface/order.js'
+import { ORDER_OPTIONS, type KeptOption, type OptionName } from '../../interface/order-options.js'
 import { inTraderTerms, spotContract } from '../contracts/translation.js'
 import { formatDecimal } from '../decimal.js'
-import type { Order, OrderProgress, UiIntent } from '../model/order.js'
 import { isFinal, ownFilled, type OrderSums } from '../engine/order-sums.js'
 import { actionJsonOf } from '../entry/signed-action.js'
-import { jsonText } from '../json.js'
+import type { Market } from '../model/market.js'
 import type { FillEvent } from '../model/match.js'
+import type { Order, OrderProgress, UiIntent } from '../model/order.js'
 import { isoTime } from '../time.js'
+import { membersFrom, objectWriter, type Members, type OptionalMember } from './json-members.js'
 import { marketEntry, marketFields, type ShownOfMarket } from './market-entry.js'
-import { figureMembers } from './order-figures.js'
-
-/** Members of a JSON object, each with the comma that parts it from the next. */
-type Members = string
-
-/**
- * The order record with its additive fields (`open_amount`, `pending_amount`, ...) as JSON text. Written by
- * hand: V8 takes several times as long to build such an object and to turn it into text.
- */
-export function orderRecordJson(market: Market, { order, progress, sums }: ShownOrder): string {
-  return `{${recordMembers(market, order, progress, sums)}${signedMembers(market, order)}}`
-}
+import { averageText, countedSums, feePaidText } from './order-figures.js'
 
 /** An order as a record shows it. Sums of fills that are not known are left out. */
 export interface ShownOrder {
@@ -31,6 +22,171 @@ export interface ShownOrder {
   readonly sums?: OrderSums | undefined
 }
 
+const { quoted, escaped, bare, written, ofMarket, ifAny } = membersFrom<ShownOrder, Market>()
+
+/** The last amount and its text: most amounts of an order are the one that it asks for. */
+let lastAmount = 0n
+let lastText = '0'
+
+function amountText(amount: bigint): string {
+  if (amount === 0n) return '0'
+  if (amount !== lastAmount) {
+    lastText = formatDecimal(amount, 18)
+    lastAmount = amount
+  }
+  return lastText
+}
+
+const textIfAny = (value: bigint | undefined): string | undefined =>
+  value === undefined ? undefined : formatDecimal(value, 18)
+
+/** Its sums, where they are those of the fills that it shows. */
+const countedOf = ({ order, progress, sums }: ShownOrder): OrderSums | undefined =>
+  countedSums(ownFilled(order, progress), sums)
+
+type OptionMembers = {
+  readonly [Name in OptionName]: OptionalMember<KeptOption<Name>, ShownOrder, Market>
+}
+
+/** Each in its own form: a word and `true` need no escape. */
+const optionMembers = Object.fromEntries(
+  ORDER_OPTIONS.map(({ name, key, declared }) => {
+    const write =
+      'flag' in declared ? ifAny.bare : 'lease' in declared ? ifAny.escaped : ifAny.quoted
+    return [name, write(({ order }) => order[key])]
+  }),
+) as unknown as OptionMembers
+
+/** The signed action in its canonical texts, which are digits and hex. */
+const ofAction = membersFrom<ActionJson>()
+const canonicalActionJson = objectWriter<ActionJson, ActionJson>({
+  subaccount_id: ofAction.quoted((action) => action.subaccount_id),
+  nonce: ofAction.quoted((action) => action.nonce),
+  module: ofAction.quoted((action) => action.module),
+  data: ofAction.quoted((action) => action.data),
+  expiry: ofAction.quoted((action) => action.expiry),
+  owner: ofAction.quoted((action) => action.owner),
+  signer: ofAction.quoted((action) => action.signer),
+})
+
+/** The order in trader terms; texts of a sent intent are the client's. */
+const ofTerms = membersFrom<SpotContract>()
+const ofIntent = membersFrom<SpotContract['ui_intent']>()
+const ofEngine = membersFrom<SpotContract['engine_order']>()
+const ofDelta = membersFrom<SpotContract['balance_delta']>()
+const spotContractJson = objectWriter<SpotContract, SpotContract>({
+  spec: ofTerms.escaped((terms) => terms.spec),
+  ui_intent: ofTerms.written(
+    (terms) => terms.ui_intent,
+    objectWriter<SpotContract['ui_intent'], SpotContract['ui_intent']>({
+      side: ofIntent.quoted((intent) => intent.side),
+      price: ofIntent.escaped((intent) => intent.price),
+      size: ofIntent.escaped((intent) => intent.size),
+    }),
+  ),
+  engine_order: ofTerms.written(
+    (terms) => terms.engine_order,
+    objectWriter<SpotContract['engine_order'], SpotContract['engine_order']>({
+      side: ofEngine.quoted((engine) => engine.side),
+      price: ofEngine.quoted((engine) => engine.price),
+      amount: ofEngine.quoted((engine) => engine.amount),
+    }),
+  ),
+  balance_delta: ofTerms.written(
+    (terms) => terms.balance_delta,
+    objectWriter<SpotContract['balance_delta'], SpotContract['balance_delta']>({
+      usdc: ofDelta.quoted((moved) => moved.usdc),
+      cngn: ofDelta.quoted((moved) => moved.cngn),
+    }),
+  ),
+})
+
+/** What the record repeats of its market. */
+type MarketMembers = MarketFields & Pick<OrderRecord, 'asset_address' | 'sub_id'>
+
+const marketMembers = (market: Market): MarketMembers => ({
+  asset_address: market.assetAddress,
+  sub_id: String(market.subId),
+  ...marketFields(market),
+})
+
+/**
+ * The order record with its additive fields (`open_amount`, `pending_amount`, ...), in the order in which it is written.
+ */
+const ORDER_MEMBERS: Members<OrderRecord, ShownOrder, Market> = {
+  order_id: escaped(({ order }) => order.orderId),
+  owner_address: quoted(({ order }) => order.owner),
+  subaccount_id: quoted(({ order }) => `${order.subaccountId}`),
+  nonce: quoted(({ order }) => `${order.nonce}`),
+  side: quoted(({ order }) => order.side),
+  desired_amount: quoted(({ order }) => amountText(order.desiredAmount)),
+  limit_price: quoted(({ order }) => formatDecimal(order.limitPrice, 18)),
+  signature_status: quoted(({ order }) => order.signatureStatus),
+  ...optionMembers,
+  signed_limit_price: ifAny.quoted(({ order }) => textIfAny(order.signedLimitPrice)),
+  signed_desired_amount: ifAny.quoted(({ order }) => textIfAny(order.signedDesiredAmount)),
+  replaces_order_id: ifAny.escaped(({ order }) => order.replaces),
+  status: quoted(({ progress }) => progress.status),
+  final: bare(({ progress }) => isFinal(progress)),
+  filled_amount: quoted(({ order, progress }) => amountText(ownFilled(order, progress))),
+  inherited_filled_amount: quoted(({ order }) => amountText(order.initialFilled)),
+  pending_amount: quoted(({ progress }) => amountText(progress.pending)),
+  open_amount: quoted(({ progress }) => amountText(progress.open)),
+  remaining_amount: quoted(({ order, progress }) =>
+    amountText(order.desiredAmount - progress.filled),
+  ),
+  created_at: quoted(({ progress }) => isoTime(progress.createdAtMs)),
+  updated_at: quoted(({ progress }) => isoTime(progress.updatedAtMs)),
+  held_reason: ifAny.quoted(({ progress }) => progress.heldReason),
+  cancel_reason: ifAny.escaped(({ progress }) => progress.cancelReason),
+  cancelled_at: ifAny.quoted(({ progress: { cancelledAtMs } }) =>
+    cancelledAtMs === undefined ? undefined : isoTime(cancelledAtMs),
+  ),
+  filled_quote: ifAny.quoted((shown) => textIfAny(countedOf(shown)?.quote)),
+  average_price: ifAny.quoted((shown) => averageText(countedOf(shown))),
+  fee_paid: ifAny.quoted(({ order, progress, sums }) =>
+    feePaidText(ownFilled(order, progress), sums),
+  ),
+  ...ofMarket<MarketMembers>(
+    {
+      asset_address: true,
+      sub_id: true,
+      market: true,
+      contract_type: true,
+      settlement_type: true,
+      base_asset_symbol: true,
+      quote_asset_symbol: true,
+      display_name: true,
+      display_label: true,
+      tick_size: true,
+      price_semantics: true,
+      display_semantics: true,
+    },
+    marketMembers,
+  ),
+  spot_contract: ifAny.written(presentedTerms, (terms) => spotContractJson(terms)),
+  signer_address: quoted(({ order }) => order.signer),
+  recipient_id: quoted(({ order }) => `${order.subaccountId}`),
+  worst_fee: quoted(({ order }) => `${order.worstFee}`),
+  expiry: bare(({ order }) => order.expirySec),
+  action_json: written(
+    ({ order }, market) => actionJsonOf(market, order),
+    (action, { order }) =>
+      order.ownTexts === undefined ? canonicalActionJson(action) : JSON.stringify(action),
+  ),
+  signature: quoted(({ order }) => order.signature),
+  warnings: ifAny.written(
+    ({ order }) => order.warnings,
+    (warnings) => JSON.stringify(warnings),
+  ),
+}
+
+const orderJson = objectWriter<OrderRecord, ShownOrder, Market>(ORDER_MEMBERS)
+
+/** The order record as JSON text. */
+export const orderRecordJson = (market: Market, shown: ShownOrder): string =>
+  orderJson(shown, market)
+
 /** The body of `GET /v1/orders/{order_id}`: the record flat, and once more as `order` (ORD-078). */
 export function orderLookupJson(market: Market, shown: ShownOrder): string {
   const record = orderRecordJson(market, shown)
@@ -38,98 +194,9 @@ export function orderLookupJson(market: Market, shown: ShownOrder): string {
   return `{${reason}"order":${record},${record.slice(1)}`
 }
 
-/** What was signed, and by whom. */
-function signedMembers(market: Market, order: Order): Members {
-  const { signer, subaccountId, worstFee, expirySec, signature, warnings } = order
-  const action = actionJsonOf(market, order)
-  // The canonical texts are digits and hex, which need no escape.
-  const actionText = order.ownTexts === undefined ? plainAction(action) : JSON.stringify(action)
-  const warned = warnings === undefined ? '' : `,"warnings":${JSON.stringify(warnings)}`
-  return `"signer_address":"${signer}","recipient_id":"${subaccountId}","worst_fee":"${worstFee}","expiry":${expirySec},"action_json":${actionText},"signature":"${signature}"${warned}`
-}
-
-const plainAction = (action: ActionJson): string =>
-  `{"subaccount_id":"${action.subaccount_id}","nonce":"${action.nonce}","module":"${action.module}","data":"${action.data}","expiry":"${action.expiry}","owner":"${action.owner}","signer":"${action.signer}"}`
-
-function recordMembers(
-  market: Market,
-  order: Order,
-  progress: OrderProgress,
-  sums: OrderSums | undefined,
-): Members {
-  const desired = formatDecimal(order.desiredAmount, 18)
-  const limit = formatDecimal(order.limitPrice, 18)
-  const terms = `"order_id":${jsonText(order.orderId)},"owner_address":"${order.owner}","subaccount_id":"${order.subaccountId}","nonce":"${order.nonce}","side":"${order.side}","desired_amount":"${desired}","limit_price":"${limit}","signature_status":"${order.signatureStatus}",`
-  const reduces = order.reduceOnly === true ? '"reduce_only":true,' : ''
-  return `${terms}${reduces}${controlMembers(order)}${progressMembers(order, progress, desired)}${figureMembers(ownFilled(order, progress), sums)}${marketMembers(market)}${presentedTerms(market, order)}`
-}
-
-/** Usually empty. */
-function controlMembers(order: Order): Members {
-  const { timeInForce, postOnly, stp, stpScope, leaseId } = order
-  const inForce = timeInForce === undefined ? '' : `"time_in_force":"${timeInForce}",`
-  const only = postOnly === undefined ? '' : `"post_only":"${postOnly}",`
-  const own = stp === undefined ? '' : `"stp":"${stp}",`
-  const scope = stpScope === undefined ? '' : `"stp_scope":"${stpScope}",`
-  const lease = leaseId === undefined ? '' : `"lease_id":${jsonText(leaseId)},`
-  return inForce + only + own + scope + lease + originMembers(order)
-}
-
-/** What was signed where it is not what stands, and what the order has replaced. Usually empty. */
-function originMembers({ signedLimitPrice, signedDesiredAmount, replaces }: Order): Members {
-  const price =
-    signedLimitPrice === undefined
-      ? ''
-      : `"signed_limit_price":"${formatDecimal(signedLimitPrice, 18)}",`
-  const amount =
-    signedDesiredAmount === undefined
-      ? ''
-      : `"signed_desired_amount":"${formatDecimal(signedDesiredAmount, 18)}",`
-  const before = replaces === undefined ? '' : `"replaces_order_id":${jsonText(replaces)},`
-  return price + amount + before
-}
-
-function progressMembers(order: Order, progress: OrderProgress, desired: string): Members {
-  const { filled, createdAtMs, updatedAtMs } = progress
-  // Most amounts are zero or the whole order.
-  const amount = (value: bigint): string =>
-    value === order.desiredAmount ? desired : formatDecimal(value, 18)
-  const createdAt = isoTime(createdAtMs)
-  const updatedAt = updatedAtMs === createdAtMs ? createdAt : isoTime(updatedAtMs)
-  const remaining = amount(order.desiredAmount - filled)
-  const inherited = amount(order.initialFilled)
-  return `"status":"${progress.status}","final":${isFinal(progress)},"filled_amount":"${amount(ownFilled(order, progress))}","inherited_filled_amount":"${inherited}","pending_amount":"${amount(progress.pending)}","open_amount":"${amount(progress.open)}","remaining_amount":"${remaining}","created_at":"${createdAt}","updated_at":"${updatedAt}",${reasonMembers(progress)}`
-}
-
-/** Usually empty. */
-function reasonMembers({ heldReason, cancelReason, cancelledAtMs }: OrderProgress): Members {
-  const held = heldReason === undefined ? '' : `"held_reason":"${heldReason}",`
-  const reason = cancelReason === undefined ? '' : `"cancel_reason":${jsonText(cancelReason)},`
-  const at = cancelledAtMs === undefined ? '' : `"cancelled_at":"${isoTime(cancelledAtMs)}",`
-  return held + reason + at
-}
-
-const membersOfMarkets = new WeakMap<Market, Members>()
-
-/** Equal for every order of a market, so it is written once. */
-function marketMembers(market: Market): Members {
-  const known = membersOfMarkets.get(market)
-  if (known !== undefined) return known
-  const instrument = { asset_address: market.assetAddress, sub_id: String(market.subId) }
-  const members = `${JSON.stringify({ ...instrument, ...marketFields(market) }).slice(1, -1)},`
-  membersOfMarkets.set(market, members)
-  return members
-}
-
-function presentedTerms(market: Market, order: Order): Members {
-  const contract = spotContract(
-    market,
-    { side: order.side, price: order.limitPrice, amount: order.desiredAmount },
-    standingIntent(market, order),
-  )
-  if (contract === undefined) return ''
-  const { spec, ui_intent: intent, engine_order: engine, balance_delta: delta } = contract
-  return `"spot_contract":{"spec":${jsonText(spec)},"ui_intent":{"side":"${intent.side}","price":${jsonText(intent.price)},"size":${jsonText(intent.size)}},"engine_order":{"side":"${engine.side}","price":"${engine.price}","amount":"${engine.amount}"},"balance_delta":{"usdc":"${delta.usdc}","cngn":"${delta.cngn}"}},`
+function presentedTerms({ order }: ShownOrder, market: Market): SpotContract | undefined {
+  const { side, limitPrice: price, desiredAmount: amount } = order
+  return spotContract(market, { side, price, amount }, standingIntent(market, order))
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   cancelsRefusals,
   changeRefusals,
   controlRefusals,
+  optionRefusals,
 } from '../../core/entry/order-refusals.js'
 import {
   readCancel,
@@ -209,7 +210,7 @@ describe('the table of refusals', () => {
     const fixed = [
       ...[refusals, controlRefusals, marketRefusals, readRefusals, transferRefusals, indexRefusals],
       ...[changeRefusals, batchRefusals],
-      ...[cancelsRefusals, demoRefusals],
+      ...[cancelsRefusals, demoRefusals, optionRefusals],
     ].flatMap((of) => Object.values(of))
     const known = new Set(table.map(({ code, error }) => `${code}: ${error}`))
     const missing = fixed.filter(({ code, message }) => !known.has(`${code}: ${message}`))
@@ -255,7 +256,14 @@ describe('the table of refusals', () => {
 
   it('gives no code to two fixed texts (ORD-032)', () => {
     const ofOrderEntry = [refusals, controlRefusals, changeRefusals, batchRefusals]
-    const codes = [...ofOrderEntry, marketRefusals, readRefusals, indexRefusals, demoRefusals]
+    const codes = [
+      ...ofOrderEntry,
+      optionRefusals,
+      marketRefusals,
+      readRefusals,
+      indexRefusals,
+      demoRefusals,
+    ]
       .flatMap((of) => Object.values(of))
       .map((it) => it.code)
     expect(new Set(codes).size).to.equal(codes.length)

@@ -14,7 +14,7 @@ import { addressOfPublicKey, bytesToHex, hexToBytes } from '../../chain/signing/
 import type { Action, Address, Hex } from '../../core/action.js'
 import { formatDecimal } from '../../core/decimal.js'
 import type { Side } from '../../core/model/order.js'
-import type { OrderControls } from '../../core/entry/order-body.js'
+import type { OrderOptions } from '../../core/model/order.js'
 import { encodeTradeData } from '../../core/entry/read-action.js'
 import { E18 } from '../../core/money.js'
 import type { MemoryBus } from '../../runtime/bus/memory-bus.js'
@@ -106,7 +106,7 @@ const BY_THE_BOOK: ReadonlySet<string> = new Set(['post_only_would_cross', 'open
 const NOT_ANSWERED = { accepted: false, refused: false }
 
 /** Of every twenty-three orders eight have controls. */
-const CONTROLS: readonly OrderControls[] = [
+const CONTROLS: readonly OrderOptions[] = [
   { timeInForce: 'IOC' },
   { timeInForce: 'FOK' },
   { postOnly: 'reject' },
@@ -215,7 +215,7 @@ export function createTraders(options: TradersOptions): Traders {
   })
 
   /** Of every four orders of an owner with a lease one names it. */
-  const leaseOf = ({ owner }: Trader, { market }: Market): OrderControls => {
+  const leaseOf = ({ owner }: Trader, { market }: Market): OrderOptions => {
     const leaseId = sent.length % 4 === 0 ? mass.leaseOf(owner, market) : undefined
     return leaseId === undefined ? {} : { leaseId }
   }
@@ -309,7 +309,7 @@ interface Terms {
   readonly expirySec: number
   readonly forged: boolean
   readonly reduceOnly: boolean
-  readonly controls: OrderControls
+  readonly controls: OrderOptions
   readonly account: bigint
   readonly price: bigint
   readonly amount: bigint

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Address } from '../../core/action.js'
 import { createSettlementTrail } from '../../core/engine/settlement-trail.js'
-import type { OrderControls } from '../../core/entry/order-body.js'
+import type { OrderOptions } from '../../core/model/order.js'
 import type { Change } from '../../core/model/change.js'
 import type { Command, MarketCommand, SettlementOutcome } from '../../core/model/command.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../core/money.js'
@@ -18,7 +18,7 @@ export type MarketAct =
       readonly trader: number
       readonly livesSec: number
       readonly unchecked: boolean
-      readonly controls?: OrderControls
+      readonly controls?: OrderOptions
       /** Picks the order that it replaces. */
       readonly replaces?: number | undefined
       /** 1 or 2 for a lease; others: none. */
@@ -67,21 +67,21 @@ export type MarketAct =
       readonly takerFeeBps: number
     }
 
-const bookControls: fc.Arbitrary<OrderControls> = fc.constantFrom<OrderControls[]>(
-  ...Array<OrderControls>(8).fill({}),
+const bookControls: fc.Arbitrary<OrderOptions> = fc.constantFrom<OrderOptions[]>(
+  ...Array<OrderOptions>(8).fill({}),
   ...([{ timeInForce: 'IOC' }, { timeInForce: 'FOK' }] as const),
   ...([{ postOnly: 'reject' }, { postOnly: 'slide' }] as const),
 )
 
 /** All test orders are of one owner: one with his scope meets none that is not his. */
-const ownControls: fc.Arbitrary<OrderControls> = fc.constantFrom<OrderControls[]>(
-  ...Array<OrderControls>(16).fill({}),
+const ownControls: fc.Arbitrary<OrderOptions> = fc.constantFrom<OrderOptions[]>(
+  ...Array<OrderOptions>(16).fill({}),
   ...([{ stp: 'cancel_oldest' }, { stp: 'cancel_oldest' }, { stp: 'cancel_both' }] as const),
   ...([{ stpScope: 'owner' }, { stpScope: 'owner', stp: 'cancel_oldest' }] as const),
 )
 
 /** Mostly none. */
-export const anyControls: fc.Arbitrary<OrderControls> = fc
+export const anyControls: fc.Arbitrary<OrderOptions> = fc
   .tuple(bookControls, ownControls)
   .map(([ofBook, ofOwn]) => ({ ...ofBook, ...ofOwn }))
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { hideFuture, hideFutureAccount } from '../../../core/contracts/future-facts.js'
 import { hidePerpetual, hidePerpetualAccount } from '../../../core/contracts/perpetual-facts.js'
-import type { OrderControls } from '../../../core/entry/order-body.js'
+import type { OrderOptions } from '../../../core/model/order.js'
 import type { AccountFacts, MarketFacts } from '../../../core/model/observation.js'
 import { amountE18, E18, priceE18, type PriceE18 } from '../../../core/money.js'
 import { rarely } from '../../support/arbitrary-values.js'
@@ -23,7 +23,7 @@ export type MarginAct =
       readonly livesSec: number
       readonly unchecked: boolean
       readonly reduceOnly: boolean
-      readonly controls: OrderControls
+      readonly controls: OrderOptions
       /** Picks the order that it replaces. */
       readonly replaces: number | undefined
       /** What intake read of its account, if it did. */
