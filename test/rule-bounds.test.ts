@@ -118,6 +118,7 @@ const BOUNDS: readonly (readonly [id: string, ...numbers: (number | bigint)[]])[
   ['OPE-026', MAX_IN_FLIGHT],
   ['OPE-028', engine.ACCOUNTS_IDLE_MAX],
   ['OPE-029', SERVER_LIMITS.maxConnections, SERVER_LIMITS.maxConnectionsPerAddress],
+  ['OPE-054', engine.FACTS_REPEATED_MS / SECOND_MS, engine.FACTS_SPARE_MS / SECOND_MS],
   ['OPE-034', LANE_POLICY.stuckMs / SECOND_MS],
 ]
 

@@ -20,6 +20,8 @@ export interface AccountWatch {
   size(): number
   /** Live orders. */
   orders(): number
+  /** Whether the market knows no order: none is live, and of none a match awaits settlement. */
+  isIdle(): boolean
 }
 
 /**
@@ -32,6 +34,8 @@ export function createAccountWatch(idleMax = IDLE_ACCOUNTS_MAX): AccountWatch {
   const idle = new Set<bigint>()
   const placed = new Set<bigint>()
   const fills = new Set<Hex>()
+  /** Orders that have ended while a match of theirs awaits settlement. */
+  const settling = new Set<string>()
 
   const place = (orderId: string, account: bigint): void => {
     accountOfOrder.set(orderId, account)
@@ -52,8 +56,11 @@ export function createAccountWatch(idleMax = IDLE_ACCOUNTS_MAX): AccountWatch {
   const fold = (change: Change): void => {
     if (change.kind === 'OrderPlaced') place(change.orderId, change.order.subaccountId)
     if (change.kind === 'OrderFilled') addBounded(fills, change.fill.txHash, FILLS_MAX)
+    const isLive = change.status === 'active' || change.status === 'matching'
     // An ended order may still have a match pending; its account stays watched for a while.
-    if (change.status !== 'active' && change.status !== 'matching') drop(change.orderId)
+    if (!isLive) drop(change.orderId)
+    if (!isLive && change.pending > 0n) settling.add(change.orderId)
+    else settling.delete(change.orderId)
   }
   return {
     apply: ({ changes }) => changes.forEach(fold),
@@ -66,6 +73,7 @@ export function createAccountWatch(idleMax = IDLE_ACCOUNTS_MAX): AccountWatch {
     hasFill: (txHash) => fills.has(txHash),
     size: () => liveOrders.size + idle.size,
     orders: () => accountOfOrder.size,
+    isIdle: () => accountOfOrder.size === 0 && settling.size === 0,
   }
 }
 

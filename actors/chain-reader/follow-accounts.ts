@@ -78,9 +78,11 @@ export interface FollowedMarket {
   readonly wire: Pick<ContractWire, 'accountFacts'>
 }
 
-/** The facts of a market, observed and published in each round, also unchanged: their age counts. */
+/** The facts of a market, observed in each round and published also unchanged, where their age counts. */
 export interface FollowedFacts {
   readonly observe: (head: ChainHead, readAtMs: number) => Promise<MarketObservation>
+  /** Whether what was observed belongs into the log. Rejects as `publish` does. */
+  readonly isDue: (observation: MarketObservation) => Promise<boolean>
   readonly publish: PublishFacts['market']
   /** Whether every account is to be read again after these facts. */
   readonly outdate: (before: MarketFacts, now: MarketFacts) => boolean
@@ -135,7 +137,7 @@ interface Followed extends Omit<FollowedMarket, 'closeOuts'> {
   readonly due: Map<bigint, Due>
   /** Accounts to read in every block, the one that was read longest ago first. */
   readonly priced: Set<bigint>
-  /** The last published facts of the market. */
+  /** The last observed facts of the market, as its log has them. */
   seen: MarketFacts | undefined
 }
 
@@ -329,7 +331,7 @@ async function publishMarket(market: Followed, head: ChainHead, readAtMs: number
   const { facts, seen, due, watch } = market
   if (facts === undefined) return
   const observation = await facts.observe(head, readAtMs)
-  await facts.publish(observation)
+  if (await facts.isDue(observation)) await facts.publish(observation)
   market.seen = observation.facts
   if (seen === undefined || !facts.outdate(seen, observation.facts)) return
   for (const subaccountId of watch.accounts()) due.set(subaccountId, { kind: 'now' })

@@ -7,10 +7,10 @@ import type { CloseOutsRead, CloseOutSpan } from '../../chain/contracts/read-clo
 import type { ReadLiquidations } from '../../chain/contracts/read-liquidations.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
 import type { ChainHead } from '../../chain/reads/blocks.js'
-import { ChainUnreachable } from '../../chain/reads/client.js'
 import { assert } from '../../core/assert.js'
 import type { Market } from '../../core/model/market.js'
 import { tradingOf } from '../../core/contracts/registry.js'
+import { isObservationDue } from '../../core/engine/facts-due.js'
 import { createNumbering, termOf, type Numbering } from '../../core/model/command.js'
 import { ACCOUNTS_IDLE_MAX } from '../../core/model/limits.js'
 import type { MarketObservation, AccountObservation } from '../../core/model/observation.js'
@@ -24,22 +24,13 @@ import { createMissingLogs, joinMarketLog, LogMissing } from '../../runtime/bus/
 import type { Logger } from '../../runtime/process/log.js'
 import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
 import { createAccountWatch, IDLE_ACCOUNTS_MAX, type AccountWatch } from './account-watch.js'
-import {
-  createAccountFollower,
-  type AccountFollower,
-  type ChainSource,
-  type FollowedMarket,
-  type Round,
-} from './follow-accounts.js'
+import { createAccountFollower, type ChainSource, type FollowedMarket } from './follow-accounts.js'
 import { openLiquidations } from './follow-liquidations.js'
 import { openFacts, type PublishFacts } from './publish-facts.js'
+import { createQuietMarket, type FollowedOrders, type QuietMarketOptions } from './quiet-market.js'
+import { POLL_MS, repeatRounds, SILENCE_MS, type LastRound } from './rounds.js'
 import { openLastNumbers, PROCESS_NAME } from './stand-by.js'
 import { createClockTeller, skewInWords, type ClockTeller } from './tell-clock.js'
-
-/** Not ready when no block was processed for longer than this. */
-export const SILENCE_MS = 10_000
-/** Half of the chain's block time. */
-const POLL_MS = 1_000
 
 export interface ChainReaderOptions {
   readonly bus: Bus
@@ -84,7 +75,7 @@ export interface ChainReader extends Running {
   clockAheadMs(): number | undefined
 }
 
-interface FollowedFeed {
+interface FollowedFeed extends FollowedOrders {
   readonly watch: AccountWatch
   readonly subscription: Subscription
   isCaughtUp(): boolean
@@ -116,12 +107,13 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
     ...{ chain, markets: [], announce, elapsedMs, nowMs },
     ...(await openLiquidations(options)),
   })
-  const parts = { clock, signal, numbers, lastNumbers }
+  let onLife = (): void => undefined
+  const parts = { clock, signal, numbers, lastNumbers, onLife: () => onLife() }
   const follow = async (market: Market): Promise<void> => {
     const feed = await followFeed(options, market)
     feeds.push(feed)
     const open = async (): Promise<void> =>
-      follower.add(await openMarket(options, market, { ...parts, watch: feed.watch }))
+      follower.add(await openMarket(options, market, { ...parts, feed }))
     try {
       await open()
     } catch (error) {
@@ -137,7 +129,8 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
     }
   }
   for (const market of markets) await follow(market)
-  const rounds = repeatRounds(options, { follower, clock, signal })
+  const rounds = repeatRounds({ ...options, follower, clock, signal })
+  onLife = () => rounds.hurry()
   const standing = () =>
     standingOf(feeds, [...stopped.values(), ...skewInWords(clock.aheadMs())], rounds.last())
   const pings = await answerPing(bus, PROCESS_NAME, standing)
@@ -172,17 +165,19 @@ function announceTo(bus: Pick<Bus, 'ask'>): (touched: TouchedNews) => void {
 }
 
 interface MarketParts {
-  readonly watch: AccountWatch
+  readonly feed: FollowedFeed
   readonly clock: ClockTeller
   readonly signal: AbortSignal
   readonly numbers: Numbering
   readonly lastNumbers: LastNumbers
+  /** Called when a market whose facts rest has an order. */
+  readonly onLife: () => void
 }
 
 async function openMarket(
   options: ChainReaderOptions,
   row: Market,
-  { watch, clock, signal, numbers, lastNumbers }: MarketParts,
+  { feed, clock, signal, numbers, lastNumbers, onLife }: MarketParts,
 ): Promise<FollowedMarket> {
   const { bus, nowMs, observe, log } = options
   const name = row.market
@@ -202,11 +197,11 @@ async function openMarket(
   return {
     market: name,
     module: market.tradeModuleAddress,
-    watch,
+    watch: feed.watch,
     wire: tradingOf(market).wire,
     ...isPricedOf(market),
     observe: (subaccountId, head, seen) => observe(market, subaccountId, { ...head, seen }),
-    ...factsOf(options, market, publish),
+    ...factsOf(options, market, { publish, lastNumbers, orders: feed, onLife }),
     ...closeOutsOf(options, market, publish),
     ...(chainContractOf(market)?.liquidating !== undefined && { liquidated: market }),
     publish: async (observations) => {
@@ -222,14 +217,21 @@ function isPricedOf(market: Market): Pick<FollowedMarket, 'isPriced'> {
   return isPriced === undefined ? {} : { isPriced }
 }
 
+interface FactsParts extends Pick<QuietMarketOptions, 'lastNumbers' | 'orders' | 'onLife'> {
+  readonly publish: PublishFacts
+}
+
 /** How the market's own facts are followed; nothing where its contract type has none. */
 function factsOf(
-  { observeMarket: observe }: ChainReaderOptions,
+  { observeMarket: observe, nowMs, bus }: ChainReaderOptions,
   market: Market,
-  publish: PublishFacts,
+  { publish, ...parts }: FactsParts,
 ): Pick<FollowedMarket, 'facts'> {
   const contract = chainContractOf(market)
   if (observe === undefined || contract?.readMarketFacts === undefined) return {}
+  const trading = tradingOf(market)
+  const quiet = createQuietMarket({ ...parts, bus, market, nowMs })
+  let logged: MarketObservation | undefined
   return {
     facts: {
       async observe(head, readAtMs) {
@@ -237,7 +239,15 @@ function factsOf(
         assert(observation !== undefined, `${market.market} has facts of its own`)
         return observation
       },
-      publish: publish.market,
+      isDue: async (read) => {
+        const mayRest = await quiet.mayRest()
+        if (logged === undefined || !mayRest) return true
+        return isObservationDue(trading, { logged, read, nowMs: nowMs() })
+      },
+      publish: async (observation) => {
+        await publish.market(observation)
+        logged = observation
+      },
       outdate: (before, now) => contract.outdatesAccounts?.(before, now) ?? false,
       events: (seen) => contract.accountEvents?.(seen),
     },
@@ -269,6 +279,12 @@ async function followFeed({ bus, onFatal }: ChainReaderOptions, row: Market) {
   const watch = createAccountWatch(isCheap ? ACCOUNTS_IDLE_MAX : IDLE_ACCOUNTS_MAX)
   const { firstSeq, lastSeq } = await stateOrEmpty(bus, stream)
   let reached = firstSeq - 1
+  const isCaughtUp = (): boolean => reached >= lastSeq
+  const orders: FollowedOrders = {
+    watch,
+    isKnown: () => firstSeq === 1 && isCaughtUp(),
+    onBlock: () => undefined,
+  }
   const subscription = await bus.follow({
     stream,
     fromSeq: firstSeq,
@@ -277,94 +293,11 @@ async function followFeed({ bus, onFatal }: ChainReaderOptions, row: Market) {
       assert(block.market === market, `a block of ${block.market} in the feed of ${market}`)
       watch.apply(block)
       reached = seq
+      orders.onBlock()
     },
     onError: onFatal,
   })
-  return { watch, subscription, isCaughtUp: () => reached >= lastSeq }
-}
-
-interface LastRound {
-  readonly head: ChainHead | undefined
-  /** Since the last round that succeeded, or the start. */
-  readonly silentMs: number
-  readonly trouble: string | undefined
-  /** Why the chain has not answered for a market alone for longer than SILENCE_MS. */
-  readonly silentMarket: string | undefined
-}
-
-interface RoundsParts {
-  readonly follower: AccountFollower
-  readonly clock: ClockTeller
-  readonly signal: AbortSignal
-}
-
-/** One round after the other, with a pause in between; a chain that does not answer is asked again. */
-function repeatRounds(
-  { pollMs = POLL_MS, log, onFatal }: ChainReaderOptions,
-  { follower, clock, signal }: RoundsParts,
-) {
-  let timer: NodeJS.Timeout | undefined
-  let head: ChainHead | undefined
-  let goodAtMs = performance.now()
-  let trouble: string | undefined
-  const silent = new Map<string, { readonly sinceMs: number; readonly why: string }>()
-  const noteSilent = (unanswered: Round['unanswered']): void => {
-    for (const market of silent.keys()) {
-      if (unanswered.has(market)) continue
-      silent.delete(market)
-      log.info({ market }, 'the chain answers for the market')
-    }
-    for (const [market, error] of unanswered) {
-      if (!silent.has(market)) log.warn({ err: error, market }, 'no answer for the market')
-      const { sinceMs = performance.now() } = silent.get(market) ?? {}
-      silent.set(market, { sinceMs, why: error.message })
-    }
-  }
-  const failed = (error: unknown): void => {
-    if (signal.aborted) return
-    if (!(error instanceof ChainUnreachable)) return onFatal(error)
-    if (trouble === undefined) log.warn({ err: error }, 'the chain does not answer')
-    trouble = error.message
-  }
-  /** Whether there is more to read at once. */
-  const round = async (): Promise<boolean> => {
-    try {
-      const processed = await follower.round()
-      head = processed.head
-      clock.saw(head)
-      if (processed.isNoted) goodAtMs = performance.now()
-      noteSilent(processed.unanswered)
-      if (trouble !== undefined)
-        log.info({ block_number: String(head.number) }, 'the chain answers')
-      trouble = undefined
-      return processed.isUnfinished
-    } catch (error) {
-      failed(error)
-      return false
-    }
-  }
-  let running = Promise.resolve()
-  const schedule = (ms: number): void => {
-    if (signal.aborted) return
-    timer = setTimeout(() => {
-      running = round().then(async (isUnfinished) => {
-        await clock.tell().catch(failed)
-        schedule(isUnfinished ? 0 : pollMs)
-      })
-    }, ms)
-  }
-  schedule(0)
-  return {
-    last(): LastRound {
-      const nowMs = performance.now()
-      const { why } = [...silent.values()].find((it) => nowMs - it.sinceMs > SILENCE_MS) ?? {}
-      return { head, silentMs: nowMs - goodAtMs, trouble, silentMarket: why }
-    },
-    stopped: async () => {
-      clearTimeout(timer)
-      await running
-    },
-  }
+  return Object.assign(orders, { watch, subscription, isCaughtUp })
 }
 
 function standingOf(

@@ -13,8 +13,9 @@ import {
 } from '../../runtime/bus/bus.js'
 import { followObservations } from '../../runtime/bus/follow-observations.js'
 
-/** The chain reader observes a market each second; a log that is busier than this shows the next one soon. */
+/** The chain reader observes a market each second, one without orders each half minute: then little else is in its log. */
 const TAIL_MESSAGES = 250
+const ASK_EVERY_MS = 1_000
 const ASK_TIMEOUT_MS = 1_000
 
 export interface MarketFactsOptions {
@@ -22,7 +23,7 @@ export interface MarketFactsOptions {
   readonly market: Market
   /** Called with each observation of the market in its log, from one of the newest on. */
   readonly onObserved: (observation: MarketObservation) => void
-  /** Called with the gate of the index's lag about as often; undefined where there is none. */
+  /** Called with the gate of the index's lag each second; undefined where there is none. */
   readonly onIndex: (watch: IndexWatch | undefined) => void
   /** The log cannot be followed. */
   readonly onFailure: (error: Error) => void
@@ -32,15 +33,21 @@ export interface MarketFactsOptions {
 export async function followMarketFacts(options: MarketFactsOptions): Promise<Subscription> {
   const { bus, market, onFailure } = options
   if (tradingOf(market).gate === undefined) return { stop: () => Promise.resolve() }
-  return followObservations({
+  const observations = await followObservations({
     ...{ bus, market, onFailure },
     // What was trimmed is older than what counts.
     fromSeq: () => tailOf(options, commandsStream(market.market)),
-    onObserved(observation) {
-      options.onObserved(observation)
-      askIndex(options)
-    },
+    onObserved: options.onObserved,
   })
+  // Not with the observations: those of a market without orders are seldom.
+  askIndex(options)
+  const timer = setInterval(() => askIndex(options), ASK_EVERY_MS)
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await observations.stop()
+    },
+  }
 }
 
 /** Keeps what is known while the intake does not answer. */

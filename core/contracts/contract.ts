@@ -58,11 +58,13 @@ export interface Trading<Own extends OwnTypes = OpaqueTypes> {
   readonly means: Means<Own>
   /**
    * The hold of the whole market at its facts and time; undefined while it trades. Orders rest visibly meanwhile and
-   * nothing crosses. Absent where nothing holds a whole market.
+   * nothing crosses. Facts may be older by `spareMs`, 0 by default, than they may be where something can cross. Absent where nothing
+   * holds a whole market.
    */
   readonly gate?: (
     facts: MarketObservation<Own['marketFacts']> | undefined,
     nowMs: number,
+    spareMs?: number,
   ) => MarketHold<MarketReason> | undefined
   /**
    * What two crossing orders may match of `amount`, or which of them steps aside. Absent where amount and price alone

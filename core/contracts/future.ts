@@ -63,11 +63,15 @@ const feePerContract = (fee: QuoteE18, amount: AmountE18): FeePerUnitE18 =>
   feePerUnitE18(mulDivFloor(fee, E18, amount / CONTRACT_MULTIPLIER))
 
 /** The hold of a series at its facts, the most lasting reason first. */
-function gate(observed: Observed, nowMs: number): MarketHold<MarketReason> | undefined {
+function gate(
+  observed: Observed,
+  nowMs: number,
+  spareMs = 0,
+): MarketHold<MarketReason> | undefined {
   if (observed === undefined) return { reason: 'market_unread' }
   const { facts, readAtMs } = observed
   if (nowMs >= (facts.expirySec - FIXING_SEC) * 1000) return { reason: 'trading_ended' }
-  if (nowMs - readAtMs > BAND_AGE_MAX_MS) return { reason: 'band_stale' }
+  if (nowMs - readAtMs > BAND_AGE_MAX_MS + spareMs) return { reason: 'band_stale' }
   if (facts.paused) return { reason: 'trading_paused' }
   if (!facts.moduleAllowed || facts.positionCap === 0n) return { reason: 'trading_disabled' }
   return facts.indexStale ? { reason: 'index_stale' } : undefined

@@ -31,11 +31,12 @@ export const FACTS_AGE_MAX_MS = 10_000
 function gate(
   observed: MarketObservation<PerpetualFacts> | undefined,
   nowMs: number,
+  spareMs = 0,
 ): MarketHold<MarketReason> | undefined {
   if (observed === undefined) return { reason: 'market_unread' }
   const { facts, blockTimeSec, readAtMs } = observed
   const oldestMs = Math.min(blockTimeSec * 1000, readAtMs)
-  if (nowMs - oldestMs > FACTS_AGE_MAX_MS) return { reason: 'chain_stale' }
+  if (nowMs - oldestMs > FACTS_AGE_MAX_MS + spareMs) return { reason: 'chain_stale' }
   if (facts.paused) return { reason: 'trading_paused' }
   if (!isTradingEnabled(facts)) return { reason: 'trading_disabled' }
   return facts.pricesStale ? { reason: 'prices_stale' } : undefined

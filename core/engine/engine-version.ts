@@ -5,10 +5,13 @@ import { assert } from '../assert.js'
  * is one more version. The step then asks `state.engineVersion` and does as before until the log holds EngineVersionSet, so
  * that every fold of the log, whichever release makes it, gives the blocks that were published.
  */
-export const ENGINE_VERSION: number = 1
+export const ENGINE_VERSION: number = 2
 
 /** The version in which a log begins. */
 export const FIRST_ENGINE_VERSION = 1
+
+/** From this version on the facts of a market without orders may be older by FACTS_SPARE_MS. */
+export const SPARED_FACTS_VERSION = 2
 
 /** Breaks an invariant when this build's step is older than the log. */
 export function assertEngineVersion(

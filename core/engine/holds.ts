@@ -2,6 +2,7 @@ import { venueFaultOf } from '../contracts/faults.js'
 import type { SettlementOutcome } from '../model/command.js'
 import type { Hold, MarketHold } from '../model/hold.js'
 import {
+  FACTS_SPARE_MS,
   FAULT_HOLD_MAX_MS,
   FAULT_HOLD_MS,
   REFUSAL_HOLD_MS,
@@ -16,7 +17,8 @@ import { isUnnamed } from '../revert.js'
 import { holdForAccount } from './accounts.js'
 import { isByCode } from './code-signers.js'
 import { markCancelled, type Step } from './emit-change.js'
-import { scheduleOrder, type HoldCause, type MarketHolds } from './state.js'
+import { SPARED_FACTS_VERSION } from './engine-version.js'
+import { scheduleOrder, type HoldCause, type MarketHolds, type MatcherState } from './state.js'
 
 /** Holds the market at once; a hold of the same cause is replaced. */
 export function holdMarket(step: Step, cause: HoldCause, hold: MarketHold): void {
@@ -52,12 +54,21 @@ function restate(step: Step): void {
   step.restated = true
 }
 
+/**
+ * The hold at the market's facts at this time. Without an order nothing can cross, so facts that stay as they are need not be logged
+ * each second, and may be older. The first order is one in the next step, and so judged by facts of their full age.
+ */
+export function holdOfFacts(state: MatcherState, nowMs: number): MarketHold | undefined {
+  const { trading, observed, orders, engineVersion } = state
+  const isSpared = orders.size === 0 && engineVersion >= SPARED_FACTS_VERSION
+  return trading.gate?.(observed, nowMs, isSpared ? FACTS_SPARE_MS : 0)
+}
+
 /** Brings the holds up to the market's facts and time: the gate's own, and those that time ends. */
 export function refreshHolds(step: Step): void {
   const { state } = step
-  const { gate } = state.trading
-  if (gate !== undefined) {
-    const hold = gate(state.observed, state.nowMs)
+  if (state.trading.gate !== undefined) {
+    const hold = holdOfFacts(state, state.nowMs)
     if (hold === undefined) liftHold(step, 'facts')
     else holdMarket(step, 'facts', hold)
   }

@@ -1,6 +1,7 @@
 import { TICK_AFTER_MS } from '../model/limits.js'
 import { isTimeTrusted } from './clock.js'
 import { earliestMs } from './deadlines.js'
+import { holdOfFacts } from './holds.js'
 import { isReopening } from './match.js'
 import type { MatcherState } from './state.js'
 
@@ -33,10 +34,11 @@ export function isTickDue(state: MatcherState, atMs: number): boolean {
 }
 
 /** Whether a hold of the market ends or begins by itself at this time. */
-function isHoldDue({ holds, observed, trading }: MatcherState, nowMs: number): boolean {
+function isHoldDue(state: MatcherState, nowMs: number): boolean {
+  const { holds, trading } = state
   for (const { untilMs } of holds.values()) {
     if (untilMs !== undefined && untilMs <= nowMs) return true
   }
   if (trading.gate === undefined) return false
-  return trading.gate(observed, nowMs)?.reason !== holds.get('facts')?.reason
+  return holdOfFacts(state, nowMs)?.reason !== holds.get('facts')?.reason
 }

@@ -110,3 +110,8 @@ export const CLOCK_OFF_MAX_MS = 60_000
  * log goes on in steps that are trusted.
  */
 export const TICK_AFTER_MS = CLOCK_OFF_MAX_MS / 2
+
+/** How often facts of a market without orders that have not changed are logged, in milliseconds. */
+export const FACTS_REPEATED_MS = 30_000
+/** By how much the facts of a market without orders may be older than with them: the log may lack the reads of half a minute. */
+export const FACTS_SPARE_MS = FACTS_REPEATED_MS + 10_000

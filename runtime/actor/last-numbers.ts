@@ -1,6 +1,8 @@
 import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
 import { commandMessages, type LogMarket } from '../../bus-schemas/commands.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
+import { FIRST_ENGINE_VERSION } from '../../core/engine/engine-version.js'
+import type { MatcherSnapshot } from '../../core/engine/snapshot.js'
 import { termOf } from '../../core/model/command.js'
 import type { Market } from '../../core/model/market.js'
 import { StreamMissing, type Bus } from '../bus/bus.js'
@@ -19,6 +21,8 @@ export interface LastNumbers {
   read(row: Market): Promise<number>
   /** The greatest term of what was read so far. */
   term(): number
+  /** The engine version of a market's log, as far as it was read. */
+  engineVersion(market: string): number
 }
 
 interface Reached {
@@ -26,6 +30,7 @@ interface Reached {
   readonly market: LogMarket
   readonly streamSeq: number
   readonly lastNo: number
+  readonly engineVersion: number
 }
 
 /** The numbers of one source. In memory: what is read once is not read again. One entry for each market. */
@@ -33,28 +38,37 @@ export function createLastNumbers(bus: Bus, source: string): LastNumbers {
   const reached = new Map<string, Reached>()
   const readOn = async ({ market, ...from }: Reached, lastSeq: number): Promise<Reached> => {
     const { take } = commandMessages(market)
-    let { streamSeq, lastNo } = from
+    let { streamSeq, lastNo, engineVersion } = from
     while (streamSeq < lastSeq) {
       const messages = await bus.read(commandsStream(market.market), streamSeq + 1, READ_CHUNK)
       if (messages.length === 0) break
       for (const logged of messages.flatMap((message) => take(message))) {
         if (logged.source === source) lastNo = Math.max(lastNo, logged.sourceNo)
+        const { command } = logged
+        if (command.kind === 'EngineVersionSet') {
+          engineVersion = Math.max(engineVersion, command.version)
+        }
       }
       streamSeq = messages.at(-1)?.seq ?? lastSeq
     }
-    return { market, streamSeq, lastNo }
+    return { market, streamSeq, lastNo, engineVersion }
   }
   const begin = async (row: Market, firstSeq: number, lastSeq: number): Promise<Reached> => {
     const market = await asLogged(bus, row)
     const checkpoints = await checkpointsOf(bus, market.market)
     const covered = checkpoints[0]?.commandSeq ?? 0
     const streamSeq = Math.max(firstSeq - 1, covered)
-    const since = await readOn({ market, streamSeq, lastNo: 0 }, lastSeq)
+    const begun = { market, lastNo: 0, engineVersion: FIRST_ENGINE_VERSION }
+    const since = await readOn({ ...begun, streamSeq }, lastSeq)
     if (checkpoints.length === 0) return since
-    const known = await numberIn(bus, market, checkpoints, source)
-    // What the log has since may be of an earlier leader that appended late.
-    if (known !== undefined) return { ...since, lastNo: Math.max(since.lastNo, known) }
-    return readOn({ market, streamSeq: firstSeq - 1, lastNo: 0 }, lastSeq)
+    const state = await newestState(bus, market, checkpoints)
+    if (state === undefined) return readOn({ ...begun, streamSeq: firstSeq - 1 }, lastSeq)
+    return {
+      ...since,
+      // What the log has since may be of an earlier leader that appended late.
+      lastNo: Math.max(since.lastNo, numberOf(state, source)),
+      engineVersion: Math.max(since.engineVersion, state.engineVersion),
+    }
   }
   return {
     async read(row) {
@@ -69,6 +83,7 @@ export function createLastNumbers(bus: Bus, source: string): LastNumbers {
       reached.set(row.market, { ...now, lastNo })
       return lastNo
     },
+    engineVersion: (market) => reached.get(market)?.engineVersion ?? FIRST_ENGINE_VERSION,
     term: () => Math.max(0, ...Array.from(reached.values(), ({ lastNo }) => termOf(lastNo))),
   }
 }
@@ -98,10 +113,21 @@ export async function numberIn(
   checkpoints: readonly StoredCheckpoint[],
   source: string,
 ): Promise<number | undefined> {
+  const state = await newestState(bus, market, checkpoints)
+  return state && numberOf(state, source)
+}
+
+const numberOf = ({ lastSourceNo }: MatcherSnapshot, source: string): number =>
+  new Map(lastSourceNo).get(source) ?? 0
+
+async function newestState(
+  bus: Bus,
+  market: LogMarket,
+  checkpoints: readonly StoredCheckpoint[],
+): Promise<MatcherSnapshot | undefined> {
   for (const stored of checkpoints) {
     try {
-      const { state } = await loadCheckpoint(bus, market, stored)
-      return new Map(state.lastSourceNo).get(source) ?? 0
+      return (await loadCheckpoint(bus, market, stored)).state
     } catch (error) {
       if (!(error instanceof CheckpointUnusable)) throw error
     }

@@ -290,7 +290,7 @@ describe('following accounts on a chain', () => {
     expect(await readIn()).to.equal(10)
   })
 
-  it('publishes the facts of a market in each round, before accounts, and reads all accounts again when these outdate', async () => {
+  it('publishes the facts of a market in each round in which they are due, before accounts, and reads all accounts again when these outdate', async () => {
     const facts = (price: number) => ({ price }) as unknown as MarketFacts
     let price = 1
     const news: string[] = []
@@ -308,6 +308,7 @@ describe('following accounts on a chain', () => {
             ...{ facts: facts(price), blockNumber: number, blockTimeSec: Number(timestamp) },
             readAtMs,
           }),
+        isDue: ({ readAtMs }) => Promise.resolve(readAtMs !== 1_500),
         publish: ({ readAtMs }) => Promise.resolve(void news.push(`market at ${readAtMs}`)),
         outdate: () => price === 2,
         events: () => undefined,
@@ -322,6 +323,9 @@ describe('following accounts on a chain', () => {
     nowMs = 1_000
     await follower.round()
     expect(news).to.deep.equal(['market at 0', 'accounts 1', 'market at 1000'])
+    nowMs = 1_500
+    await follower.round()
+    expect(news).to.have.length(3)
     price = 2
     await follower.round()
     expect(seenBy).to.deep.equal([facts(1), facts(2)])
@@ -366,6 +370,7 @@ describe('following accounts on a chain', () => {
         Promise.resolve({
           ...{ facts: {}, blockNumber: number, blockTimeSec: 0, readAtMs },
         }),
+      isDue: () => Promise.resolve(true),
       publish: () => Promise.resolve(),
       outdate: () => false,
       events: () => events,

@@ -52,6 +52,7 @@ describe('a round of the chain reader whose reads of events are late', () => {
           Promise.resolve({
             ...{ facts: facts(number), blockNumber: number, blockTimeSec: 0, readAtMs },
           }),
+        isDue: () => Promise.resolve(true),
         publish: ({ blockNumber }) => Promise.resolve(void news.push(`market at ${blockNumber}`)),
         outdate: () => false,
         events: () => undefined,
@@ -89,6 +90,7 @@ describe('a round of the chain reader whose reads of events are late', () => {
       facts: {
         observe: ({ number }, readAtMs) =>
           Promise.resolve({ facts: {}, blockNumber: number, blockTimeSec: 0, readAtMs }),
+        isDue: () => Promise.resolve(true),
         publish: () => Promise.resolve(),
         outdate: () => false,
         events: () => undefined,

@@ -1,16 +1,22 @@
 import { expect } from 'chai'
 import type { ContractType } from '../../../core/model/market.js'
+import { BAND_AGE_MAX_MS } from '../../../core/contracts/future.js'
+import { hideFuture } from '../../../core/contracts/future-facts.js'
+import { OPEN } from '../../../core/model/market.js'
 import { FACTS_AGE_MAX_MS } from '../../../core/contracts/perpetual.js'
 import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
 import { applyMessage } from '../../../core/engine/apply-message.js'
 import type { Command } from '../../../core/model/command.js'
+import { SPARED_FACTS_VERSION } from '../../../core/engine/engine-version.js'
 import { holdMarket, liftHold, standingOf } from '../../../core/engine/holds.js'
-import { FAULT_HOLD_MS } from '../../../core/model/limits.js'
+import type { MarketHolds } from '../../../core/engine/state.js'
+import { FACTS_SPARE_MS, FAULT_HOLD_MS } from '../../../core/model/limits.js'
 import { beginStep } from '../../../core/engine/emit-change.js'
 import { restoreSnapshot } from '../../../core/engine/snapshot.js'
-import type { MarketHolds } from '../../../core/engine/state.js'
 import type { Side } from '../../../core/model/order.js'
+import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { openedState } from '../../support/builders.js'
+import { futureFacts } from '../../support/future.js'
 import { perpetualFacts } from '../../support/perpetual.js'
 import { matcherOrder, START_MS, testMatcher, type TestMatcher } from '../../support/matching.js'
 import { takeSnapshot } from '../../support/snapshots.js'
@@ -111,7 +117,6 @@ function feedOf(contractType: ContractType) {
 }
 
 describe('the standing that a market’s feed states', () => {
-  const OPEN = { status: 'open' }
   const held = (reason: string) => ({ status: 'held', reason })
   const tick = { kind: 'Tick' } as const
 
@@ -157,7 +162,103 @@ describe('the standing that a market’s feed states', () => {
     expect(after(0, tick)).to.equal(undefined)
     after(0, observed({}))
     expect(after(0, tick)).to.deep.equal(OPEN)
+    after(0, { kind: 'PlaceOrder', order: matcherOrder({ orderId: 'o', side: 'buy' }) })
     expect(after(FACTS_AGE_MAX_MS, tick)).to.equal(undefined)
     expect(after(FACTS_AGE_MAX_MS + 1, tick)).to.deep.equal(held('chain_stale'))
+  })
+})
+
+describe('facts of a market without orders', () => {
+  const AGES = { perpetual: FACTS_AGE_MAX_MS, future: BAND_AGE_MAX_MS } as const
+  const STALE = { perpetual: 'chain_stale', future: 'band_stale' } as const
+
+  const one = priceE18(E18)
+  const expirySec = START_MS / 1_000 + 86_400
+  const factsOf = (kind: keyof typeof AGES) =>
+    kind === 'future'
+      ? hideFuture(futureFacts({ expirySec, index: one, mark: one }))
+      : hidePerpetual(perpetualFacts())
+  const observe = (market: TestMatcher, kind: keyof typeof AGES) => {
+    const readAtMs = market.nowMs()
+    const place = { blockNumber: 1n, blockTimeSec: Math.ceil(readAtMs / 1_000), readAtMs }
+    market.apply({ kind: 'MarketObserved', observation: { facts: factsOf(kind), ...place } })
+  }
+  /** A contract of a future is a thousand of them. */
+  const placeWhole = (market: TestMatcher, orderId: string, side: Side) =>
+    market.apply({
+      kind: 'PlaceOrder',
+      order: matcherOrder({
+        ...{ orderId, side, subaccountId: side === 'buy' ? 1n : 2n },
+        desiredAmount: amountE18(1_000n * E18),
+      }),
+    }).changes
+  const standingAfter = (market: TestMatcher, ms: number) => {
+    market.advance(ms)
+    market.apply({ kind: 'Tick' })
+    return market.state.standing
+  }
+
+  for (const kind of ['perpetual', 'future'] as const) {
+    const open = () => {
+      const market = testMatcher(25, kind)
+      observe(market, kind)
+      market.apply({ kind: 'Tick' })
+      return market
+    }
+    const stale = { status: 'held', reason: STALE[kind] }
+
+    it(`may be older, ${kind} (OPE-054)`, () => {
+      const market = open()
+      expect(standingAfter(market, AGES[kind] + FACTS_SPARE_MS)).to.deep.equal(OPEN)
+      expect(standingAfter(market, 1)).to.deep.equal(stale)
+    })
+
+    it(`let the first order rest, and hold from then on until they are read anew, ${kind}`, () => {
+      const market = open()
+      market.advance(FACTS_SPARE_MS)
+      expect(placeWhole(market, 'ask', 'sell').map(({ status }) => status)).to.deep.equal([
+        'active',
+      ])
+      expect(market.state.standing).to.deep.equal(OPEN)
+      expect(placeWhole(market, 'bid', 'buy').map(({ kind: what }) => what)).to.deep.equal([
+        'OrderPlaced',
+      ])
+      expect(market.state.standing).to.deep.equal(stale)
+      observe(market, kind)
+      expect(kinds(market)).to.deep.equal(['OrderMatched ask', 'OrderReleased bid'])
+      expect(market.state.standing).to.deep.equal(OPEN)
+    })
+
+    it(`hold it while a match of an order that has ended awaits settlement, ${kind}`, () => {
+      const market = open()
+      placeWhole(market, 'ask', 'sell')
+      const settlementIds = placeWhole(market, 'bid', 'buy').flatMap((change) =>
+        change.kind === 'OrderMatched' ? [change.match.settlementId] : [],
+      )
+      expect(market.state.orders.size).to.equal(2)
+      expect(standingAfter(market, AGES[kind] + 1)).to.deep.equal(stale)
+      for (const settlementId of settlementIds) {
+        const outcome = { kind: 'success', txHash: '0x1', blockNumber: 1n } as const
+        market.apply({ kind: 'SettlementReported', settlementId, outcome })
+      }
+      expect(market.state.orders.size).to.equal(0)
+      expect(standingAfter(market, 0)).to.deep.equal(OPEN)
+    })
+
+    it(`have their full age in a log of the first engine version, ${kind} (OPE-023)`, () => {
+      const market = open()
+      market.state.engineVersion = SPARED_FACTS_VERSION - 1
+      expect(standingAfter(market, AGES[kind])).to.deep.equal(OPEN)
+      expect(standingAfter(market, 1)).to.deep.equal(stale)
+    })
+  }
+
+  it('do not put off the end of trading', () => {
+    const market = testMatcher(25, 'future')
+    observe(market, 'future')
+    market.advance((expirySec - 3_600) * 1_000 - START_MS - 1)
+    observe(market, 'future')
+    expect(standingAfter(market, 0)).to.deep.equal(OPEN)
+    expect(standingAfter(market, 1)).to.deep.equal({ status: 'held', reason: 'trading_ended' })
   })
 })

@@ -12,10 +12,10 @@ function surcharge(facts: MarketFacts, confidence: bigint): bigint {
 
 /** A perpetual by PER-023 to PER-038, PER-041 and the manager's formulas. */
 export const naivePerpetual: NaiveRules = {
-  gate(seen, nowMs) {
+  gate(seen, nowMs, spareMs) {
     if (seen === undefined) return 'market_unread'
-    if (nowMs > seen.readAtMs + 10_000 || nowMs > seen.blockTimeSec * 1000 + 10_000)
-      return 'chain_stale'
+    const oldestMs = nowMs - 10_000 - spareMs
+    if (seen.readAtMs < oldestMs || seen.blockTimeSec * 1000 < oldestMs) return 'chain_stale'
     const { paused, moduleAllowed, disabled, positionCap, pricesStale } = perpetualOf(seen.facts)
     if (paused) return 'trading_paused'
     if (!moduleAllowed || disabled || positionCap === 0n) return 'trading_disabled'

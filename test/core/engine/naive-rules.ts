@@ -14,8 +14,12 @@ export interface NaiveLeg {
 
 /** What differs between the kinds of market. */
 export interface NaiveRules {
-  /** Why nothing crosses. */
-  readonly gate: (seen: MarketObservation | undefined, nowMs: number) => string | undefined
+  /** Why nothing crosses; facts may be older by `spareMs`. */
+  readonly gate: (
+    seen: MarketObservation | undefined,
+    nowMs: number,
+    spareMs: number,
+  ) => string | undefined
   readonly range?: (
     seen: MarketObservation | undefined,
     nowMs: number,

@@ -4,6 +4,7 @@ import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
 import type { AppliedCommand } from '../../../core/engine/apply-command.js'
 import type { Change } from '../../../core/model/change.js'
 import type { Command } from '../../../core/model/command.js'
+import { FACTS_SPARE_MS } from '../../../core/model/limits.js'
 import { statusOf } from '../../../core/model/live-order.js'
 import { nextDeadlineMs } from '../../../core/engine/state.js'
 import { isTickDue } from '../../../core/engine/tick-due.js'
@@ -168,7 +169,8 @@ export function overdue({ market }: TickedMarket): string[] {
   for (const [cause, { untilMs }] of state.holds) {
     if (untilMs !== undefined && untilMs <= nowMs) found.push(`hold ${cause} since ${untilMs}`)
   }
-  const gate = state.trading.gate?.(state.observed, nowMs)
+  const spareMs = state.orders.size === 0 ? FACTS_SPARE_MS : 0
+  const gate = state.trading.gate?.(state.observed, nowMs, spareMs)
   if (gate?.reason !== state.holds.get('facts')?.reason) found.push(`hold by facts ${gate?.reason}`)
   if (state.massCancels.size + state.reviews.size + state.cancelUpToRank > 0) found.push('a rest')
   if (state.closed && state.enabled && state.holds.size === 0) found.push('crossed orders')

@@ -11,6 +11,7 @@ import {
 import { openingOf } from '../../../core/model/market-terms.js'
 import { applyCommand } from '../../../core/engine/apply-command.js'
 import { emptyMatcherState } from '../../../core/engine/empty-state.js'
+import { ENGINE_VERSION, FIRST_ENGINE_VERSION } from '../../../core/engine/engine-version.js'
 import { createNumbering, termOf, type LoggedCommand } from '../../../core/model/command.js'
 import { createLastNumbers } from '../../../runtime/actor/last-numbers.js'
 import { leadStreamActor, takeNextTerm, untilTurn } from '../../../runtime/actor/lead-stream.js'
@@ -197,13 +198,16 @@ describe('a process that leads by a stream of terms', () => {
     await writeCheckpoint(bus, checkpoint, () => false)
     await write('chain-reader', createNumbering(6).next())
     await bus.trim(commandsStream(market), commandSeq + 1)
-    expect(await createLastNumbers(bus, 'chain-reader').read(row)).to.equal(newest)
+    const last = createLastNumbers(bus, 'chain-reader')
+    expect(await last.read(row)).to.equal(newest)
+    expect(last.engineVersion(market)).to.equal(state.engineVersion)
   })
 
   it('reads the last number of each log once, and what came since', async () => {
     await declareLog()
     const last = createLastNumbers(bus, 'chain-reader')
     expect([await last.read(row), last.term()]).to.deep.equal([0, 0])
+    expect(last.engineVersion(market)).to.equal(FIRST_ENGINE_VERSION)
     const number = createNumbering(7).next()
     await write('matcher', createNumbering(9).next())
     await write('chain-reader', number, number + 1)
@@ -220,5 +224,10 @@ describe('a process that leads by a stream of terms', () => {
     const before = reads
     expect(await again.read(row)).to.equal(number + 1)
     expect(reads).to.equal(before)
+    const command = { kind: 'EngineVersionSet', version: ENGINE_VERSION } as const
+    const set = { source: 'matcher', sourceNo: createNumbering(10).next(), atMs: 1, command }
+    await bus.append(commandsSubject(market), encodeCommands([set]))
+    await again.read(row)
+    expect(again.engineVersion(market)).to.equal(ENGINE_VERSION)
   })
 })
