@@ -6,7 +6,7 @@ import { whyUnderivable } from '../../core/engine/derive.js'
 import { INTAKE_SOURCE, termOf, type Numbering } from '../../core/model/command.js'
 import type { LogPosition } from '../../data/claim-writer.js'
 import { DiskTrouble } from '../../data/disk-trouble.js'
-import type { Claim, ClaimTaken, TakenOrder } from '../../data/intake-registry.js'
+import type { Claim, ClaimTaken } from '../../data/intake-registry.js'
 import {
   createLogWriter,
   type LogMessage,
@@ -77,20 +77,13 @@ export interface CommandLog {
   /** Resolves when the log holds what is being appended; rejects when that stays unknown. */
   settled(): Promise<void>
   /** What the market's matcher has taken. */
-  heard(taken: TakenLog): void
-  /** The change of the market by which it had decided the order that holds a claim; undefined while that is not known. */
-  decidedBy(holder: TakenOrder): number | undefined
+  heard(taken: LogPosition): void
   /** Entries that wait for a message. */
   waiting(): number
   /** Why the last append failed, while it is retried; undefined otherwise. */
   trouble(): string | undefined
   /** Accepts nothing new; what cannot be appended is given up. */
   stop(): Promise<void>
-}
-
-/** How far the market's matcher has taken its log, and the last change that it has made of it. */
-export interface TakenLog extends LogPosition {
-  readonly feedSeq: number
 }
 
 export interface CommandLogOptions extends FoldOptions {
@@ -126,7 +119,6 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
     ...{ writer: undefined, trouble: undefined, isOver: false },
   }
   let flushing = Promise.resolve()
-  let heard: TakenLog | undefined
   const committer = createGroupCommit<Pending>({
     maxItems: MAX_GROUP,
     maxQueue: MAX_QUEUE,
@@ -138,20 +130,12 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
     recover: async () => void (await foldLog(writing, { term: undefined })),
     begin: (term) => begin(writing, term),
     settled: () => flushing,
-    heard(taken) {
-      const { streamSeq, lastNo } = taken
-      // A matcher that has started again first reports an older position than the one before it.
-      if (streamSeq > (heard?.streamSeq ?? 0)) heard = taken
+    heard({ streamSeq, lastNo }) {
       const known = registry.folded(market)
       // With the same last command, the registry has folded everything up to this position.
       if (lastNo === known.lastNo && streamSeq > known.streamSeq) {
         registry.fold(market, [], { streamSeq, lastNo })
       }
-    },
-    decidedBy(holder) {
-      const heldAt = registry.heldAt(holder)
-      if (heard === undefined || heldAt === undefined) return undefined
-      return heard.streamSeq >= heldAt ? heard.feedSeq : undefined
     },
     waiting: () => committer.waiting(),
     trouble: () => writing.writer?.trouble() ?? writing.trouble,

@@ -181,9 +181,7 @@ function placeDecision(deps: IntakeDeps, check: (body: unknown) => Checking): De
     if (outcome.kind === 'busy') return refusals.overloaded
     if (outcome.kind === 'taken') {
       const repeated = { ...outcome, fingerprint: claim.fingerprint }
-      const byMarket = [order.postOnly, order.signedByCode, replaces]
-      const mayBeRefused = byMarket.some((each) => each !== undefined)
-      return passRepeat(deps, repeatOf(deps.markets, repeated, mayBeRefused), origin)
+      return passRepeat(deps, repeatOf(repeated), origin)
     }
     if (keyEndsSec !== undefined) {
       await logOf(deps, order.market).submit({ command: keyEndOf(order, keyEndsSec) })
@@ -210,13 +208,8 @@ async function passRepeat(
   { refusal, holder, repeat }: Refused,
   { replyTo, requestId }: Origin,
 ): Promise<Refusal | undefined> {
-  if (holder !== undefined) {
-    const commandLog = deps.commandLogs.get(holder.market)
-    // Until the log holds it, the first placement may still be lost.
-    await commandLog?.settled()
-    const seq = refusal.existingOrderId === undefined ? undefined : commandLog?.decidedBy(holder)
-    return seq === undefined ? refusal : { ...refusal, decided: { market: holder.market, seq } }
-  }
+  // Until the log holds it, the other placement may still be lost.
+  if (holder !== undefined) await deps.commandLogs.get(holder.market)?.settled()
   if (repeat === undefined) return refusal
   const { market, command } = repeat
   // The first may be in the log already, so no refusal may say that nothing was placed.
