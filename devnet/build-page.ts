@@ -1,17 +1,42 @@
-import { build } from 'esbuild'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { copyFile, mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-/** Bundles the pages into `dist/web`: the market page's script, style sheet and document, and the script of the documents. */
+/**
+ * Bundles the pages into `dist/web`: the terminal's script, style sheet and document, the chart that the script loads after the first
+ * paint, and the script of the documents.
+ */
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
+const options: BuildOptions = {
+  ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', legalComments: 'none' },
+  ...{ sourcemap: false, logLevel: 'warning', jsx: 'automatic', jsxImportSource: 'preact' },
+}
+
+/**
+ * The chart stays a file of its own beside the script. Splitting by esbuild would also part the libraries: what they load on
+ * demand, and this page never does, would be loaded first.
+ */
+const chartApart: Plugin = {
+  name: 'chart apart',
+  setup(page) {
+    page.onResolve({ filter: /\/draw-chart\.js$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './draw-chart.js', external: true } : undefined,
+    )
+  },
+}
+
 await mkdir(at('dist/web'), { recursive: true })
 await build({
-  entryPoints: [at('web/main.ts'), at('web/docs/main.ts')],
+  ...options,
+  entryPoints: [at('web/main.tsx'), at('web/style.css')],
   outdir: at('dist/web'),
-  ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', legalComments: 'none' },
-  ...{ sourcemap: false, logLevel: 'warning' },
+  plugins: [chartApart],
 })
-for (const name of ['index.html', 'style.css'])
-  await copyFile(at(`web/${name}`), at(`dist/web/${name}`))
+await build({
+  ...options,
+  entryPoints: { 'draw-chart': at('web/views/draw-chart.ts'), 'docs/main': at('web/docs/main.ts') },
+  outdir: at('dist/web'),
+})
+await copyFile(at('web/index.html'), at('dist/web/index.html'))

@@ -21,7 +21,7 @@ function walk(folder: string): string[] {
 /** Every file of the project, by its path from the root. */
 const tracked = walk('')
 
-const sources = tracked.filter((path) => /\.ts$/.test(path))
+const sources = tracked.filter((path) => /\.tsx?$/.test(path))
 const ours = sources.filter((path) => !path.startsWith('test/'))
 const inRoom = (path: string, ...rooms: string[]) => rooms.includes(path.split('/')[0] ?? '')
 
@@ -69,8 +69,14 @@ function importsOf(path: string): string[] {
   return ts
     .preProcessFile(read(path), true, true)
     .importedFiles.map(({ fileName }) =>
-      fileName.startsWith('.') ? join(dirname(path), fileName).replace(/\.js$/, '.ts') : fileName,
+      fileName.startsWith('.') ? sourceOf(join(dirname(path), fileName)) : fileName,
     )
+}
+
+/** The file of which a relative specifier names the output. */
+const sourceOf = (path: string): string => {
+  const view = path.replace(/\.js$/, '.tsx')
+  return sources.includes(view) ? view : path.replace(/\.js$/, '.ts')
 }
 
 /** Lines of the files on which the pattern stands, as `path:line`. */
@@ -117,7 +123,7 @@ describe('tidy', () => {
   it('no file is longer than 400 lines, no main.ts longer than 60', () => {
     const long = tracked
       .filter((path) => /\.(ts|sol|sh)$/.test(path))
-      .filter((path) => lineCount(path) > (path.endsWith('/main.ts') ? 60 : 400))
+      .filter((path) => lineCount(path) > (/\/main\.tsx?$/.test(path) ? 60 : 400))
     expect(long, 'split these by topic').to.deep.equal([])
   })
 
@@ -221,7 +227,7 @@ describe('tidy', () => {
 
   it('every file is reached from an entry point', () => {
     const entry =
-      /\/(main|worker|claim-writer-thread)\.ts$|^devnet\/(up|with-bus|demo-accounts|demo-maker|feeder|build-contracts|build-page|build-programs|build-client)\.ts$|^(bench|examples)\/|\.d\.ts$/
+      /\/(main|worker|claim-writer-thread)\.tsx?$|^devnet\/(up|with-bus|demo-accounts|demo-maker|feeder|build-contracts|build-page|build-programs|build-client)\.ts$|^(bench|examples)\/|\.d\.ts$/
     const reached = new Set<string>()
     const visit = (path: string): void => {
       if (reached.has(path) || !sources.includes(path)) return

@@ -18,6 +18,7 @@ const pages = {
     folder: '/web',
     files: {
       'main.js': 'text/javascript; charset=utf-8',
+      'draw-chart.js': 'text/javascript; charset=utf-8',
       'style.css': 'text/css; charset=utf-8',
     },
   },

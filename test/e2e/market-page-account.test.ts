@@ -7,9 +7,9 @@ import { launchBrowser } from './stage/browser.js'
 import { createTrader } from './stage/trader.js'
 
 const SHOWN_WITHIN_MS = 30_000
-const SPOT_PAGE = '#cNGN-USDC'
+const SPOT_PAGE = '#/cNGN-USDC'
 
-describe('an account at the market page in a browser', function () {
+describe('an account at the terminal in a browser', function () {
   let venue: TestVenue
   let browser: Browser
   let page: Page
@@ -25,32 +25,48 @@ describe('an account at the market page in a browser', function () {
 
   /** A page of a browser that was never here, on the spot market. */
   async function openPage(prepare: (fresh: Page) => Promise<void> = async () => {}) {
-    const fresh = await (await browser.newContext()).newPage()
+    const fresh = await (
+      await browser.newContext({ viewport: { width: 1440, height: 1000 } })
+    ).newPage()
     await prepare(fresh)
     await fresh.goto(new URL(SPOT_PAGE, venue.gatewayUrl).href)
     return fresh
   }
   const says = (on: Page, text: RegExp) =>
     eventually(async () => expect(await on.innerText('body')).to.match(text), SHOWN_WITHIN_MS)
+  const list = (name: string, on: Page = page) =>
+    on
+      .getByRole('group', { name: 'Lists' })
+      .getByRole('button', { name: new RegExp(`^${name}`) })
+      .click()
+  const choose = (side: string) =>
+    page.getByRole('group', { name: 'Side' }).getByRole('button', { name: side }).click()
+  const submit = () => page.locator('.ticket button[type=submit]')
   const type = async (price: string, size: string): Promise<void> => {
-    await page.getByLabel('Price').fill(price)
-    await page.getByLabel('Size').fill(size)
+    await choose('Buy')
+    await page.locator('input[name=price]').fill(price)
+    await page.locator('input[name=size]').fill(size)
   }
 
   it('is let in by one press, with play money that is still there after a reload', async () => {
+    await page.getByRole('button', { name: 'Account', exact: true }).click()
     await page.getByRole('button', { name: 'Trade with a demo account' }).click()
-    await says(page, /Orders of 0x[0-9a-fA-F]{40}/)
+    await says(page, /Demo: play money · 0x[0-9a-fA-F]{4}/)
     await type('1100', '10')
-    await page.getByRole('button', { name: 'Sign and place' }).click()
-    await says(page, /page-\S+\s+buy\s+1 100\s+10/)
-    await says(page, /cNGN\s+1 000 000 000\s+11 000\s/)
-    const [who = ''] = /0x[0-9a-fA-F]{40}/.exec(await page.innerText('body')) ?? []
+    await submit().click()
+    await list('Open')
+    await says(page, /Buy USDC\s+1,100\.0+\s+(10\.00|9\.99) USDC/)
+    await list('Funds')
+    await says(page, /cNGN\s+1,000,000,000\.0+\s+11,000\.0+\s/)
+    const [who = ''] = /0x[0-9a-fA-F]{4}…[0-9a-fA-F]{4}/.exec(await page.innerText('body')) ?? []
     await page.reload()
-    await says(page, new RegExp(`Orders of ${who}`))
-    await says(page, /page-\S+\s+buy\s+1 100\s+10/)
+    await says(page, new RegExp(`Demo: play money · ${who}`))
+    await list('Open')
+    await says(page, /Buy USDC\s+1,100\.0+\s+(10\.00|9\.99) USDC/)
     await page.getByRole('button', { name: /^Cancel page-/ }).click()
     await says(page, /No open orders/)
-    await says(page, /Ended[\s\S]*buy\s+1 100\s+10\s+0 %\s+cancelled: /)
+    await list('History')
+    await says(page, /Buy USDC\s+1,100\.0+\s+(10\.00|9\.99) USDC\s+0 %\s+cancelled/)
   })
 
   /** How many orders the page sends meanwhile. */
@@ -61,22 +77,22 @@ describe('an account at the market page in a browser', function () {
     }
     page.on('request', count)
     await send()
-    await says(page, /page-\S+ is (active|matching|filled)\./)
+    await says(page, /Buy USDC at \d+: (open|matching|filled)/)
     page.off('request', count)
     return sent
   }
 
   it('places one order by a double click, and one by a key that is held', async () => {
-    const place = page.getByRole('button', { name: 'Sign and place' })
+    await list('Open')
     await type('1250', '3')
-    expect(await sentBy(() => place.dblclick())).to.equal(1)
-    await says(page, /page-\S+\s+buy\s+1 250\s+3/)
+    expect(await sentBy(() => submit().dblclick())).to.equal(1)
+    await says(page, /Buy USDC\s+1,250\.0+\s+(3\.00|2\.99) USDC/)
     await type('1251', '4')
     const held = async (): Promise<void> => {
-      for (let n = 0; n < 5; n += 1) await page.getByLabel('Size').press('Enter')
+      for (let n = 0; n < 5; n += 1) await page.locator('input[name=size]').press('Enter')
     }
     expect(await sentBy(held)).to.equal(1)
-    await says(page, /page-\S+\s+buy\s+1 251\s+4/)
+    await says(page, /Buy USDC\s+1,25[01]\.\d+\s+(4\.00|3\.99) USDC/)
     await page.getByRole('button', { name: 'Cancel all of cNGN-USDC (2)' }).click()
     await says(page, /No open orders/)
   })
@@ -84,14 +100,34 @@ describe('an account at the market page in a browser', function () {
   it('buys the size that it asks for, however far the limit is, once it has pressed twice', async () => {
     const maker = createTrader(venue.devnet, 2)
     const offer = await maker.place({ side: 'buy', amount: '16000', price: '0.000625' })
-    await says(page, /1 600\s+10\b/)
+    await says(page, /1,600\.0+\s+10\.00/)
     await type('1800', '5')
-    await says(page, /Now (5\.00|4\.99) USDC of it fill, and nothing rests/)
-    const place = page.getByRole('button', { name: 'Sign and place' })
-    await place.click()
+    await says(page, /Fills now\s+(5\.00|4\.99) USDC/)
+    await submit().click()
     await says(page, /more than 5 % beyond the best of the book\. Press again if it is meant/)
-    await place.click()
-    await says(page, /Fills[\s\S]*buy\s+1 600\s+5\s+taker\s+\S+\s+settled/)
+    await submit().click()
+    await list('Fills')
+    await says(page, /Buy USDC\s+1,600\.0+\s+(5\.00|4\.99)\s+\S+\s+taker\s+0x/)
+    await maker.cancel(offer)
+  })
+
+  it('buys at market within the guard', async () => {
+    const maker = createTrader(venue.devnet, 2)
+    const offer = await maker.place({ side: 'buy', amount: '16000', price: '0.000625' })
+    await says(page, /1,600\.0+\s+10\.00/)
+    await choose('Buy')
+    await page
+      .getByRole('group', { name: 'Kind of order' })
+      .getByRole('button', { name: 'market' })
+      .click()
+    await page.locator('input[name=size]').fill('2')
+    await says(page, /Average price\s+1,600\.0+/)
+    await submit().click()
+    await says(page, /Buy USDC at market: (matching|filled)/)
+    await page
+      .getByRole('group', { name: 'Kind of order' })
+      .getByRole('button', { name: 'limit' })
+      .click()
     await maker.cancel(offer)
   })
 
@@ -105,16 +141,21 @@ describe('an account at the market page in a browser', function () {
       })
       await opened.addInitScript(walletScript(account.address))
     })
+    await fresh.getByRole('button', { name: 'Account', exact: true }).click()
     await fresh.getByRole('button', { name: 'Connect the wallet' }).click()
     const again = fresh.getByRole('button', { name: 'Try again' })
     await again.waitFor({ timeout: SHOWN_WITHIN_MS })
     wallet.isRejecting = false
     await again.click()
+    await list('Open', fresh)
     await says(fresh, /No open orders/)
-    await says(fresh, /Orders of 0x/)
+    await eventually(async () => expect(await again.count()).to.equal(0), SHOWN_WITHIN_MS)
     const { prompts } = wallet
-    await fresh.getByRole('link', { name: 'cNGN-PERP' }).click()
-    await says(fresh, /Funding of an hour/)
+    await fresh
+      .getByRole('link', { name: /^cNGN-PERP/ })
+      .first()
+      .click()
+    await says(fresh, /Funding, 1 h/)
     await says(fresh, /No open orders/)
     expect(wallet.prompts).to.equal(prompts)
     await fresh.context().close()

@@ -1,0 +1,125 @@
+import { expect } from 'chai'
+import { privateKeyToAccount } from 'viem/accounts'
+import type { OrderRecord, RestClient } from '../../../client/index.js'
+import { createFrames } from '../../../web/state/frames.js'
+import { isOpenOrder, openOwn, type OwnState } from '../../../web/state/own-state.js'
+import type { Trader } from '../../../web/state/trader.js'
+import { eventually } from '../../support/eventually.js'
+import { fakeSocket } from './fake-socket.js'
+
+const signer = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+const TRADER: Trader = {
+  ...{ kind: 'developer', name: 'a', owner: signer.address, isSilent: true },
+  ...{ signer, moneySigner: signer, known: new Map() },
+}
+const FRAMES = {
+  ...{ header: 'X-Service-Auth', domain: 'localhost', product: 'service' },
+  history: { text: '', max_valid_seconds: 86_400 },
+  socket: { text: '', max_valid_seconds: 300 },
+}
+
+const order = (id: string, rest: Partial<OrderRecord> = {}): OrderRecord =>
+  ({
+    ...{ order_id: id, market: 'A', status: 'active', created_at: id, updated_at: '1' },
+    ...rest,
+  }) as OrderRecord
+
+interface Told {
+  readonly open?: readonly OrderRecord[]
+  readonly newest?: readonly OrderRecord[]
+  readonly byId?: Readonly<Record<string, OrderRecord>>
+}
+
+function anOwner({ open = [], newest = [], byId = {} }: Told = {}) {
+  const socket = fakeSocket()
+  const frames = createFrames((run) => setTimeout(run, 0))
+  const asked: string[] = []
+  const venue = {
+    accounts: () => Promise.resolve({ accounts: [], session_keys: [] }),
+    orderHistory: (_frame: unknown, { status }: { readonly status?: string }) =>
+      Promise.resolve({ orders: status === 'open' ? open : newest }),
+    fills: () => Promise.resolve({ fills: [] }),
+    order: (id: string) => {
+      asked.push(id)
+      return byId[id] === undefined
+        ? Promise.reject(new Error('none'))
+        : Promise.resolve({ order: byId[id] })
+    },
+  } as unknown as RestClient
+  const closable = { ...socket, isOpen: () => true, close: () => undefined }
+  const own = openOwn({
+    ...{ trader: TRADER, venue, frames, facts: { frames: FRAMES } },
+    markets: [{ market: 'A' }, { market: 'B' }],
+    connect: () => closable as never,
+  })
+  return { own, socket, asked }
+}
+
+const openIds = ({ orders }: OwnState): readonly string[] =>
+  [...orders.value.values()].filter(isOpenOrder).map(({ order_id }) => order_id)
+
+describe('web/state: what belongs to an owner', () => {
+  it('has every open order, however many newer ones have ended elsewhere', async () => {
+    const open = Array.from({ length: 61 }, (_, at) => order(`open-${at}`))
+    const newest = Array.from({ length: 50 }, (_, at) =>
+      order(`ended-${at}`, { market: 'B', status: 'cancelled' }),
+    )
+    const { own } = anOwner({ open, newest })
+    await eventually(() => expect(openIds(own)).to.have.length(61))
+    expect(own.orders.value.size).to.equal(111)
+    own.close()
+  })
+
+  it('has the orders of a snapshot, and learns how one ended that the next snapshot lacks', async () => {
+    const ended = order('a', { status: 'filled', updated_at: '2' })
+    const { own, socket } = anOwner({ byId: { a: ended } })
+    socket.of('orders', 'A').onSnapshot([order('a'), order('b')], 1)
+    await eventually(() => expect(openIds(own)).to.deep.equal(['a', 'b']))
+    socket.of('orders', 'A').onSnapshot([order('b')], 2)
+    await eventually(() => expect(openIds(own)).to.deep.equal(['b']))
+    expect(own.orders.value.get('a')?.status).to.equal('filled')
+    own.close()
+  })
+
+  it('shows an update at once, and then what the record says more', async () => {
+    const held = order('a', { held_reason: 'insufficient_balance', updated_at: '3' })
+    const { own, socket } = anOwner({ byId: { a: held } })
+    socket.of('orders', 'A').onSnapshot([order('a')], 1)
+    await eventually(() => expect(openIds(own)).to.deep.equal(['a']))
+    const update = { order_id: 'a', filled_amount: '4', updated_at: '2', status: 'active' }
+    socket.of('orders', 'A').onUpdate(update as never, 2)
+    await eventually(() => expect(own.orders.value.get('a')?.filled_amount).to.equal('4'))
+    await eventually(() =>
+      expect(own.orders.value.get('a')?.held_reason).to.equal('insufficient_balance'),
+    )
+    own.close()
+  })
+
+  it('lets no answer that was overtaken take back what is known', async () => {
+    const { own } = anOwner()
+    own.note(order('a', { status: 'filled', updated_at: '5' }))
+    own.note(order('a', { status: 'active', updated_at: '4' }))
+    await eventually(() => expect(own.orders.value.get('a')?.status).to.equal('filled'))
+    own.close()
+  })
+
+  it('takes nothing that comes after it was left', async () => {
+    const { own, socket } = anOwner()
+    const orders = socket.of('orders', 'A')
+    own.close()
+    orders.onSnapshot([order('a')], 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(own.orders.value.size).to.equal(0)
+  })
+
+  it('says why nothing can be shown, and asks again', async () => {
+    const { own, socket } = anOwner()
+    socket.of('orders', 'A').onRefused?.('auth_failed', 'the wallet has rejected')
+    expect(own.trouble.value).to.match(/rejected/)
+    own.retry()
+    expect(own.trouble.value).to.equal(undefined)
+    socket.of('orders', 'A').onSnapshot([order('a')], 1)
+    await eventually(() => expect(openIds(own)).to.deep.equal(['a']))
+    own.close()
+  })
+})

@@ -1,0 +1,68 @@
+import { signal, type ReadonlySignal } from '@preact/signals'
+import {
+  OutcomeUnknown,
+  type NewOrder,
+  type OrderRecord,
+  type RestClient,
+} from '../../client/index.js'
+
+/** One press, one order: what keeps a double click, a held key and a repeat after silence from placing two. */
+
+/** A lock that the press itself closes, before anything is awaited or drawn. */
+export interface Lock {
+  readonly isBusy: ReadonlySignal<boolean>
+  /** Runs an action unless one runs. */
+  run(action: () => Promise<void>): Promise<void>
+}
+
+export function createLock(): Lock {
+  const isBusy = signal(false)
+  return {
+    isBusy,
+    async run(action) {
+      if (isBusy.value) return
+      isBusy.value = true
+      try {
+        await action()
+      } finally {
+        isBusy.value = false
+      }
+    },
+  }
+}
+
+/** A wallet's rejection is an object that is not an Error. */
+export const wordsOf = (error: unknown): string => {
+  if (error instanceof Error) return error.message
+  const { message } = (error ?? {}) as { readonly message?: unknown }
+  return typeof message === 'string' ? message : String(error)
+}
+
+export interface Placement {
+  /** The order of which no answer came; undefined without one. */
+  unanswered(): NewOrder | undefined
+  /** The ticket has changed: the next order is another one. */
+  forget(): void
+  /** Sends an order. Without an answer it is kept, and the next press sends the same bytes. Throws as `placeOrder` does. */
+  place(order: NewOrder): Promise<OrderRecord>
+}
+
+export function createPlacement(venue: Pick<RestClient, 'placeOrder'>): Placement {
+  let kept: NewOrder | undefined
+  return {
+    unanswered: () => kept,
+    forget: () => (kept = undefined),
+    async place(order) {
+      kept = order
+      try {
+        const record = await venue.placeOrder(order)
+        kept = undefined
+        return record
+      } catch (error) {
+        // Any answer settles it.
+        if (!(error instanceof OutcomeUnknown)) kept = undefined
+        throw error
+      }
+    },
+  }
+}

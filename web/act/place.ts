@@ -1,0 +1,276 @@
+import { signal, type ReadonlySignal } from '@preact/signals'
+import {
+  OutcomeUnknown,
+  randomNonce,
+  signOrder,
+  VenueRefused,
+  type NewOrder,
+  type OrderRecord,
+} from '../../client/index.js'
+import { formatDecimal } from '../../core/decimal.js'
+import { otherSide } from '../select/ticket.js'
+import { GUARD_WORDS, NO_PLAN_WORDS } from '../select/ticket-words.js'
+import type { Planned, Typed } from '../select/planned.js'
+import type { Sent } from '../select/row-state.js'
+import { sideWords } from '../select/side-words.js'
+import { isWithin } from '../select/walk-book.js'
+import type { MarketState } from '../state/market-state.js'
+import type { OwnState } from '../state/own-state.js'
+import type { Terminal } from '../state/terminal.js'
+import type { TicketState } from '../state/ticket-state.js'
+import type { Views } from '../state/views.js'
+import { createLock, createPlacement, wordsOf, type Placement } from './place-once.js'
+
+/** An order that the venue does not have yet, or has refused. */
+export interface SentOrder {
+  readonly id: string
+  readonly market: string
+  readonly words: string
+  readonly sent: Sent
+  /** What stood in the ticket: "Edit" puts it back. */
+  readonly typed: Typed
+}
+
+export interface Placing {
+  readonly isBusy: ReadonlySignal<boolean>
+  /** Orders on their way; a refused one stays for a minute. */
+  readonly sent: ReadonlySignal<readonly SentOrder[]>
+  /** What stands in the way of the ticket, said by the last press; empty without. */
+  readonly said: ReadonlySignal<string>
+  /** Whether an order has no answer: the next press sends the same bytes. */
+  readonly isUnanswered: ReadonlySignal<boolean>
+  /** Signs and sends what the ticket's words say, once however often it is pressed. */
+  press(): Promise<void>
+  /** The ticket has changed: the next order is another one. */
+  forget(): void
+  /** Signs and sends a plan that another dialog has shown. */
+  placePlan(plan: Planned, terms: Instructions): Promise<void>
+  edit(id: string): void
+  dismiss(id: string): void
+}
+
+/** What an order says besides its plan. */
+export interface Instructions {
+  readonly market: MarketState
+  readonly subaccountId: string
+  readonly typed: Typed
+  readonly livesSec: number
+}
+
+const REFUSED_STAYS_MS = 60_000
+
+interface Sending {
+  readonly isUnanswered: ReadonlySignal<boolean>
+  readonly list: ReturnType<typeof sentList>
+  /** The order of the owner of which no answer came; undefined without one. */
+  readonly unanswered: (own: OwnState) => NewOrder | undefined
+  readonly forget: () => void
+  /** Sends a signed order and tells what became of it. Throws as `placeOrder` does. */
+  readonly send: (own: OwnState, order: NewOrder, row: Omit<SentOrder, 'sent'>) => Promise<void>
+}
+
+function createSending({ venue, toasts }: Terminal): Sending {
+  const isUnanswered = signal(false)
+  const list = sentList()
+  let kept: { readonly own: OwnState; readonly placement: Placement } | undefined
+  const placementOf = (own: OwnState): Placement => {
+    // Another trader's unanswered order is not sent again under this one.
+    if (kept?.own !== own) kept = { own, placement: createPlacement(venue) }
+    return kept.placement
+  }
+  const fail = (row: Omit<SentOrder, 'sent'>, error: unknown): void => {
+    const words = wordsOf(error)
+    if (error instanceof OutcomeUnknown) list.put({ ...row, sent: { stage: 'unknown' } })
+    else {
+      const code = error instanceof VenueRefused ? error.code : 'not_sent'
+      list.put({ ...row, sent: { stage: 'refused', code, words } })
+      setTimeout(() => list.drop(row.id), REFUSED_STAYS_MS)
+    }
+    toasts.tell({ id: row.id, text: `${row.words}: ${words}`, kind: 'bad' })
+  }
+  return {
+    ...{ isUnanswered, list },
+    unanswered: (own) => placementOf(own).unanswered(),
+    forget() {
+      isUnanswered.value = false
+      kept?.placement.forget()
+    },
+    async send(own, order, row) {
+      list.put({ ...row, sent: { stage: 'sending' } })
+      toasts.tell({ id: row.id, text: `${row.words}: sending …`, kind: 'busy' })
+      try {
+        const record = await placementOf(own).place(order)
+        own.note(record)
+        list.drop(row.id)
+        toasts.tell({ id: row.id, ...outcomeOf(row.words, record) })
+      } catch (error) {
+        fail(row, error)
+        throw error
+      } finally {
+        isUnanswered.value = placementOf(own).unanswered() !== undefined
+      }
+    },
+  }
+}
+
+/** Signs a plan and sends it. Throws what the signer and `placeOrder` throw. */
+async function signAndSend(
+  terminal: Terminal,
+  { list, send }: Sending,
+  own: OwnState,
+  { planned, given }: { readonly planned: Planned; readonly given: Instructions },
+): Promise<void> {
+  const { row, order } = draft(terminal, own, planned, given)
+  list.put({ ...row, sent: { stage: 'signing' } })
+  let signed: NewOrder
+  try {
+    signed = await order
+  } catch (error) {
+    list.drop(row.id)
+    terminal.toasts.tell({ id: row.id, text: `Not signed: ${wordsOf(error)}`, kind: 'bad' })
+    throw error
+  }
+  if (own !== terminal.own.value) return list.drop(row.id)
+  if (given.typed.kind === 'market' && hasMovedPast(given.market, planned)) {
+    list.drop(row.id)
+    throw new Error('The book has moved past the guard while it was signed: nothing was sent.')
+  }
+  await send(own, signed, row)
+}
+
+export function createPlacing(terminal: Terminal, views: Views): Placing {
+  const lock = createLock()
+  const said = signal('')
+  const sending = createSending(terminal)
+  const { list, isUnanswered } = sending
+  const pressed = async (): Promise<void> => {
+    const [own, market, ticket] = [terminal.own.value, terminal.market.value, terminal.ticket.value]
+    if (own === undefined) return void (terminal.dialog.value = { name: 'account' })
+    if (market === undefined) return
+    const unanswered = sending.unanswered(own)
+    if (unanswered !== undefined) {
+      const words = 'The same order again'
+      const row = { id: unanswered.order_id, market: market.name, words, typed: views.typed.value }
+      await sending.send(own, unanswered, row)
+      return clear(ticket)
+    }
+    const subaccountId = terminal.subaccount.value
+    if (subaccountId === undefined)
+      return void (said.value = 'You have no account for this market yet.')
+    const hindrance = hindranceOf(views, ticket)
+    if (hindrance !== undefined) return void (said.value = hindrance)
+    const planned = views.planned.value as Planned
+    const typed = views.typed.value
+    const given = { market, subaccountId, typed, livesSec: ticket.livesSec.value }
+    await signAndSend(terminal, sending, own, { planned, given })
+    clear(ticket)
+  }
+  return {
+    ...{ isBusy: lock.isBusy, sent: list.all, said, isUnanswered, dismiss: list.drop },
+    press: () =>
+      lock.run(async () => {
+        said.value = ''
+        await pressed().catch((error: unknown) => void (said.value = wordsOf(error)))
+      }),
+    forget() {
+      said.value = ''
+      terminal.ticket.value.asked.value = ''
+      sending.forget()
+    },
+    placePlan: (planned, given) =>
+      lock.run(async () => {
+        const own = terminal.own.value
+        if (own !== undefined) await signAndSend(terminal, sending, own, { planned, given })
+      }),
+    edit(id) {
+      const found = list.all.value.find((one) => one.id === id)
+      if (found === undefined) return
+      terminal.open(found.market)
+      refill(terminal.ticket.value, found.typed)
+      list.drop(id)
+    },
+  }
+}
+
+function sentList() {
+  const all = signal<readonly SentOrder[]>([])
+  const drop = (id: string): void => void (all.value = all.value.filter((one) => one.id !== id))
+  return {
+    ...{ all, drop },
+    put: (one: SentOrder): void =>
+      void (all.value = [one, ...all.value.filter(({ id }) => id !== one.id)].slice(0, 50)),
+  }
+}
+
+/** A ticket is good for one order: a key that is held finds it empty. */
+function clear({ size, asked }: TicketState): void {
+  size.value = ''
+  asked.value = ''
+}
+
+function refill(ticket: TicketState, typed: Typed): void {
+  ticket.kind.value = typed.kind
+  ticket.side.value = typed.side
+  ticket.price.value = typed.price
+  ticket.size.value = typed.size
+  ticket.unit.value = typed.unit
+}
+
+/** Why the ticket is not sent now; undefined where it is. A question that was asked of the same ticket before is answered by the press. */
+function hindranceOf(views: Views, ticket: TicketState): string | undefined {
+  const planned = views.planned.value
+  if (typeof planned === 'string') return NO_PLAN_WORDS[planned]
+  const [first] = planned.guards
+  if (first?.level === 'block') return GUARD_WORDS[first.code]
+  if (first?.level !== 'ask') return undefined
+  const { guardBps, ...typed } = views.typed.value
+  const question = JSON.stringify([first.code, typed, Number(guardBps)])
+  if (ticket.asked.value === question) return undefined
+  ticket.asked.value = question
+  return `${GUARD_WORDS[first.code]} Press again if it is meant.`
+}
+
+/** Whether nothing of the book is within the signed limit any more. */
+function hasMovedPast({ book }: MarketState, { plan }: Planned): boolean {
+  const best = book.value && otherSide(book.value, plan.side)[0]
+  return best === undefined || !isWithin(plan.side, best.priceE18, plan.limitE18)
+}
+
+function draft(terminal: Terminal, own: OwnState, planned: Planned, given: Instructions) {
+  const { market, subaccountId, typed, livesSec } = given
+  const { plan } = planned
+  const { trader } = own
+  const entry = market.entry.value
+  const nonce = randomNonce()
+  const id = `page-${nonce.toString(36)}`
+  const at = typed.kind === 'market' ? 'at market' : `at ${typed.price}`
+  const words = `${sideWords(entry, typed.side)} ${at}`
+  const order = signOrder(trader.signer, terminal.domain, {
+    ...{ market: entry, nonce, subaccountId, orderId: id, owner: trader.owner },
+    ...{ side: plan.side, price: formatDecimal(plan.limitE18, 18) },
+    ...{ amount: formatDecimal(plan.amountE18, 18), worstFeeBps: plan.worstFeeBps },
+    expirySec: expiryOf(terminal, market, livesSec),
+    ...(typed.reduceOnly && { reduceOnly: true }),
+    ...(typed.force !== 'GTC' && { timeInForce: typed.force }),
+    ...(typed.post !== 'off' && { postOnly: typed.post }),
+  })
+  return { order, row: { id, market: market.name, words, typed } }
+}
+
+/** No order outlives its series. */
+function expiryOf({ nowSec }: Terminal, { entry }: MarketState, livesSec: number): number {
+  const wanted = nowSec.value + livesSec
+  const last = entry.value.future?.last_trade_time
+  return last === undefined ? wanted : Math.min(wanted, last)
+}
+
+/** What the answer says of the order. */
+function outcomeOf(words: string, record: OrderRecord): { text: string; kind: 'good' | 'bad' } {
+  if (record.status === 'cancelled')
+    return {
+      text: `${words}: cancelled, ${record.cancel_reason ?? 'no reason given'}`,
+      kind: 'bad',
+    }
+  const state = { active: 'open', matching: 'matching …', filled: 'filled', expired: 'expired' }
+  return { text: `${words}: ${state[record.status]}`, kind: 'good' }
+}

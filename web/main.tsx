@@ -1,0 +1,85 @@
+import { effect, signal } from '@preact/signals'
+import { render } from 'preact'
+import type { MarketEntry } from '../client/index.js'
+import type { VenueFacts } from '../interface/signing.js'
+import { createChanging } from './act/change.js'
+import { createDeadMan } from './act/dead-man.js'
+import { createDemoAccount } from './act/demo-account.js'
+import { createPlacing } from './act/place.js'
+import { createForesight } from './state/foresight.js'
+import { createFrames } from './state/frames.js'
+import { createPrefs } from './state/prefs.js'
+import { createTerminal } from './state/terminal.js'
+import { createViews } from './state/views.js'
+import { App } from './views/app.js'
+import type { Room } from './views/page.js'
+
+/** The terminal: public endpoints and the client only. One market is open at a time, named by the part after `#/`. */
+
+const base = new URL('.', location.href).href
+async function read<T>(path: string): Promise<T> {
+  return (await (await fetch(new URL(path, base))).json()) as T
+}
+const [facts, markets, { unix_ms: venueMs }] = await Promise.all([
+  read<VenueFacts>('v1/venue'),
+  read<MarketEntry[]>('v1/markets'),
+  read<{ unix_ms: number }>('v1/time'),
+])
+
+/** A page that is not seen is not painted: there the changes come by a timer. */
+const nextFrame = (run: () => void): void =>
+  void (document.hidden ? setTimeout(run, 250) : requestAnimationFrame(run))
+
+const terminal = createTerminal({
+  ...{ base, facts, markets, frames: createFrames(nextFrame) },
+  prefs: createPrefs(storage()),
+  clockAheadMs: venueMs - Date.now(),
+})
+const views = createViews(terminal)
+const room = signal<Room>('wide')
+for (const [query, wanted] of [
+  ['(min-width: 1200px)', 'wide'],
+  ['(min-width: 700px) and (max-width: 1199.98px)', 'middle'],
+  ['(max-width: 699.98px)', 'narrow'],
+] as const) {
+  const media = matchMedia(query)
+  const look = (): void => {
+    if (media.matches) room.value = wanted
+  }
+  look()
+  media.addEventListener('change', look)
+}
+
+const open = (): void => terminal.open(decodeURIComponent(location.hash.replace(/^#\/?/, '')))
+open()
+addEventListener('hashchange', open)
+const demo = createDemoAccount(base, facts)
+// Who has traded here before goes on.
+const before = demo?.known()
+if (before !== undefined) terminal.enter(before)
+effect(() => {
+  document.documentElement.dataset.theme = terminal.prefs.prefs.value.theme
+})
+
+const changing = createChanging(terminal)
+const page = {
+  ...{ terminal, views, demo, room, changing, deadMan: createDeadMan(terminal, changing) },
+  placing: createPlacing(terminal, views),
+  foresight: createForesight(terminal, views),
+  isTicketOpen: signal(false),
+  isOnlyHere: signal(false),
+}
+const place = document.getElementById('page')
+if (place === null) throw new Error('the document has no #page')
+place.replaceChildren()
+render(<App page={page} />, place)
+
+/** Undefined where the browser keeps nothing. */
+function storage(): Storage | undefined {
+  try {
+    return localStorage
+  } catch (error) {
+    if (error instanceof DOMException) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,218 @@
+import { signal, type ReadonlySignal, type Signal } from '@preact/signals'
+import {
+  followLevels,
+  type CandleInterval,
+  type CandleState,
+  type LevelRecord,
+  type LocalLevels,
+  type MarketEntry,
+  type RestClient,
+  type SocketClient,
+  type StatusState,
+  type TickerState,
+  type TradeDelta,
+  type TradeRecord,
+} from '../../client/index.js'
+import { parseDecimal } from '../../core/decimal.js'
+import { marketTerms, type MarketTerms } from '../select/market-terms.js'
+import type { Book } from '../select/ticket.js'
+import type { Level } from '../select/walk-book.js'
+import type { Frames } from './frames.js'
+import { soon } from './soon.js'
+
+/** A trade of the tape; its transaction is read a moment later. */
+export type Trade = Pick<
+  TradeRecord,
+  'trade_id' | 'price' | 'size' | 'aggressor_side' | 'created_at'
+> & { readonly tx_hash?: string }
+
+/** What everyone sees of one market. A new one is made for each market that is opened: what comes late belongs to the one before. */
+export interface MarketState {
+  readonly name: string
+  readonly terms: MarketTerms
+  readonly entry: Signal<MarketEntry>
+  /** Undefined before the first snapshot. */
+  readonly book: ReadonlySignal<Book | undefined>
+  /** The connection whose snapshot the ticker is of; 0 before the first. */
+  readonly connection: ReadonlySignal<number>
+  /** The venue's levels did not fit their checksum, and no snapshot has come since. */
+  readonly isBookWrong: ReadonlySignal<boolean>
+  /** Newest first. */
+  readonly trades: ReadonlySignal<readonly Trade[]>
+  readonly ticker: ReadonlySignal<TickerState | undefined>
+  readonly status: ReadonlySignal<StatusState | undefined>
+  readonly interval: ReadonlySignal<CandleInterval>
+  /** By time. */
+  readonly candles: ReadonlySignal<readonly CandleState[]>
+  chooseInterval(interval: CandleInterval): void
+  close(): void
+}
+
+export interface MarketParts {
+  readonly entry: MarketEntry
+  readonly socket: Pick<SocketClient, 'subscribe' | 'connections'>
+  readonly venue: Pick<RestClient, 'trades'>
+  readonly frames: Frames
+  /** Shown first; `1h` by default. */
+  readonly interval?: CandleInterval
+}
+
+const DEPTH = 100
+const TRADES_KEPT = 50
+/** Enough to find the transactions of trades that were just seen. */
+const NEW_TRADES = 20
+
+/** Follows a market until it is closed. Throws BadEntry. */
+export function openMarket({
+  entry: first,
+  socket,
+  venue,
+  frames,
+  interval: firstInterval = '1h',
+}: MarketParts): MarketState {
+  const name = first.market
+  const terms = marketTerms(first)
+  const [entry, isBookWrong] = [signal(first), signal(false)]
+  const book = signal<Book | undefined>(undefined)
+  const connection = signal(0)
+  const [ticker, status] = [
+    signal<TickerState | undefined>(undefined),
+    signal<StatusState | undefined>(undefined),
+  ]
+  let isClosed = false
+  const due = (flush: () => void): void => frames.due(() => isClosed || flush())
+  let levels: LocalLevels | undefined
+  const flushBook = (): void => {
+    if (levels !== undefined) book.value = bookOf(levels)
+  }
+  const dueBook = (): void => due(flushBook)
+  const ends = [
+    followLevels(socket, name, {
+      depth: DEPTH,
+      onChange(newest) {
+        levels = newest
+        isBookWrong.value = false
+        dueBook()
+      },
+      onMismatch: () => (isBookWrong.value = true),
+    }),
+    socket.subscribe('ticker', name, {
+      onSnapshot(state) {
+        connection.value = socket.connections()
+        ticker.value = state
+      },
+      onUpdate: (state) => (ticker.value = state),
+    }),
+    socket.subscribe('status', name, {
+      onSnapshot: (state) => (status.value = state),
+      onUpdate: (state) => (status.value = state),
+    }),
+  ]
+  const tape = followTrades({ name, socket, venue, due })
+  const bars = followCandles({ name, socket, due }, firstInterval)
+  return {
+    ...{ name, terms, entry, book, connection, isBookWrong, ticker, status },
+    ...{ trades: tape.trades, interval: bars.interval, candles: bars.candles },
+    chooseInterval: bars.choose,
+    close() {
+      isClosed = true
+      for (const end of [...ends, tape.end, bars.end]) end()
+    },
+  }
+}
+
+interface Following extends Pick<MarketParts, 'socket'> {
+  readonly name: string
+  readonly due: (flush: () => void) => void
+}
+
+function followTrades({ name, socket, venue, due }: Following & Pick<MarketParts, 'venue'>) {
+  const trades = signal<readonly Trade[]>([])
+  let kept: readonly Trade[] = []
+  const flush = (): void => void (trades.value = kept)
+  const take = (newer: readonly (TradeRecord | TradeDelta)[], isAll = false): void => {
+    const ids = new Set(newer.map(({ trade_id }) => trade_id))
+    const older = isAll ? [] : kept.filter(({ trade_id }) => !ids.has(trade_id))
+    kept = [...newer, ...older].slice(0, TRADES_KEPT)
+    due(flush)
+  }
+  const readHashes = soon(async () => {
+    const page = await venue.trades(name, { limit: NEW_TRADES })
+    const hashes = new Map(page.trades.map(({ trade_id, tx_hash }) => [trade_id, tx_hash]))
+    kept = kept.map((trade) => {
+      const hash = trade.tx_hash ?? hashes.get(trade.trade_id)
+      return hash === trade.tx_hash || hash === undefined ? trade : { ...trade, tx_hash: hash }
+    })
+    due(flush)
+  })
+  const end = socket.subscribe('trades', name, {
+    onSnapshot: (snapshot) => take(snapshot, true),
+    onUpdate(trade) {
+      take([trade])
+      readHashes()
+    },
+  })
+  return { trades, end }
+}
+
+function followCandles({ name, socket, due }: Following, first: CandleInterval) {
+  const interval = signal(first)
+  const candles = signal<readonly CandleState[]>([])
+  const byStart = new Map<string, CandleState>()
+  const flush = (): void => {
+    candles.value = [...byStart.values()].sort((a, b) =>
+      a.bucket_start.localeCompare(b.bucket_start),
+    )
+  }
+  const take = (changed: readonly CandleState[]): void => {
+    for (const candle of changed) {
+      // A candle whose every trade was reversed is none.
+      if (candle.trade_count === 0) byStart.delete(candle.bucket_start)
+      else byStart.set(candle.bucket_start, candle)
+    }
+    due(flush)
+  }
+  const follow = (wanted: CandleInterval): (() => void) =>
+    socket.subscribe(
+      'candles',
+      name,
+      {
+        onSnapshot(snapshot) {
+          byStart.clear()
+          take(snapshot)
+        },
+        onUpdate: (candle) => take([candle]),
+      },
+      { interval: wanted },
+    )
+  let end = follow(first)
+  return {
+    ...{ interval, candles, end: () => end() },
+    choose: (wanted: CandleInterval): void => {
+      if (wanted === interval.value) return
+      end()
+      byStart.clear()
+      interval.value = wanted
+      end = follow(wanted)
+    },
+  }
+}
+
+const read = new WeakMap<LevelRecord, Level>()
+
+/** A level that has not changed is the same object as before, and is read once. */
+function levelOf(record: LevelRecord): Level {
+  const known = read.get(record)
+  if (known !== undefined) return known
+  const { price, size } = record
+  const level = {
+    ...{ priceE18: parseDecimal(price, 18) ?? 0n, amountE18: parseDecimal(size, 18) ?? 0n },
+  }
+  read.set(record, level)
+  return level
+}
+
+const bookOf = (levels: LocalLevels): Book => ({
+  bids: levels.levels('buy').map(levelOf),
+  asks: levels.levels('sell').map(levelOf),
+})

@@ -1,0 +1,62 @@
+import { effect, signal, type Signal } from '@preact/signals'
+
+/** What a user has chosen on this device. */
+export interface Prefs {
+  readonly theme: 'system' | 'dark' | 'light'
+  readonly colours: 'green-red' | 'blue-orange'
+  readonly isUtc: boolean
+  readonly hasKeys: boolean
+  /** How far from the best price a market order may go, in basis points. */
+  readonly guardBps: number
+  /** Whether closes and cancels of many are asked about. */
+  readonly confirms: boolean
+  readonly favourites: readonly string[]
+  /** The account with which a market is traded, by market. */
+  readonly accounts: Readonly<Record<string, string>>
+}
+
+const DEFAULTS: Prefs = {
+  theme: 'system',
+  colours: 'green-red',
+  isUtc: false,
+  hasKeys: false,
+  guardBps: 100,
+  confirms: true,
+  favourites: [],
+  accounts: {},
+}
+
+const PLACE = 'terminal-preferences'
+/** What a market order's guard may be. */
+export const GUARDS_BPS = [10, 25, 50, 100, 200, 500] as const
+
+/** The preferences that are kept in `storage`; each change is kept. Where the browser keeps nothing, they last as long as the page. */
+export function createPrefs(storage: Pick<Storage, 'getItem' | 'setItem'> | undefined): {
+  readonly prefs: Signal<Prefs>
+  readonly set: (changed: Partial<Prefs>) => void
+} {
+  const prefs = signal<Prefs>({ ...DEFAULTS, ...kept(storage) })
+  effect(() => {
+    const text = JSON.stringify(prefs.value)
+    try {
+      storage?.setItem(PLACE, text)
+    } catch (error) {
+      // A full or blocked storage: they last as long as the page.
+      if (!(error instanceof Error)) throw error
+    }
+  })
+  return {
+    prefs,
+    set: (changed) => void (prefs.value = { ...prefs.value, ...changed }),
+  }
+}
+
+function kept(storage: Pick<Storage, 'getItem'> | undefined): Partial<Prefs> {
+  try {
+    const found: unknown = JSON.parse(storage?.getItem(PLACE) ?? '{}')
+    return typeof found === 'object' && found !== null ? found : {}
+  } catch (error) {
+    if (error instanceof SyntaxError) return {}
+    throw error
+  }
+}

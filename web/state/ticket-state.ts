@@ -1,0 +1,38 @@
+import { signal, type Signal } from '@preact/signals'
+import type { Side } from '../../client/index.js'
+
+/** What stands in a ticket; each part is a signal, so that a key pressed draws its own field alone. */
+export interface TicketState {
+  readonly kind: Signal<'limit' | 'market'>
+  readonly side: Signal<Side>
+  readonly price: Signal<string>
+  readonly size: Signal<string>
+  readonly unit: Signal<'base' | 'quote'>
+  readonly force: Signal<'GTC' | 'IOC' | 'FOK'>
+  /** How long a GTC order lives, in seconds. */
+  readonly livesSec: Signal<number>
+  readonly post: Signal<'off' | 'reject' | 'slide'>
+  readonly reduceOnly: Signal<boolean>
+  /** What a first press asked, and of which ticket: the same question of the same ticket, pressed again, is meant. */
+  readonly asked: Signal<string>
+}
+
+export const LIVES = [
+  ['1 hour', 3_600],
+  ['1 day', 86_400],
+  ['7 days', 604_800],
+] as const
+
+/** An empty ticket; one is made for each market, and it keeps its fields when the side changes. */
+export const createTicket = (): TicketState => ({
+  kind: signal('limit'),
+  side: signal('buy'),
+  price: signal(''),
+  size: signal(''),
+  unit: signal('base'),
+  force: signal('GTC'),
+  livesSec: signal(LIVES[0][1]),
+  post: signal('off'),
+  reduceOnly: signal(false),
+  asked: signal(''),
+})

@@ -1,0 +1,51 @@
+import { signal, type ReadonlySignal } from '@preact/signals'
+
+/** A message about something that the user did. */
+export interface Toast {
+  /** One for each order or deed: what comes later about it takes the place of what came before. */
+  readonly id: string
+  readonly text: string
+  readonly kind: 'busy' | 'good' | 'bad'
+  readonly hash?: string
+}
+
+export interface Toasts {
+  /** Newest last. */
+  readonly shown: ReadonlySignal<readonly Toast[]>
+  /** For those who listen: what went well, and what did not. */
+  readonly spoken: ReadonlySignal<string>
+  readonly alarm: ReadonlySignal<string>
+  /** Shows or replaces a toast. A bad one stays until it is dismissed. */
+  tell(toast: Toast): void
+  dismiss(id: string): void
+}
+
+const LIVES_MS = 5_000
+const SHOWN = 5
+
+export function createToasts(): Toasts {
+  const shown = signal<readonly Toast[]>([])
+  const [spoken, alarm] = [signal(''), signal('')]
+  const timers = new Map<string, ReturnType<typeof setTimeout>>()
+  const dismiss = (id: string): void => {
+    clearTimeout(timers.get(id))
+    timers.delete(id)
+    shown.value = shown.value.filter((one) => one.id !== id)
+  }
+  return {
+    ...{ shown, spoken, alarm, dismiss },
+    tell(toast) {
+      clearTimeout(timers.get(toast.id))
+      const others = shown.value.filter(({ id }) => id !== toast.id)
+      for (const { id } of others.slice(0, Math.max(0, others.length + 1 - SHOWN))) dismiss(id)
+      shown.value = [...others.slice(-(SHOWN - 1)), toast]
+      if (toast.kind === 'bad') alarm.value = toast.text
+      else spoken.value = toast.text
+      if (toast.kind === 'good')
+        timers.set(
+          toast.id,
+          setTimeout(() => dismiss(toast.id), LIVES_MS),
+        )
+    },
+  }
+}

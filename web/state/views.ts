@@ -1,0 +1,229 @@
+import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals'
+import type { AccountBalances, OrderRecord } from '../../client/index.js'
+import { bookRows, spreadOf, type BookRow, type Spread } from '../select/book-rows.js'
+import { parseInput } from '../select/format.js'
+import { closing } from '../select/position.js'
+import { fillRow, type FillRow } from '../select/fill-row.js'
+import { engineSide, opposite } from '../select/market-terms.js'
+import { readOrZero, readSigned } from '../select/numbers.js'
+import { orderRow, type OrderRow } from '../select/order-row.js'
+import {
+  bestPrice,
+  plannedOf,
+  shareOfFree,
+  type Free,
+  type Planned,
+  type Typed,
+  type Unplanned,
+} from '../select/planned.js'
+import { futureRows, perpetualRow, type PositionRow } from '../select/position-row.js'
+import { sameRows } from '../select/same-rows.js'
+import type { Book } from '../select/ticket.js'
+import { isOpenOrder } from './own-state.js'
+import type { Terminal } from './terminal.js'
+
+/** What the views draw, derived from the store. */
+export interface Views {
+  /** Step of prices that share a row of the book; 0n: each price its own. */
+  readonly groupE18: Signal<bigint>
+  readonly groups: ReadonlySignal<readonly bigint[]>
+  readonly bids: ReadonlySignal<readonly BookRow[]>
+  readonly asks: ReadonlySignal<readonly BookRow[]>
+  readonly spread: ReadonlySignal<Spread | undefined>
+  readonly typed: ReadonlySignal<Typed>
+  readonly planned: ReadonlySignal<Planned | Unplanned>
+  /** What the account can trade with in the open market; undefined while it is not known. */
+  readonly free: ReadonlySignal<Free | undefined>
+  /** All that are open, of all markets, newest first. */
+  readonly open: ReadonlySignal<readonly OrderRow[]>
+  readonly openHere: ReadonlySignal<readonly OrderRow[]>
+  readonly ended: ReadonlySignal<readonly OrderRow[]>
+  readonly fills: ReadonlySignal<readonly FillRow[]>
+  readonly positions: ReadonlySignal<readonly PositionRow[]>
+  /** So many per cent of what is free, or of the position where the ticket may only reduce, as a size in base; undefined where it is not known. */
+  share(percent: bigint): bigint | undefined
+  /** Whether the feed's numbers may be acted on. */
+  readonly isLive: ReadonlySignal<boolean>
+}
+
+const BOOK_ROWS = 40
+const EMPTY_BOOK: Book = { bids: [], asks: [] }
+/** How a reader of this browser writes one and a half. */
+export const isDecimalComma = (1.5).toLocaleString().includes(',')
+
+export function createViews(terminal: Terminal): Views {
+  const isLive = computed(() => ['live', 'late', 'halted'].includes(terminal.light.value))
+  const own = ownViews(terminal)
+  const book = bookViews(terminal, own.openHere)
+  const free = computed(() => freeOf(terminal))
+  const ticket = ticketViews(terminal, { isLive, free, openHere: own.openHere })
+  const views = { isLive, free, ...own, ...book, ...ticket }
+  return { ...views, share: (percent) => shareFor(terminal, views, percent) }
+}
+
+function bookViews(terminal: Terminal, openHere: ReadonlySignal<readonly OrderRow[]>) {
+  const groupE18 = signal(0n)
+  const groups = computed((): readonly bigint[] => {
+    const decimals = terminal.market.value?.entry.value.ui_price_decimals ?? 2
+    const unit = 10n ** BigInt(18 - decimals)
+    return [0n, unit, unit * 10n, unit * 100n, unit * 1_000n, unit * 10_000n]
+  })
+  // Another market has other steps.
+  let market = terminal.market.value?.name
+  effect(() => {
+    const now = terminal.market.value?.name
+    if (now !== market) groupE18.value = 0n
+    market = now
+  })
+  const own = computed(() => {
+    const byPrice = new Map<bigint, bigint>()
+    for (const { record } of openHere.value) {
+      const price = readOrZero(record.limit_price)
+      byPrice.set(price, (byPrice.get(price) ?? 0n) + readOrZero(record.open_amount))
+    }
+    return byPrice
+  })
+  const rowsOf = (side: 'buy' | 'sell'): ReadonlySignal<readonly BookRow[]> => {
+    let before: readonly BookRow[] = []
+    return computed(() => {
+      const open = terminal.market.value
+      const book = open?.book.value
+      if (open === undefined || book === undefined) return []
+      const options = { groupE18: groupE18.value, rows: BOOK_ROWS, own: own.value }
+      before = sameRows(before, bookRows(open.terms, book, side, options), (row) => row.priceE18)
+      return before
+    })
+  }
+  const [bids, asks] = [rowsOf('buy'), rowsOf('sell')]
+  return {
+    ...{ groupE18, groups, bids, asks },
+    spread: computed(() => spreadOf(bids.value[0], asks.value[0])),
+  }
+}
+
+function ownViews(terminal: Terminal) {
+  const rowOf = memoised(terminal)
+  const all = computed(() => [...(terminal.own.value?.orders.value.values() ?? [])])
+  const rows = (keep: (record: OrderRecord) => boolean, by: 'created_at' | 'updated_at') =>
+    computed(() =>
+      all.value
+        .filter(keep)
+        .sort((a, b) => b[by].localeCompare(a[by]))
+        .flatMap((record) => rowOf(record) ?? []),
+    )
+  const open = rows(isOpenOrder, 'created_at')
+  return {
+    open,
+    openHere: computed(() =>
+      open.value.filter(({ market }) => market === terminal.market.value?.name),
+    ),
+    ended: rows((record) => !isOpenOrder(record), 'updated_at'),
+    fills: computed((): readonly FillRow[] =>
+      (terminal.own.value?.fills.value ?? []).flatMap(({ market, leg }) => {
+        const entry = terminal.entryOf(market)
+        return entry === undefined ? [] : [fillRow(entry, leg)]
+      }),
+    ),
+    positions: computed((): readonly PositionRow[] => {
+      const own = terminal.own.value
+      if (own === undefined) return []
+      const perpetuals = own.positions.value.flatMap(({ positions }) => positions)
+      return [
+        ...perpetuals.flatMap((record) => {
+          const entry = terminal.entryOf(record.market)
+          return entry === undefined ? [] : [perpetualRow(entry, record)]
+        }),
+        ...own.balances.value.flatMap((held) => futureRows(terminal.entryOf, held)),
+      ]
+    }),
+  }
+}
+
+/** The row of a record is made once: a record that has not changed keeps its row. */
+function memoised(terminal: Terminal): (record: OrderRecord) => OrderRow | undefined {
+  const made = new WeakMap<OrderRecord, OrderRow>()
+  return (record) => {
+    const known = made.get(record)
+    if (known !== undefined) return known
+    const entry = terminal.entryOf(record.market)
+    const row = entry && orderRow(entry, record)
+    if (row !== undefined) made.set(record, row)
+    return row
+  }
+}
+
+function freeOf({ market, own, subaccount }: Terminal): Free | undefined {
+  const [open, id] = [market.value, subaccount.value]
+  const held = own.value?.balances.value.find((one) => one.subaccount_id === id)
+  if (open === undefined || held === undefined) return undefined
+  const { base_asset_symbol: base, quote_asset_symbol: quote } = open.entry.value
+  const margin = held.margin.find((one) => one.market === open.name)
+  return {
+    baseE18: available(held, base),
+    quoteE18: available(held, quote),
+    marginE18: readSigned(margin?.free),
+  }
+}
+
+const available = ({ tokens }: AccountBalances, symbol: string): bigint =>
+  readOrZero(tokens.find(({ token }) => token === symbol)?.available)
+
+function shareFor(
+  terminal: Terminal,
+  { free, typed, positions }: Pick<Views, 'free' | 'typed' | 'positions'>,
+  percent: bigint,
+): bigint | undefined {
+  const [market, known] = [terminal.market.value, free.value]
+  if (market === undefined) return undefined
+  const { side, kind, price, reduceOnly } = typed.value
+  const held = positions.value.find(
+    (one) => one.market === market.name && one.subaccountId === terminal.subaccount.value,
+  )
+  if (reduceOnly && held !== undefined)
+    return closing(held, percent, market.terms.stepE18)?.amountE18
+  const limit = kind === 'limit' ? parseInput(price, isDecimalComma) : undefined
+  const priceE18 = limit ?? bestPrice(market.terms, market.book.value ?? EMPTY_BOOK, side)
+  if (known === undefined || priceE18 === undefined) return undefined
+  const setting = { terms: market.terms, entry: market.entry.value }
+  return shareOfFree(setting, known, { side, percent, priceE18 })
+}
+
+type TicketSources = Pick<Views, 'isLive' | 'free' | 'openHere'>
+
+function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSources) {
+  const typed = computed((): Typed => {
+    const { kind, side, price, size, unit, force, post, reduceOnly } = terminal.ticket.value
+    return {
+      ...{ kind: kind.value, side: side.value, price: price.value, size: size.value },
+      ...{ unit: unit.value, reduceOnly: reduceOnly.value },
+      guardBps: BigInt(terminal.prefs.prefs.value.guardBps),
+      force: kind.value === 'market' ? 'IOC' : force.value,
+      post: kind.value === 'market' || force.value !== 'GTC' ? 'off' : post.value,
+    }
+  })
+  const planned = computed((): Planned | Unplanned => {
+    const open = terminal.market.value
+    if (open === undefined) return 'no_book'
+    const side = engineSide(open.terms, typed.value.side)
+    const own = openHere.value
+      .filter(({ record }) => record.side === opposite(side) && record.open_amount !== '0')
+      .map(({ record }) => readOrZero(record.limit_price))
+      .sort((a, b) => (a < b ? -1 : 1))
+    // Against the engine's buy the lowest own sale is the nearest; against its sale the highest bid.
+    const ownOtherE18 = side === 'buy' ? own[0] : own.at(-1)
+    const freeE18 = open.terms.isMargined ? undefined : givenOf(free.value, typed.value.side)
+    return plannedOf(typed.value, {
+      ...{ entry: open.entry.value, terms: open.terms, isDecimalComma },
+      ...{
+        book: isLive.value ? (open.book.value ?? EMPTY_BOOK) : EMPTY_BOOK,
+        isLive: isLive.value,
+      },
+      ...(freeE18 !== undefined && { freeE18 }),
+      ...(ownOtherE18 !== undefined && { ownOtherE18 }),
+    })
+  })
+  return { typed, planned }
+}
+
+const givenOf = (free: Free | undefined, side: 'buy' | 'sell'): bigint | undefined =>
+  side === 'buy' ? free?.quoteE18 : free?.baseE18

@@ -1,0 +1,140 @@
+import { useSignal, useSignalEffect } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Bar } from './bar.js'
+import { Book } from './book.js'
+import { Centre, type Pane } from './chart.js'
+import { Dialogs } from './dialogs.js'
+import { listenForKeys } from './keys.js'
+import { MarketList } from './market-list.js'
+import { PageContext, usePage, type Page } from './page.js'
+import { Tables, type Tab } from './tables.js'
+import { Ticket } from './ticket.js'
+import { Toasts } from './toasts.js'
+import { Trades } from './trades.js'
+
+/** The page, in one of three layouts by how much room there is. */
+export function App({ page }: { readonly page: Page }): JSX.Element {
+  useEffect(() => listenForKeys(page), [page])
+  useSignalEffect(() => {
+    const { theme, colours } = page.terminal.prefs.prefs.value
+    document.documentElement.dataset.theme = theme
+    document.documentElement.dataset.colours = colours
+    document.body.dataset.feed = page.terminal.light.value
+    document.title = `${page.terminal.market.value?.name ?? 'No market'} – order-book venue`
+  })
+  const room = page.room.value
+  return (
+    <PageContext.Provider value={page}>
+      <div class={`app ${room}`}>
+        <Bar />
+        <Halt />
+        {page.terminal.market.value === undefined ? (
+          <main class="pad">This venue lists no market.</main>
+        ) : room === 'narrow' ? (
+          <Narrow />
+        ) : (
+          <Desk isWide={room === 'wide'} />
+        )}
+        <Toasts />
+        <Dialogs />
+      </div>
+    </PageContext.Provider>
+  )
+}
+
+/** Why the market does not trade, or that the feed is lost: nothing stands still in silence. */
+function Halt(): JSX.Element | null {
+  const { light, halt } = usePage().terminal
+  if (light.value === 'lost')
+    return (
+      <p class="halt" role="alert">
+        The feed is lost: the numbers are old, and rows do not answer. Reconnecting …
+      </p>
+    )
+  if (halt.value === undefined) return null
+  return (
+    <p class="halt" role="status">
+      {halt.value}
+    </p>
+  )
+}
+
+function Desk({ isWide }: { readonly isWide: boolean }): JSX.Element {
+  const pane = useSignal<Pane>('chart')
+  const tab = useSignal<Tab>('positions')
+  return (
+    <main class="desk">
+      {isWide && <MarketList />}
+      <Centre pane={pane} />
+      <div class="side">
+        <Book />
+        <Trades />
+      </div>
+      <Ticket />
+      <Tables tab={tab} />
+    </main>
+  )
+}
+
+type Shown = Pane | 'book' | 'trades'
+const SHOWN: readonly Shown[] = ['chart', 'depth', 'book', 'trades', 'details']
+
+/** One column: one of the panes above the lists, and the ticket as a sheet that a side opens. */
+function Narrow(): JSX.Element {
+  const { terminal, placing, isTicketOpen } = usePage()
+  const shown = useSignal<Shown>('chart')
+  const pane = useSignal<Pane>('chart')
+  const tab = useSignal<Tab>('positions')
+  const open = (side: 'buy' | 'sell') => () => {
+    terminal.ticket.value.side.value = side
+    placing.forget()
+    isTicketOpen.value = true
+  }
+  return (
+    <>
+      <main class="column">
+        <div class="tabs wide-tabs" role="group" aria-label="Panes">
+          {SHOWN.map((name) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={shown.value === name}
+              onClick={() => {
+                shown.value = name
+                if (name !== 'book' && name !== 'trades') pane.value = name
+              }}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+        <div class="pane">
+          {shown.value === 'book' && <Book />}
+          {shown.value === 'trades' && <Trades />}
+          {shown.value !== 'book' && shown.value !== 'trades' && <Centre pane={pane} />}
+        </div>
+        <Tables tab={tab} />
+      </main>
+      <div class={isTicketOpen.value ? 'sheet open' : 'sheet'}>
+        {isTicketOpen.value ? (
+          <>
+            <button type="button" class="sheet-close" onClick={() => (isTicketOpen.value = false)}>
+              Back to the book ▾
+            </button>
+            <Ticket />
+          </>
+        ) : (
+          <div class="sides">
+            <button type="button" class="buy" onClick={open('buy')}>
+              Buy
+            </button>
+            <button type="button" class="sell" onClick={open('sell')}>
+              Sell
+            </button>
+          </div>
+        )}
+      </div>
+    </>
+  )
+}

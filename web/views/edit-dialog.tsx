@@ -1,0 +1,64 @@
+import { useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { parseInput } from '../select/format.js'
+import { isDecimalComma } from '../state/views.js'
+import { Modal } from './modal.js'
+import { usePage } from './page.js'
+
+/** Another price or size of an open order. Less at the same price keeps the place in the queue. */
+export function EditDialog({ orderId }: { readonly orderId: string }): JSX.Element {
+  const { terminal, views, changing } = usePage()
+  const row = views.open.value.find(({ id }) => id === orderId)
+  const price = useSignal(row?.price.replaceAll(',', '') ?? '')
+  const size = useSignal(row?.size.replaceAll(',', '') ?? '')
+  const said = useSignal('')
+  if (row === undefined)
+    return (
+      <Modal title="Edit the order">
+        <p>The order is not open any more.</p>
+      </Modal>
+    )
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    const [priceE18, sizeE18] = [price.value, size.value].map((text) =>
+      parseInput(text, isDecimalComma),
+    )
+    if (!priceE18 || !sizeE18) return void (said.value = 'Enter a price and a size above 0.')
+    terminal.dialog.value = undefined
+    void changing.edit(row.record, { priceE18, sizeE18 })
+  }
+  return (
+    <Modal title={`Edit: ${row.sideWords}`}>
+      <form onSubmit={submit}>
+        <label class="field">
+          <span>New price</span>
+          <input
+            inputMode="decimal"
+            value={price.value}
+            onInput={(event) => (price.value = event.currentTarget.value)}
+          />
+          <span class="unit">{row.priceUnit}</span>
+        </label>
+        <label class="field">
+          <span>New size in all</span>
+          <input
+            inputMode="decimal"
+            value={size.value}
+            onInput={(event) => (size.value = event.currentTarget.value)}
+          />
+          <span class="unit">{row.sizeUnit}</span>
+        </label>
+        <p class="quiet">
+          Less at the same price keeps the place in the queue; another price or more takes a new
+          place.
+        </p>
+        <button type="submit" class="main">
+          Change the order
+        </button>
+        <p class="said" role="alert">
+          {said.value}
+        </p>
+      </form>
+    </Modal>
+  )
+}

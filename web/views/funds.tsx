@@ -1,0 +1,99 @@
+import type { JSX } from 'preact'
+import type { AccountBalances } from '../../client/index.js'
+import { marginRows, tokenRows } from '../select/balance-rows.js'
+import { usePage } from './page.js'
+
+/** What the trader's accounts hold, what is reserved and what is free, with the ways in and out. */
+export function Funds(): JSX.Element {
+  const { terminal } = usePage()
+  const accounts = terminal.own.value?.balances.value ?? []
+  if (accounts.length === 0)
+    return <p class="quiet pad">Reading what your accounts hold … or they hold nothing yet.</p>
+  return (
+    <div class="funds">
+      {accounts.map((account) => (
+        <Account key={account.subaccount_id} account={account} />
+      ))}
+    </div>
+  )
+}
+
+function Account({ account }: { readonly account: AccountBalances }): JSX.Element {
+  const { terminal } = usePage()
+  const { subaccount_id: subaccountId, facts, manager_address: manager } = account
+  const isPerpetual = manager.toLowerCase() === terminal.facts.contracts.perp_manager?.toLowerCase()
+  const open = (name: 'deposit' | 'withdraw') => () =>
+    (terminal.dialog.value = { name, subaccountId })
+  const [tokens, margin] = [tokenRows(account), marginRows(account)]
+  return (
+    <section aria-label={`Account ${subaccountId}`}>
+      <h3>
+        {isPerpetual ? 'Margin account' : 'Trading account'} {subaccountId}
+        {facts === 'stale' && <span class="ask"> as the chain was a while ago</span>}
+        <span class="tools">
+          {isPerpetual && (
+            <button type="button" onClick={open('deposit')}>
+              Deposit<span class="unseen"> into {subaccountId}</span>
+            </button>
+          )}
+          <button type="button" onClick={open('withdraw')}>
+            Withdraw<span class="unseen"> from {subaccountId}</span>
+          </button>
+        </span>
+      </h3>
+      {tokens.length > 0 && (
+        <table class="list">
+          <thead>
+            <tr>
+              {['Token', 'Total', 'Reserved', 'Free'].map((head) => (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {tokens.map((row) => (
+              <tr key={row.token}>
+                <td data-head="Token">{row.token}</td>
+                <td data-head="Total">{row.total}</td>
+                <td data-head="Reserved">{row.reserved}</td>
+                <td data-head="Free">{row.free}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {margin.length > 0 && <Margin rows={margin} />}
+    </section>
+  )
+}
+
+function Margin({ rows }: { readonly rows: ReturnType<typeof marginRows> }): JSX.Element {
+  const heads = ['Margin, USDC', 'Balance', 'Required', 'Reserved', 'Free', 'Above maintenance']
+  return (
+    <table class="list">
+      <thead>
+        <tr>
+          {heads.map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.market}>
+            <td data-head="Market">{row.market}</td>
+            <td data-head="Balance">{row.balance}</td>
+            <td data-head="Required">{row.required}</td>
+            <td data-head="Reserved">{row.reserved}</td>
+            <td data-head="Free">{row.free}</td>
+            <td data-head="Above maintenance">{row.aboveMaintenance}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

@@ -1,0 +1,454 @@
+import type { Signal } from '@preact/signals'
+import type { ComponentChildren, JSX } from 'preact'
+import { csvOf } from '../select/csv.js'
+import type { FillRow } from '../select/fill-row.js'
+import type { OrderRow } from '../select/order-row.js'
+import type { PositionRow } from '../select/position-row.js'
+import { Funds } from './funds.js'
+import { usePage, type Page } from './page.js'
+import { momentOf, wholeTime } from './time.js'
+
+export type Tab = 'positions' | 'open' | 'fills' | 'history' | 'funds'
+
+/** Positions, open orders, fills, history and funds of the trader. */
+export function Tables({ tab }: { readonly tab: Signal<Tab> }): JSX.Element {
+  const page = usePage()
+  const { terminal, views } = page
+  const own = terminal.own.value
+  const count = (number: number): string => (number === 0 ? '' : ` ${number}`)
+  const names: readonly (readonly [Tab, string])[] = [
+    ['positions', `Positions${count(views.positions.value.length)}`],
+    ['open', `Open${count(views.open.value.length)}`],
+    ['fills', 'Fills'],
+    ['history', 'History'],
+    ['funds', 'Funds'],
+  ]
+  const isOld = own !== undefined && !own.isOpen() && terminal.light.value === 'lost'
+  return (
+    <section class={isOld ? 'panel tables old' : 'panel tables'} aria-label="Own orders and funds">
+      <div class="panel-head">
+        <div class="tabs" role="group" aria-label="Lists">
+          {names.map(([name, words]) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={tab.value === name}
+              onClick={() => (tab.value = name)}
+            >
+              {words}
+            </button>
+          ))}
+        </div>
+        <Tools tab={tab.value} />
+      </div>
+      <Trouble />
+      <div class="fill scroll" tabIndex={0} role="region" aria-label={tab.value}>
+        {own === undefined ? <Welcome /> : <List tab={tab.value} />}
+      </div>
+    </section>
+  )
+}
+
+function List({ tab }: { readonly tab: Tab }): JSX.Element {
+  switch (tab) {
+    case 'positions':
+      return <Positions />
+    case 'open':
+      return <OpenOrders />
+    case 'fills':
+      return <Fills />
+    case 'history':
+      return <History />
+    case 'funds':
+      return <Funds />
+  }
+}
+
+/** The way in, where there is no trader yet. */
+export function Welcome(): JSX.Element {
+  const { terminal, demo } = usePage()
+  return (
+    <div class="welcome">
+      <p>
+        {demo === undefined
+          ? 'Connect a wallet to see your orders, positions and funds.'
+          : 'Try the venue with play money: one press makes a key in this browser and opens two funded accounts.'}
+      </p>
+      <button
+        type="button"
+        class="main"
+        onClick={() => (terminal.dialog.value = { name: 'account' })}
+      >
+        {demo === undefined ? 'Connect a wallet' : 'Open an account'}
+      </button>
+    </div>
+  )
+}
+
+function Trouble(): JSX.Element | null {
+  const own = usePage().terminal.own.value
+  if (own?.trouble.value === undefined) return null
+  return (
+    <p class="trouble" role="alert">
+      Your orders cannot be shown: {own.trouble.value}{' '}
+      <button type="button" onClick={() => own.retry()}>
+        Try again
+      </button>
+    </p>
+  )
+}
+
+function Tools({ tab }: { readonly tab: Tab }): JSX.Element | null {
+  const page = usePage()
+  const { terminal, views, changing, isOnlyHere } = page
+  const name = terminal.market.value?.name
+  if (terminal.own.value === undefined) return null
+  if (tab === 'open') {
+    const here = views.openHere.value.length
+    return (
+      <div class="tools">
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isOnlyHere.value}
+            onChange={(event) => (isOnlyHere.value = event.currentTarget.checked)}
+          />
+          only {name}
+        </label>
+        {(['buy', 'sell'] as const).map((side) => (
+          <button
+            key={side}
+            type="button"
+            class="of-side"
+            disabled={!views.openHere.value.some((row) => row.side === side)}
+            onClick={() => name !== undefined && void changing.cancelMarket(name, side)}
+          >
+            Cancel {side === 'buy' ? 'buys' : 'sells'}
+          </button>
+        ))}
+        <button
+          type="button"
+          disabled={here === 0}
+          onClick={() => cancelHere(page)}
+        >{`Cancel all of ${name ?? ''} (${here})`}</button>
+      </div>
+    )
+  }
+  if (tab !== 'fills' && tab !== 'history') return null
+  return (
+    <div class="tools">
+      <button type="button" onClick={() => save(page, tab)}>
+        CSV
+      </button>
+    </div>
+  )
+}
+
+const ASKED_FROM = 5
+
+/** Cancels all of the open market; many are asked about. */
+export function cancelHere({ terminal, views, changing }: Page): void {
+  const name = terminal.market.value?.name
+  const count = views.openHere.value.length
+  if (name === undefined || count === 0) return
+  if (terminal.prefs.prefs.value.confirms && count > ASKED_FROM)
+    terminal.dialog.value = { name: 'cancel-all' }
+  else void changing.cancelMarket(name)
+}
+
+/** Hands the rows to the browser as a file. */
+function save({ views, terminal }: Page, tab: 'fills' | 'history'): void {
+  const text =
+    tab === 'fills'
+      ? csvOf<FillRow>(views.fills.value, [
+          'at',
+          'market',
+          'sideWords',
+          'price',
+          'size',
+          'fee',
+          'liquidity',
+          'state',
+          'hash',
+          'orderId',
+        ])
+      : csvOf(
+          views.ended.value.map((row) => ({
+            ...row,
+            at: row.record.updated_at,
+            state: row.stateWords,
+          })),
+          ['at', 'market', 'sideWords', 'price', 'size', 'settled', 'state', 'why', 'id'],
+        )
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `${tab}-${terminal.market.value?.name ?? 'venue'}.csv`
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+/** A table whose rows become cards where there is no room: each cell says its head. */
+function Table(props: {
+  readonly caption: string
+  readonly heads: readonly string[]
+  readonly children: ComponentChildren
+  readonly isEmpty: boolean
+  readonly empty: string
+}): JSX.Element {
+  if (props.isEmpty) return <p class="quiet pad">{props.empty}</p>
+  return (
+    <table class="list">
+      <caption class="unseen">{props.caption}</caption>
+      <thead>
+        <tr>
+          {props.heads.map((head, at) => (
+            <th key={at} scope="col">
+              {head === '' ? <span class="unseen">Actions</span> : head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{props.children}</tbody>
+    </table>
+  )
+}
+
+function Positions(): JSX.Element {
+  const { terminal, views } = usePage()
+  const rows = views.positions.value
+  const heads = [
+    'Market',
+    'Side',
+    'Size',
+    'Worth',
+    'Entry',
+    'Mark',
+    'Liquidation near',
+    'Since entry',
+    '',
+  ]
+  return (
+    <Table caption="Positions" heads={heads} isEmpty={rows.length === 0} empty="No open positions.">
+      {rows.map((row) => (
+        <tr key={`${row.market} ${row.subaccountId}`}>
+          <Market name={row.market} />
+          <td data-head="Side" class={row.side === 'long' ? 'bid' : 'ask'}>
+            {row.side}
+          </td>
+          <td data-head="Size">
+            {row.size} {row.unit}
+          </td>
+          <td data-head="Worth">{row.worth}</td>
+          <td data-head="Entry">{row.entry}</td>
+          <td data-head="Mark">{row.mark}</td>
+          <td data-head="Liquidation near">{row.liquidation}</td>
+          <td data-head="Since entry" class={row.isLoss ? 'ask' : 'bid'}>
+            {gainWords(row)}
+          </td>
+          <td>
+            <button
+              type="button"
+              onClick={() =>
+                (terminal.dialog.value = {
+                  ...{ name: 'close', market: row.market, subaccountId: row.subaccountId },
+                })
+              }
+            >
+              Close<span class="unseen"> {row.market}</span>
+            </button>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+const gainWords = ({ gain, gainUnit, isLoss, return: share }: PositionRow): string =>
+  share === '' ? gain : `${isLoss ? 'loss' : 'gain'} ${gain} ${gainUnit} (${share})`
+
+function Market({ name }: { readonly name: string }): JSX.Element {
+  return (
+    <td data-head="Market">
+      <a href={`#/${encodeURIComponent(name)}`}>{name}</a>
+    </td>
+  )
+}
+
+function OpenOrders(): JSX.Element {
+  const { terminal, views, placing, isOnlyHere } = usePage()
+  const rows = isOnlyHere.value ? views.openHere.value : views.open.value
+  const sent = placing.sent.value
+  const heads = ['Market', 'Side', 'Price', 'Size', 'Filled', 'State', 'Placed', '']
+  const { isUtc } = terminal.prefs.prefs.value
+  return (
+    <>
+      <Table
+        caption="Open orders"
+        heads={heads}
+        isEmpty={rows.length + sent.length === 0}
+        empty="No open orders."
+      >
+        {sent.map((one) => (
+          <tr key={one.id} class={one.sent.stage === 'refused' ? 'refused' : 'sent'}>
+            <Market name={one.market} />
+            <td data-head="Order" colSpan={4}>
+              {one.words}
+            </td>
+            <td data-head="State" colSpan={2} class="reason">
+              {one.sent.stage === 'refused' ? `refused: ${one.sent.words}` : `${one.sent.stage} …`}
+            </td>
+            <td>
+              {one.sent.stage === 'refused' && (
+                <button type="button" onClick={() => placing.edit(one.id)}>
+                  Edit
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+        {rows.map((row) => (
+          <OpenRow key={row.id} row={row} isUtc={isUtc} />
+        ))}
+      </Table>
+    </>
+  )
+}
+
+function OpenRow({ row, isUtc }: { readonly row: OrderRow; readonly isUtc: boolean }): JSX.Element {
+  const { terminal, changing } = usePage()
+  const { id, record } = row
+  const isLive = row.view.isLive
+  return (
+    <tr>
+      <Market name={row.market} />
+      <Side row={row} />
+      <td data-head={`Price, ${row.priceUnit}`}>{row.price}</td>
+      <td data-head={`Size, ${row.sizeUnit}`}>
+        {row.size} {row.sizeUnit}
+      </td>
+      <td data-head="Filled">
+        {row.settled}
+        {row.view.pendingBps > 0n && <span class="pending"> + {row.pending} settling</span>}
+      </td>
+      <td data-head="State" class="reason">
+        <Explain id={id}>{row.stateWords}</Explain> {row.why} {row.tags !== '' && <i>{row.tags}</i>}
+      </td>
+      <td data-head="Placed" title={wholeTime(record.created_at)}>
+        {momentOf(record.created_at, isUtc)}
+      </td>
+      <td class="acts">
+        <button
+          type="button"
+          disabled={!isLive}
+          aria-label={`Edit ${id}`}
+          onClick={() => (terminal.dialog.value = { name: 'edit', orderId: id })}
+        >
+          Edit
+        </button>
+        <button
+          type="button"
+          disabled={!isLive}
+          aria-label={`Cancel ${id}`}
+          onClick={() => void changing.cancel(record)}
+        >
+          Cancel
+        </button>
+      </td>
+    </tr>
+  )
+}
+
+function Side({ row }: { readonly row: Pick<OrderRow, 'side' | 'sideWords'> }): JSX.Element {
+  return (
+    <td data-head="Side" class={row.side === 'buy' ? 'bid' : 'ask'}>
+      {row.sideWords}
+    </td>
+  )
+}
+
+/** Opens the order's life: what became of it, and why. */
+function Explain(props: {
+  readonly id: string
+  readonly children: ComponentChildren
+}): JSX.Element {
+  const { terminal } = usePage()
+  return (
+    <button
+      type="button"
+      class="link"
+      title="What became of it, and why"
+      onClick={() => (terminal.dialog.value = { name: 'explain', orderId: props.id })}
+    >
+      {props.children}
+    </button>
+  )
+}
+
+function Fills(): JSX.Element {
+  const { terminal, views } = usePage()
+  const rows = views.fills.value
+  const heads = ['Time', 'Market', 'Side', 'Price', 'Size', 'Fee, USDC', 'As', 'Settled in']
+  const { isUtc } = terminal.prefs.prefs.value
+  return (
+    <Table caption="Fills" heads={heads} isEmpty={rows.length === 0} empty="No fills yet.">
+      {rows.map((row) => (
+        <tr key={row.key} class={row.state}>
+          <td data-head="Time" title={wholeTime(row.at)}>
+            {momentOf(row.at, isUtc)}
+          </td>
+          <Market name={row.market} />
+          <Side row={row} />
+          <td data-head="Price">{row.price}</td>
+          <td data-head="Size">{row.size}</td>
+          <td data-head="Fee, USDC">{row.fee}</td>
+          <td data-head="As">{row.liquidity}</td>
+          <td data-head="Settled in" class="hash" title={row.hash}>
+            <Explain id={row.orderId}>{row.hash?.slice(0, 10) ?? 'settling …'}</Explain>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+function History(): JSX.Element {
+  const { terminal, views } = usePage()
+  const own = terminal.own.value
+  const rows = views.ended.value
+  const heads = ['Ended', 'Market', 'Side', 'Price', 'Size', 'Filled', 'How it ended']
+  const { isUtc } = terminal.prefs.prefs.value
+  return (
+    <>
+      <Table
+        caption="Ended orders"
+        heads={heads}
+        isEmpty={rows.length === 0}
+        empty="No ended orders."
+      >
+        {rows.map((row) => (
+          <tr key={row.id}>
+            <td data-head="Ended" title={wholeTime(row.record.updated_at)}>
+              {momentOf(row.record.updated_at, isUtc)}
+            </td>
+            <Market name={row.market} />
+            <Side row={row} />
+            <td data-head="Price">{row.price}</td>
+            <td data-head="Size">
+              {row.size} {row.sizeUnit}
+            </td>
+            <td data-head="Filled">{row.settled}</td>
+            <td data-head="How it ended" class="reason">
+              <Explain id={row.id}>{row.stateWords}</Explain> {row.why}
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {own?.hasOlder.value === true && (
+        <button type="button" class="more" onClick={() => void own.readOlder()}>
+          Older orders
+        </button>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,415 @@
+import type { Signal } from '@preact/signals'
+import type { JSX } from 'preact'
+import type { MarketEntry } from '../../client/index.js'
+import { formatE18 } from '../select/format.js'
+import type { Guard } from '../select/guards.js'
+import { engineSide } from '../select/market-terms.js'
+import type { Planned } from '../select/planned.js'
+import { plainText, priceText } from '../select/price-text.js'
+import type { BookRow } from '../select/book-rows.js'
+import { receiptLines, type Line } from '../select/receipt-lines.js'
+import { marginLines } from '../select/margin-lines.js'
+import { GUARD_WORDS, NO_PLAN_WORDS, receiptWords } from '../select/ticket-words.js'
+import { sideWords } from '../select/side-words.js'
+import type { MarketState } from '../state/market-state.js'
+import { GUARDS_BPS } from '../state/prefs.js'
+import { LIVES } from '../state/ticket-state.js'
+import { nearestText } from '../select/nearest-text.js'
+import { usePage, type Page } from './page.js'
+
+const PERCENTS = [25, 50, 75, 100] as const
+
+/** The order ticket: what is given at most and received at least is said before it is signed, from the terms that are signed. */
+export function Ticket(): JSX.Element {
+  const page = usePage()
+  const { terminal, placing } = page
+  const market = terminal.market.value
+  if (market === undefined) return <section class="panel ticket" aria-label="Order" />
+  const entry = market.entry.value
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    void placing.press()
+  }
+  return (
+    <section class="panel ticket" aria-label="Order">
+      <form onSubmit={submit} onInput={() => placing.forget()} onChange={() => placing.forget()}>
+        <Sides entry={entry} />
+        <Kinds />
+        <Price market={market} />
+        <Size market={market} />
+        <Options isMargined={market.terms.isMargined} />
+        <Guards market={market} />
+        <Submit market={market} />
+        <Receipt market={market} />
+        <AccountChoice market={market} />
+      </form>
+    </section>
+  )
+}
+
+function Sides({ entry }: { readonly entry: MarketEntry }): JSX.Element {
+  const { terminal, placing } = usePage()
+  const { side } = terminal.ticket.value
+  return (
+    <div class="sides" role="group" aria-label="Side">
+      {(['buy', 'sell'] as const).map((one) => (
+        <button
+          key={one}
+          type="button"
+          class={one}
+          aria-pressed={side.value === one}
+          onClick={() => {
+            side.value = one
+            placing.forget()
+          }}
+        >
+          {sideWords(entry, one)}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function Kinds(): JSX.Element {
+  const { terminal, placing } = usePage()
+  const { kind } = terminal.ticket.value
+  return (
+    <div class="tabs" role="group" aria-label="Kind of order">
+      {(['limit', 'market'] as const).map((one) => (
+        <button
+          key={one}
+          type="button"
+          aria-pressed={kind.value === one}
+          onClick={() => {
+            kind.value = one
+            placing.forget()
+          }}
+        >
+          {one}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** A text field whose unit stands in it. */
+function Field(props: {
+  readonly label: string
+  readonly unit: JSX.Element | string
+  readonly value: Signal<string>
+  readonly name: string
+}): JSX.Element {
+  const { label, unit, value, name } = props
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <input
+        name={name}
+        inputMode="decimal"
+        autoComplete="off"
+        value={value.value}
+        onInput={(event) => (value.value = event.currentTarget.value)}
+      />
+      <span class="unit">{unit}</span>
+    </label>
+  )
+}
+
+function Price({ market }: { readonly market: MarketState }): JSX.Element {
+  const { terminal, views, placing } = usePage()
+  const { kind, price } = terminal.ticket.value
+  const entry = market.entry.value
+  if (kind.value === 'market') return <GuardChoice />
+  const { side } = terminal.ticket.value
+  const fill = (text: string) => () => {
+    if (!views.isLive.value) return
+    price.value = text
+    placing.forget()
+  }
+  const ofRow = (row: BookRow | undefined): string | undefined => {
+    const engine = engineSide(market.terms, side.value)
+    return row && priceText(market.terms, engine, row.bestEngineE18, entry.ui_price_decimals)
+  }
+  const middle = views.spread.value?.middleE18
+  const prices = [
+    ['bid', ofRow(views.bids.value[0])],
+    [
+      'mid',
+      middle === undefined ? undefined : plainText(middle, entry.ui_price_decimals, 'nearest'),
+    ],
+    ['ask', ofRow(views.asks.value[0])],
+  ] as const
+  return (
+    <div>
+      <Field label="Price" unit={entry.ui_price_unit} value={price} name="price" />
+      <div class="chips" role="group" aria-label="Prices of the book">
+        {prices.map(([name, text]) => (
+          <button
+            key={name}
+            type="button"
+            disabled={text === undefined}
+            onClick={text === undefined ? undefined : fill(text)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function GuardChoice(): JSX.Element {
+  const { terminal } = usePage()
+  const { prefs, set } = terminal.prefs
+  return (
+    <label class="field">
+      <span>Price guard</span>
+      <select
+        value={prefs.value.guardBps}
+        onChange={(event) => set({ guardBps: Number(event.currentTarget.value) })}
+      >
+        {GUARDS_BPS.map((bps) => (
+          <option key={bps} value={bps}>
+            {`at most ${formatE18(BigInt(bps) * 10n ** 16n, 2)} % beyond the best price`}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Size({ market }: { readonly market: MarketState }): JSX.Element {
+  const page = usePage()
+  const { terminal, placing } = page
+  const { size, unit } = terminal.ticket.value
+  const { base_asset_symbol: base, quote_asset_symbol: quote } = market.entry.value
+  const change = (): void => {
+    unit.value = unit.value === 'base' ? 'quote' : 'base'
+    placing.forget()
+  }
+  const [shown, other] = unit.value === 'base' ? [base, quote] : [quote, base]
+  return (
+    <div>
+      <div class="with-unit">
+        <Field label="Size" unit="" value={size} name="size" />
+        <button type="button" class="unit-choice" title={`Size in ${other}`} onClick={change}>
+          {shown}
+        </button>
+      </div>
+      <div class="chips" role="group" aria-label="Share of what is free">
+        {PERCENTS.map((percent) => (
+          <button key={percent} type="button" onClick={() => fillShare(page, percent)}>
+            {percent} %
+          </button>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** Fills in so many per cent of what is free, or of the position where the order may only reduce it. */
+export function fillShare({ terminal, views, placing }: Page, percent: number): void {
+  const market = terminal.market.value
+  if (market === undefined) return
+  const share = views.share(BigInt(percent))
+  if (share === undefined) return
+  const { size, unit } = terminal.ticket.value
+  placing.forget()
+  unit.value = 'base'
+  size.value = plainText(share, market.entry.value.ui_size_decimals, 'down')
+}
+
+function Options({ isMargined }: { readonly isMargined: boolean }): JSX.Element {
+  const { terminal } = usePage()
+  const { kind, force, livesSec, post, reduceOnly } = terminal.ticket.value
+  const isLimit = kind.value === 'limit'
+  const chosen = force.value === 'GTC' ? `GTC ${livesSec.value}` : force.value
+  const choose = (value: string): void => {
+    const [name, seconds] = value.split(' ')
+    force.value = name === 'IOC' || name === 'FOK' ? name : 'GTC'
+    if (seconds !== undefined) livesSec.value = Number(seconds)
+  }
+  return (
+    <div class="options">
+      {isLimit && (
+        <label class="field">
+          <span>Time in force</span>
+          <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+            {LIVES.map(([words, seconds]) => (
+              <option key={seconds} value={`GTC ${seconds}`}>
+                {`rests for ${words}`}
+              </option>
+            ))}
+            <option value="IOC">IOC: now, or cancelled</option>
+            <option value="FOK">FOK: whole now, or not</option>
+          </select>
+        </label>
+      )}
+      {isLimit && force.value === 'GTC' && (
+        <label class="field">
+          <span>Post-only</span>
+          <select
+            value={post.value}
+            onChange={(event) => (post.value = event.currentTarget.value as typeof post.value)}
+          >
+            <option value="off">off: it may take</option>
+            <option value="reject">refuse it where it would take</option>
+            <option value="slide">slide it behind the best price</option>
+          </select>
+        </label>
+      )}
+      {isMargined && (
+        <label class="check">
+          <input
+            type="checkbox"
+            name="reduce_only"
+            checked={reduceOnly.value}
+            onChange={(event) => (reduceOnly.value = event.currentTarget.checked)}
+          />
+          Only reduce a position
+        </label>
+      )}
+    </div>
+  )
+}
+
+/** What stands in the way or is to be known, in words, with the nearest value that passes as a button. */
+function Guards({ market }: { readonly market: MarketState }): JSX.Element | null {
+  const { views } = usePage()
+  const planned = views.planned.value
+  if (typeof planned === 'string' || planned.guards.length === 0) return null
+  return (
+    <ul class="guards">
+      {planned.guards.map((guard) => (
+        <li key={guard.code} class={guard.level}>
+          {GUARD_WORDS[guard.code]} <Nearest guard={guard} market={market} planned={planned} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+interface NearestParts {
+  readonly guard: Guard
+  readonly market: MarketState
+  readonly planned: Planned
+}
+
+function Nearest({ guard, market, planned }: NearestParts): JSX.Element | null {
+  const { terminal, placing } = usePage()
+  const near = nearestText(market.entry.value, market.terms, planned.plan, guard)
+  if (near === undefined) return null
+  const { price, size, unit } = terminal.ticket.value
+  const fill = (): void => {
+    placing.forget()
+    if (near.field === 'price') price.value = near.text
+    else {
+      unit.value = 'base'
+      size.value = near.text
+    }
+  }
+  return (
+    <button type="button" class="link" onClick={fill}>
+      {`${near.field} ${near.text}`}
+    </button>
+  )
+}
+
+function Submit({ market }: { readonly market: MarketState }): JSX.Element {
+  const { terminal, views, placing } = usePage()
+  const { side, asked } = terminal.ticket.value
+  const planned = views.planned.value
+  const own = terminal.own.value
+  const words = sideWords(market.entry.value, side.value)
+  const isAsked = asked.value !== '' && placing.said.value !== ''
+  const label =
+    own === undefined
+      ? 'Open an account to trade'
+      : placing.isUnanswered.value
+        ? 'Send the same order again'
+        : isAsked
+          ? 'Place anyway'
+          : words
+  return (
+    <div>
+      <button
+        type="submit"
+        class={`main ${side.value}`}
+        disabled={placing.isBusy.value}
+        aria-busy={placing.isBusy.value}
+      >
+        {placing.isBusy.value ? 'One moment …' : label}
+      </button>
+      <p class="said" role="alert">
+        {placing.said.value}
+      </p>
+      {own !== undefined && typeof planned === 'string' && placing.said.value === '' && (
+        <p class="quiet hint">{NO_PLAN_WORDS[planned]}</p>
+      )}
+    </div>
+  )
+}
+
+function Receipt({ market }: { readonly market: MarketState }): JSX.Element | null {
+  const { views, foresight } = usePage()
+  const planned = views.planned.value
+  if (typeof planned === 'string') return null
+  const entry = market.entry.value
+  const verdict = foresight.verdict.value
+  const lines: readonly Line[] = [
+    ...receiptLines(entry, market.terms, planned),
+    ...marginLines(entry, verdict),
+  ]
+  return (
+    <div class="receipt">
+      <dl>
+        {lines.map(({ name, value }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {verdict?.valid === false && (
+        <p class="warn-words">
+          The venue would refuse it: {verdict.refusal?.message ?? verdict.refusal?.error}
+        </p>
+      )}
+      <details>
+        <summary>What is signed</summary>
+        <p>{receiptWords(entry, planned.plan, planned.receipt)}.</p>
+        <p class="quiet">
+          {`Engine ${engineSide(market.terms, views.typed.value.side)}, limit ${formatE18(planned.plan.limitE18, 12)} ${entry.engine_price_unit}, amount ${formatE18(planned.plan.amountE18, 6)} ${entry.engine_amount_unit}.`}
+        </p>
+      </details>
+    </div>
+  )
+}
+
+/** Which account trades, where the owner has several. */
+function AccountChoice({ market }: { readonly market: MarketState }): JSX.Element | null {
+  const { terminal } = usePage()
+  const own = terminal.own.value
+  if (own === undefined) return null
+  const mine = own.accounts.value.filter(({ markets }) => markets.includes(market.name))
+  const { prefs, set } = terminal.prefs
+  const id = terminal.subaccount.value
+  if (mine.length < 2) return <p class="quiet hint">{id === undefined ? '' : `Account ${id}`}</p>
+  return (
+    <label class="field">
+      <span>Account</span>
+      <select
+        value={id}
+        onChange={(event) =>
+          set({ accounts: { ...prefs.value.accounts, [market.name]: event.currentTarget.value } })
+        }
+      >
+        {mine.map(({ subaccount_id }) => (
+          <option key={subaccount_id} value={subaccount_id}>
+            {subaccount_id}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
