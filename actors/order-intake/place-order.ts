@@ -9,7 +9,6 @@ import type { IndexLag } from '../../core/contracts/index-lag.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { crash } from '../../core/crash-point.js'
 import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'
-import { statesOption } from '../../core/entry/order-body.js'
 import {
   type Checked,
   notInCustody,
