@@ -108,6 +108,22 @@ describe('cancels of many orders at the intake', () => {
     expect(await outcomeOf({ frame })).to.equal('')
   })
 
+  it('takes the frame of a session key for the orders of its owner, while the key is registered (AUT-040, AUT-041)', async () => {
+    const frame = await serviceAuth(otherKey, nowSec(), owner)
+    const placed = idOf(await place())
+    expect(await outcomeOf({ frame })).to.match(
+      /^403 X-Service-Auth: signer_address is no session key/,
+    )
+    stage.chain.keyExpirySec = BigInt(nowSec() + 60)
+    const another = await serviceAuth(otherKey, nowSec(), other)
+    expect(await outcomeOf({ frame: another }), 'of another owner').to.equal(NOT_OWNER)
+    expect(await outcomeOf({ frame })).to.equal(`${placed} cancelled`)
+    stage.chain.keyExpirySec = 0n
+    expect(await outcomeOf({ frame })).to.match(
+      /^403 X-Service-Auth: signer_address is no session key/,
+    )
+  })
+
   it('takes a signed cancel once, also across restarts of intake and matcher (CAN-019)', async () => {
     const first = idOf(await place())
     const body = await signed('all')

@@ -6,9 +6,15 @@ import {
   MAX_ASKED_KEYS,
   type AskedKey,
 } from '../../../bus-schemas/owner-accounts.js'
-import { askSessionKeys } from '../../../bus-schemas/subjects.js'
+import {
+  decodeCancelsRequest,
+  encodeCancelsAnswer,
+  type CancelsRequest,
+} from '../../../bus-schemas/cancels.js'
+import { askCancels, askSessionKeys } from '../../../bus-schemas/subjects.js'
 import type { Address } from '../../../core/action.js'
 import { addressOf, alicesKey, bobsKey, signedAuth } from '../../support/auth-frames.js'
+import { eventually } from '../../support/eventually.js'
 import { startRig, type FanOutRig } from '../../support/fan-out-rig.js'
 import type { SocketClient } from '../../support/socket-client.js'
 
@@ -75,6 +81,26 @@ describe('a socket of a session key', () => {
     expect(await answer(await rig.connect(), frame), 'sent again').to.include({
       message: 'nonce was used before',
     })
+  })
+
+  it('holds a lease for the owner, which ends with the key (AUT-042)', async () => {
+    const asked: CancelsRequest[] = []
+    await rig.bus.answer(askCancels, 'order-intake', (data, replyTo) => {
+      asked.push(decodeCancelsRequest(data))
+      rig.bus.reply(replyTo, encodeCancelsAnswer({ kind: 'lease', ends_at_ms: 1 }))
+    })
+    register()
+    const client = await rig.connect()
+    client.send({ op: 'cancel_on_disconnect', req_id: 'early' })
+    const early = await client.next(({ req_id }) => req_id === 'early')
+    expect(early).to.include({ code: 'auth_required' })
+    expect(await answer(client, await byKey())).to.include({ type: 'ack' })
+    client.send({ op: 'cancel_on_disconnect', req_id: 'held' })
+    expect(await client.next(({ req_id }) => req_id === 'held')).to.include({ type: 'lease' })
+    registered.clear()
+    expect(await client.closed).to.equal(1008)
+    await eventually(() => asked.some(({ kind }) => kind === 'end_lease'))
+    expect(asked.map(({ authenticated }) => authenticated)).to.deep.equal([alice, alice])
   })
 
   it('stays open when the owner authenticates it anew', async () => {
