@@ -15,7 +15,7 @@ one writing process. \`data/open.ts\` opens it, sets and asserts WAL mode, forei
 
 | file | written by | read by | durability | effect of a loss |
 | - | - | - | - | - |
-| \`history.db\` | \`projector\` | \`gateway\` and \`auditor\`, read-only | \`synchronous=NORMAL\` | marks, funding and close-outs older than the command log; the rest is rebuilt from the feeds and their archive: delete the file while projector and gateways are down, and start the projector |
+| \`history.db\` | \`projector\` | \`gateway\` and \`auditor\`, read-only | \`synchronous=NORMAL\` | marks, funding and close-outs older than the command log, liquidations older than their stream; the rest is rebuilt from the feeds and their archive: delete the file while projector and gateways are down, and start the projector |
 | \`intake.db\` | \`order-intake\`, a thread of it for large batches | a backup, read-only | \`synchronous=FULL\` | it is rebuilt from logs and feeds, but for old orders that a market refused ([0040](decisions/0040-claims-from-the-log.md)); not while the register is lost ([BACKUP](BACKUP.md#the-register-of-markets-alone)) |
 | \`executor.db\` | \`executor\` | \`auditor\`, read-only | \`synchronous=NORMAL\` | none: it is rebuilt from \`JOURNAL_executor\` ([0070](decisions/0070-the-stream-before-the-file.md)). If that is lost too, the executor does not start: see \`EXECUTOR_ACCEPT_NONCES\` |
 | \`accounts.db\` | \`chain-reader\` | only the writer | \`synchronous=NORMAL\` | none: it is made again from the chain ([0082](decisions/0082-accounts-of-owners.md)) |

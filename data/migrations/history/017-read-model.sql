@@ -1,4 +1,4 @@
--- The read model: what the projector folds from the feeds. Every row but those of prices and close-outs follows from the feeds alone, so that deleting
+-- The read model: what the projector folds from the feeds. Every row but those of prices, close-outs and liquidations follows from the feeds alone, so that deleting
 -- the file and starting the projector gives the same rows again. docs/DATABASE.md is made of this file.
 --
 -- Keys that end in _key are log positions: the change's seq in its market × 65,536 + the market's ordinal. A trade_id is the
