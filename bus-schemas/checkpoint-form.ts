@@ -139,7 +139,7 @@ const listsOf = (wire: ContractWire): Lists => ({
   accounts: struct<AccountSnapshot>({
     subaccountId: uint,
     observed: optional(accountObservation(wire)),
-    purse: wire.purse,
+    riskAccount: wire.riskAccount,
     waiting: list(text),
   }),
   idleAccounts: uint,

@@ -2,7 +2,7 @@ import { assert } from '../assert.js'
 import type { Hold } from '../model/hold.js'
 import type { LiveOrder } from '../model/live-order.js'
 import type { Match } from '../model/match.js'
-import type { AccountFacts, PurseSnapshot, AccountObservation } from '../model/observation.js'
+import type { AccountFacts, RiskSnapshot, AccountObservation } from '../model/observation.js'
 import { amountE18, E18, mulDivFloor, type AmountE18, type QuoteE18 } from '../money.js'
 import { int, never, signedAmountE18, signedQuoteE18, uint, type Codec } from '../wire/codec.js'
 import { appended, list, struct } from '../wire/compound.js'
@@ -29,7 +29,7 @@ interface Balances {
 type BalanceMove = SettledMove & Balances
 
 /** The balances of an account, and how much of them its matches in flight have reserved. */
-export interface BalancePurse {
+export interface BalanceRiskAccount {
   observed: AccountObservation<BalanceFacts> | undefined
   /** By block, ascending: what an observation of an earlier block does not show. */
   readonly settled: BalanceMove[]
@@ -41,7 +41,7 @@ export interface BalancePurse {
   availableQuote: bigint | undefined
 }
 
-export interface BalancePurseSnapshot {
+export interface BalanceRiskSnapshot {
   readonly settled: readonly BalanceMove[]
   readonly reserved: Balances
 }
@@ -49,8 +49,8 @@ export interface BalancePurseSnapshot {
 export interface BalanceTypes {
   readonly accountFacts: BalanceFacts
   readonly marketFacts: never
-  readonly purse: BalancePurse
-  readonly purseSnapshot: BalancePurseSnapshot
+  readonly riskAccount: BalanceRiskAccount
+  readonly riskSnapshot: BalanceRiskSnapshot
   /** Units of the asset that the order pays with: quote for a buy, base for a sell. */
   readonly cost: bigint
 }
@@ -65,7 +65,7 @@ export const balanceWire: ContractWire<BalanceTypes> = {
     exposure: appended(exposureCodec),
   }),
   marketFacts: never,
-  purse: struct<BalancePurseSnapshot>({
+  riskAccount: struct<BalanceRiskSnapshot>({
     settled: list(struct<BalanceMove>({ blockNumber: uint, base: int, quote: int })),
     reserved: balances,
   }),
@@ -74,8 +74,9 @@ export const balanceWire: ContractWire<BalanceTypes> = {
 /** Hides balances as the facts of an account whose contract pays with balances. */
 export const balanceFacts = (facts: BalanceFacts): AccountFacts => facts as AccountFacts
 
-/** A purse of balances as a checkpoint keeps it. */
-export const purseOf = (purse: PurseSnapshot): BalancePurseSnapshot => purse as BalancePurseSnapshot
+/** A risk account of balances as a checkpoint keeps it. */
+export const riskSnapshotOf = (riskAccount: RiskSnapshot): BalanceRiskSnapshot =>
+  riskAccount as BalanceRiskSnapshot
 
 /** The inverse of balanceFacts. */
 export const balancesOf = (facts: AccountFacts): BalanceFacts => facts as BalanceFacts
@@ -85,7 +86,7 @@ export const balancesOf = (facts: AccountFacts): BalanceFacts => facts as Balanc
  * exposure also keeps its initial margin: what a fill pays and brings in is judged, with what other matches in flight pay.
  */
 export const balanceMeans: Means<BalanceTypes> = {
-  openPurse: () => ({
+  openRiskAccount: () => ({
     observed: undefined,
     settled: [],
     reservedBase: 0n,
@@ -93,64 +94,67 @@ export const balanceMeans: Means<BalanceTypes> = {
     availableBase: undefined,
     availableQuote: undefined,
   }),
-  observe(purse, observed) {
-    purse.observed = observed
-    forgetSettled(purse)
+  observe(riskAccount, observed) {
+    riskAccount.observed = observed
+    forgetSettled(riskAccount)
   },
   costOf,
-  shortOfMatch: (purse, order, cost, match) =>
-    ifShort(availableFor(purse, order), cost) ??
-    ifBound(purse, () => exchangeOf(order, cost, receivedOf(order, match))),
-  shortToOpen: (purse, order) => {
-    const has = availableFor(purse, order)
+  shortOfMatch: (riskAccount, order, cost, match) =>
+    ifShort(availableFor(riskAccount, order), cost) ??
+    ifBound(riskAccount, () => exchangeOf(order, cost, receivedOf(order, match))),
+  shortToOpen: (riskAccount, order) => {
+    const has = availableFor(riskAccount, order)
     if (has === undefined) return undefined
-    return ifShort(has, restCost(order)) ?? ifBound(purse, () => restOf(order))
+    return ifShort(has, restCost(order)) ?? ifBound(riskAccount, () => restOf(order))
   },
-  shortToStay: (purse, order) => {
-    const has = availableFor(purse, order)
+  shortToStay: (riskAccount, order) => {
+    const has = availableFor(riskAccount, order)
     if (has === undefined) return undefined
-    const reserved = order.side === 'buy' ? purse.reservedQuote : purse.reservedBase
+    const reserved = order.side === 'buy' ? riskAccount.reservedQuote : riskAccount.reservedBase
     return (
       ifShort(has + reserved, restCost(order)) ??
-      ifBound(purse, () => restOf(order), reservedIn(purse))
+      ifBound(riskAccount, () => restOf(order), reservedIn(riskAccount))
     )
   },
-  hasEnough(purse, order, { needed = 0n }) {
-    const has = availableFor(purse, order)
+  hasEnough(riskAccount, order, { needed = 0n }) {
+    const has = availableFor(riskAccount, order)
     if (has === undefined) return true
     if (has < needed) return false
-    return ifBound(purse, () => exchangeOf(order, needed, receivedFor(order, needed))) === undefined
+    return (
+      ifBound(riskAccount, () => exchangeOf(order, needed, receivedFor(order, needed))) ===
+      undefined
+    )
   },
   reserve,
-  release: (purse, order, cost) => reserve(purse, order, -cost),
-  settle(purse, order, settled) {
-    addMove(purse.settled, moveOf(order, settled), sum)
-    forgetSettled(purse)
+  release: (riskAccount, order, cost) => reserve(riskAccount, order, -cost),
+  settle(riskAccount, order, settled) {
+    addMove(riskAccount.settled, moveOf(order, settled), sum)
+    forgetSettled(riskAccount)
   },
-  unsettle(purse, order, settled) {
+  unsettle(riskAccount, order, settled) {
     const { blockNumber, base, quote } = moveOf(order, settled)
-    addMove(purse.settled, { blockNumber, base: -base, quote: -quote }, sum)
-    forgetSettled(purse)
+    addMove(riskAccount.settled, { blockNumber, base: -base, quote: -quote }, sum)
+    forgetSettled(riskAccount)
   },
   snapshot: ({ settled, reservedBase, reservedQuote }) => ({
     settled: [...settled],
     reserved: { base: reservedBase, quote: reservedQuote },
   }),
   restore({ settled, reserved }, { observed }) {
-    const purse: BalancePurse = {
+    const riskAccount: BalanceRiskAccount = {
       ...{ observed, settled: [...settled] },
       ...{ reservedBase: reserved.base, reservedQuote: reserved.quote },
       ...{ availableBase: undefined, availableQuote: undefined },
     }
-    countAvailable(purse)
-    return purse
+    countAvailable(riskAccount)
+    return riskAccount
   },
-  check: checkPurse,
+  check: checkRiskAccount,
 }
 
 /** What the account has left of the asset that the order pays with; undefined when nothing was observed. */
-const availableFor = (purse: BalancePurse, { side }: LiveOrder): bigint | undefined =>
-  side === 'buy' ? purse.availableQuote : purse.availableBase
+const availableFor = (riskAccount: BalanceRiskAccount, { side }: LiveOrder): bigint | undefined =>
+  side === 'buy' ? riskAccount.availableQuote : riskAccount.availableBase
 
 /** What a match takes from one of its orders; the fee of a selling taker comes out of what it receives. */
 function costOf({ side, orderId }: LiveOrder, match: Match): bigint {
@@ -196,7 +200,7 @@ function restOf(order: LiveOrder): Exchange {
 
 const NOTHING: Balances = { base: 0n, quote: 0n }
 
-const reservedIn = ({ reservedBase, reservedQuote }: BalancePurse): Balances => ({
+const reservedIn = ({ reservedBase, reservedQuote }: BalanceRiskAccount): Balances => ({
   base: reservedBase,
   quote: reservedQuote,
 })
@@ -206,7 +210,7 @@ const reservedIn = ({ reservedBase, reservedQuote }: BalancePurse): Balances => 
  * flight bring in does not count.
  */
 function ifBound(
-  { observed, availableBase, availableQuote }: BalancePurse,
+  { observed, availableBase, availableQuote }: BalanceRiskAccount,
   trade: () => Exchange,
   kept: Balances = NOTHING,
 ): Hold | undefined {
@@ -221,13 +225,13 @@ function ifBound(
     : { reason: 'insufficient_margin', needed: paid }
 }
 
-function reserve(purse: BalancePurse, { side }: LiveOrder, cost: bigint): void {
+function reserve(riskAccount: BalanceRiskAccount, { side }: LiveOrder, cost: bigint): void {
   if (side === 'buy') {
-    purse.reservedQuote += cost
-    if (purse.availableQuote !== undefined) purse.availableQuote -= cost
+    riskAccount.reservedQuote += cost
+    if (riskAccount.availableQuote !== undefined) riskAccount.availableQuote -= cost
   } else {
-    purse.reservedBase += cost
-    if (purse.availableBase !== undefined) purse.availableBase -= cost
+    riskAccount.reservedBase += cost
+    if (riskAccount.availableBase !== undefined) riskAccount.availableBase -= cost
   }
 }
 
@@ -245,16 +249,16 @@ const sum = (move: BalanceMove, other: Balances): BalanceMove => ({
 })
 
 /** Drops moves that every later observation shows, however far the chain is reorganised; then counts anew. */
-function forgetSettled(purse: BalancePurse): void {
-  const { observed, settled } = purse
+function forgetSettled(riskAccount: BalanceRiskAccount): void {
+  const { observed, settled } = riskAccount
   if (observed === undefined) return
   forgetMoves(settled, observed.blockNumber)
-  countAvailable(purse)
+  countAvailable(riskAccount)
 }
 
 /** Counts what is available: the observation, what settled in later blocks, less what is reserved. */
-function countAvailable(purse: BalancePurse): void {
-  const { observed, settled } = purse
+function countAvailable(riskAccount: BalanceRiskAccount): void {
+  const { observed, settled } = riskAccount
   if (observed === undefined) return
   let base: bigint = observed.facts.base
   let quote: bigint = observed.facts.quote
@@ -263,20 +267,22 @@ function countAvailable(purse: BalancePurse): void {
     base += move.base
     quote += move.quote
   }
-  purse.availableBase = base - purse.reservedBase
-  purse.availableQuote = quote - purse.reservedQuote
+  riskAccount.availableBase = base - riskAccount.reservedBase
+  riskAccount.availableQuote = quote - riskAccount.reservedQuote
 }
 
-function checkPurse(
-  purse: BalancePurse,
+function checkRiskAccount(
+  riskAccount: BalanceRiskAccount,
   reserved: readonly { readonly order: LiveOrder; readonly cost: bigint }[],
 ): void {
   const sumOf = (side: 'buy' | 'sell'): bigint =>
     reserved.reduce((total, { order, cost }) => (order.side === side ? total + cost : total), 0n)
-  const agrees = purse.reservedBase === sumOf('sell') && purse.reservedQuote === sumOf('buy')
+  const agrees =
+    riskAccount.reservedBase === sumOf('sell') && riskAccount.reservedQuote === sumOf('buy')
   assert(agrees, 'what an account has reserved does not add up')
-  const { availableBase, availableQuote } = purse
-  countAvailable(purse)
-  const follows = purse.availableBase === availableBase && purse.availableQuote === availableQuote
+  const { availableBase, availableQuote } = riskAccount
+  countAvailable(riskAccount)
+  const follows =
+    riskAccount.availableBase === availableBase && riskAccount.availableQuote === availableQuote
   assert(follows, 'what an account has available does not add up')
 }

@@ -17,8 +17,8 @@ import type {
   AccountFacts,
   MarketFacts,
   PositionFacts,
-  Purse,
-  PurseSnapshot,
+  RiskAccount,
+  RiskSnapshot,
   Cost,
   MarketObservation,
   AccountObservation,
@@ -157,66 +157,81 @@ export type RefusalReason = Extract<
 export interface OwnTypes {
   readonly accountFacts: unknown
   readonly marketFacts: unknown
-  readonly purse: unknown
-  readonly purseSnapshot: unknown
+  readonly riskAccount: unknown
+  readonly riskSnapshot: unknown
   readonly cost: unknown
 }
 
 export interface OpaqueTypes {
   readonly accountFacts: AccountFacts
   readonly marketFacts: MarketFacts
-  readonly purse: Purse
-  readonly purseSnapshot: PurseSnapshot
+  readonly riskAccount: RiskAccount
+  readonly riskSnapshot: RiskSnapshot
   readonly cost: Cost
 }
 
 /**
- * What an account has and has reserved. All methods are pure but for the purse they are given. While an account was not
+ * What an account has and has reserved. All methods are pure but for the risk account they are given. While an account was not
  * observed, nothing is known against it and everything fits.
  */
 export interface Means<Own extends OwnTypes = OpaqueTypes> {
-  /** A purse of which nothing is known; `market` is the market's newest observation. */
-  readonly openPurse: (market: MarketObservation<Own['marketFacts']> | undefined) => Own['purse']
+  /** A risk account of which nothing is known; `market` is the market's newest observation. */
+  readonly openRiskAccount: (
+    market: MarketObservation<Own['marketFacts']> | undefined,
+  ) => Own['riskAccount']
   /** Counts a new observation of the market. Absent where an account's worth does not depend on it. */
-  readonly revalue?: (purse: Own['purse'], market: MarketObservation<Own['marketFacts']>) => void
+  readonly revalue?: (
+    riskAccount: Own['riskAccount'],
+    market: MarketObservation<Own['marketFacts']>,
+  ) => void
   /** Counts an observation that has just replaced the one before; an earlier block is as good, for the chain may go back. */
-  readonly observe: (purse: Own['purse'], observed: AccountObservation<Own['accountFacts']>) => void
+  readonly observe: (
+    riskAccount: Own['riskAccount'],
+    observed: AccountObservation<Own['accountFacts']>,
+  ) => void
   /**
    * What a match takes from the order, its fee included. It follows from the order's and the match's terms alone, so that
    * what is released is what was reserved.
    */
   readonly costOf: (order: LiveOrder, match: Match) => Own['cost']
-  /** Why the purse cannot carry one more match of the order; `cost` is what the match takes from it. */
+  /** Why the risk account cannot carry one more match of the order; `cost` is what the match takes from it. */
   readonly shortOfMatch: (
-    purse: Own['purse'],
+    riskAccount: Own['riskAccount'],
     order: LiveOrder,
     cost: Own['cost'],
     match: Match,
   ) => Hold | undefined
   /** Why an order that is about to rest may not be open: its account could not carry it if all of it were hit. */
-  readonly shortToOpen: (purse: Own['purse'], order: LiveOrder) => Hold | undefined
+  readonly shortToOpen: (riskAccount: Own['riskAccount'], order: LiveOrder) => Hold | undefined
   /**
    * Why an open order may not stay open. What is reserved counts as still there: its settlement may be in the observation
    * already and be reported only next, and an order must not leave and return for that.
    */
-  readonly shortToStay: (purse: Own['purse'], order: LiveOrder) => Hold | undefined
+  readonly shortToStay: (riskAccount: Own['riskAccount'], order: LiveOrder) => Hold | undefined
   /** Whether an order that waits with this hold has got what it waits for. */
-  readonly hasEnough: (purse: Own['purse'], order: LiveOrder, hold: Hold) => boolean
+  readonly hasEnough: (riskAccount: Own['riskAccount'], order: LiveOrder, hold: Hold) => boolean
   /** `cancel_reason` of an order that its account has left without purpose. Absent where there is no such order. */
-  readonly endOf?: (purse: Own['purse'], order: LiveOrder) => CancelReason | undefined
+  readonly endOf?: (riskAccount: Own['riskAccount'], order: LiveOrder) => CancelReason | undefined
   /** A match of the order awaits settlement. */
-  readonly reserve: (purse: Own['purse'], order: LiveOrder, cost: Own['cost']) => void
+  readonly reserve: (riskAccount: Own['riskAccount'], order: LiveOrder, cost: Own['cost']) => void
   /** A match of the order has an outcome, whatever it is. */
-  readonly release: (purse: Own['purse'], order: LiveOrder, cost: Own['cost']) => void
+  readonly release: (riskAccount: Own['riskAccount'], order: LiveOrder, cost: Own['cost']) => void
   /** A match of the order was settled in this block; an observation of an earlier block does not show it. */
-  readonly settle: (purse: Own['purse'], order: LiveOrder, match: SettledMatch) => void
+  readonly settle: (riskAccount: Own['riskAccount'], order: LiveOrder, match: SettledMatch) => void
   /** The chain has lost a settled match of the order. */
-  readonly unsettle: (purse: Own['purse'], order: LiveOrder, match: SettledMatch) => void
-  readonly snapshot: (purse: Own['purse']) => Own['purseSnapshot']
+  readonly unsettle: (
+    riskAccount: Own['riskAccount'],
+    order: LiveOrder,
+    match: SettledMatch,
+  ) => void
+  readonly snapshot: (riskAccount: Own['riskAccount']) => Own['riskSnapshot']
   /** The inverse of snapshot, given what was observed at that moment. */
-  readonly restore: (kept: Own['purseSnapshot'], seen: Seen<Own>) => Own['purse']
-  /** Throws unless the purse's derived values follow from `reserved`, all costs that await settlement. For tests. */
-  readonly check: (purse: Own['purse'], reserved: readonly ReservedCost<Own['cost']>[]) => void
+  readonly restore: (kept: Own['riskSnapshot'], seen: Seen<Own>) => Own['riskAccount']
+  /** Throws unless the risk account's derived values follow from `reserved`, all costs that await settlement. For tests. */
+  readonly check: (
+    riskAccount: Own['riskAccount'],
+    reserved: readonly ReservedCost<Own['cost']>[],
+  ) => void
 }
 
 /** The newest observations of an account and of its market, as far as there are any. */
@@ -241,7 +256,7 @@ export interface ReservedCost<OwnCost = Cost> {
 export interface ContractWire<Own extends OwnTypes = OpaqueTypes> {
   readonly accountFacts: Codec<Own['accountFacts']>
   readonly marketFacts: Codec<Own['marketFacts']>
-  readonly purse: Codec<Own['purseSnapshot']>
+  readonly riskAccount: Codec<Own['riskSnapshot']>
 }
 
 /** What the public sees that only this contract type has. */

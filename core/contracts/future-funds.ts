@@ -15,7 +15,7 @@ import {
   surplusOf,
 } from './future-margin.js'
 import { marginBalance, reservedMargin, type MarginFigures } from './margin-funds.js'
-import { legOf, type Leg } from './margin-purse.js'
+import { legOf, type Leg } from './margin-risk.js'
 import { floorE18, sizeOf } from './perpetual-margin.js'
 
 /** What the chain shows of a trading account for its balances. */

@@ -3,7 +3,7 @@ import { int, priceE18, uint } from '../wire/codec.js'
 import { struct } from '../wire/compound.js'
 import type { FutureAccount, FutureFacts } from './future-facts.js'
 import { outlookAt, type LiquidationOutlook } from './liquidation-outlook.js'
-import { legOf, type Leg, type MarginModel } from './margin-purse.js'
+import { legOf, type Leg, type MarginModel } from './margin-risk.js'
 import { floorE18, sizeOf } from './perpetual-margin.js'
 
 /** Margin of the futures manager, equal to its `getMargin` to the last unit; USD and cNGN at 1e18. */

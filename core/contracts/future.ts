@@ -40,7 +40,7 @@ import {
 import { futureFunds, futureMarginAfter } from './future-funds.js'
 import { CONTRACT_MULTIPLIER, futureModel, judgingPrice, POSITION_STEP } from './future-margin.js'
 import { fillBand, FIXING_SEC, isInBand } from './future-prices.js'
-import { legOf, marginSnapshot, type MarginTypes } from './margin-purse.js'
+import { legOf, marginSnapshot, type MarginTypes } from './margin-risk.js'
 import { fitsCash, fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
 import { sizeOf } from './perpetual-margin.js'
 import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js'
@@ -181,7 +181,7 @@ export const future: Contract = Object.freeze({
     wire: {
       accountFacts: futureAccountCodec,
       marketFacts: futureFactsCodec,
-      purse: marginSnapshot,
+      riskAccount: marginSnapshot,
     },
   }),
   present: {

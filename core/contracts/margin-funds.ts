@@ -2,7 +2,7 @@ import { formatDecimal } from '../decimal.js'
 import type { MarginBalance } from '../../interface/balances.js'
 import type { Claims } from './funds.js'
 import { outlookRecord, type LiquidationOutlook } from './liquidation-outlook.js'
-import { legOf, type Leg, type MarginModel } from './margin-purse.js'
+import { legOf, type Leg, type MarginModel } from './margin-risk.js'
 
 /** Initial margin that an account's orders and matches would take, beyond what its position requires. */
 export interface MarginReserved {

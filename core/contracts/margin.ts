@@ -2,12 +2,12 @@ import { assert } from '../assert.js'
 import type { Hold } from '../model/hold.js'
 import type { LiveOrder } from '../model/live-order.js'
 import type { Match } from '../model/match.js'
-import type { Purse, AccountObservation } from '../model/observation.js'
+import type { RiskAccount, AccountObservation } from '../model/observation.js'
 import type { Means, ReservedCost, SettledMatch } from './contract.js'
 import {
   addLeg,
   legOf,
-  newPurse,
+  newRiskAccount,
   recount,
   recountFlights,
   reducible,
@@ -18,10 +18,10 @@ import {
   type FlightLeg,
   type Leg,
   type MarginModel,
-  type MarginPurse,
+  type MarginRiskAccount,
   type MarginTypes,
   type Standing,
-} from './margin-purse.js'
+} from './margin-risk.js'
 import { addMove, forgetMoves } from './settled-moves.js'
 
 /**
@@ -32,48 +32,50 @@ import { addMove, forgetMoves } from './settled-moves.js'
 export const marginMeans = <Account, Market>(
   model: MarginModel<Account, Market>,
 ): Means<MarginTypes<Account, Market>> => ({
-  openPurse: (market) => newPurse(market?.facts),
-  revalue(purse, { facts }) {
-    purse.market = facts
-    recount(model, purse)
-    recountFlights(model, purse)
+  openRiskAccount: (market) => newRiskAccount(market?.facts),
+  revalue(riskAccount, { facts }) {
+    riskAccount.market = facts
+    recount(model, riskAccount)
+    recountFlights(model, riskAccount)
   },
-  observe: (purse, observed) => observe(model, purse, observed),
+  observe: (riskAccount, observed) => observe(model, riskAccount, observed),
   costOf,
-  shortOfMatch: (purse, order, leg) => unfit(model, purse, order, { leg, counted: 'with_flight' }),
-  shortToOpen: (purse, order) => unfitToRest(model, purse, order, 'with_flight'),
-  shortToStay: (purse, order) => unfitToRest(model, purse, order, 'alone'),
-  hasEnough(purse, order, hold) {
-    const { account, market } = purse
+  shortOfMatch: (riskAccount, order, leg) =>
+    unfit(model, riskAccount, order, { leg, counted: 'with_flight' }),
+  shortToOpen: (riskAccount, order) => unfitToRest(model, riskAccount, order, 'with_flight'),
+  shortToStay: (riskAccount, order) => unfitToRest(model, riskAccount, order, 'alone'),
+  hasEnough(riskAccount, order, hold) {
+    const { account, market } = riskAccount
     if (account === undefined || market === undefined) return true
     if (model.isFrozen(account)) return false
-    if (hold.reason === 'reduce_only') return reducible(sealed(purse), order) !== 0n
+    if (hold.reason === 'reduce_only') return reducible(sealed(riskAccount), order) !== 0n
     // What is left of the market's cap depends on the match.
     if (hold.reason !== MARGIN) return true
     const { needed = order.unmatched } = hold
     const amount = needed < order.unmatched ? needed : order.unmatched
     const leg = model.legAtBest(market, order, amount)
-    return carries(model, purse, order, { leg, counted: 'with_flight' })
+    return carries(model, riskAccount, order, { leg, counted: 'with_flight' })
   },
-  reserve: (purse, _, leg) => addLeg(model, purse, leg),
-  release: (purse, _, leg) => removeLeg(model, purse, leg),
-  settle: (purse, order, settled) => move(model, purse, settled, costOf(order, settled.match)),
-  unsettle: (purse, order, settled) =>
-    move(model, purse, settled, negated(costOf(order, settled.match))),
+  reserve: (riskAccount, _, leg) => addLeg(model, riskAccount, leg),
+  release: (riskAccount, _, leg) => removeLeg(model, riskAccount, leg),
+  settle: (riskAccount, order, settled) =>
+    move(model, riskAccount, settled, costOf(order, settled.match)),
+  unsettle: (riskAccount, order, settled) =>
+    move(model, riskAccount, settled, negated(costOf(order, settled.match))),
   snapshot: ({ settled, buy, sell }) => ({
     settled: [...settled],
     flight: [...buy.legs.values(), ...sell.legs.values()],
   }),
   restore({ settled, flight }, { observed, market }) {
-    const purse = newPurse<Account, Market>(market?.facts)
-    purse.account = observed?.facts
-    purse.observedBlock = observed?.blockNumber ?? 0n
-    purse.settled.push(...settled)
-    for (const leg of flight) addLeg(model, purse, leg)
-    recount(model, purse)
-    return purse
+    const riskAccount = newRiskAccount<Account, Market>(market?.facts)
+    riskAccount.account = observed?.facts
+    riskAccount.observedBlock = observed?.blockNumber ?? 0n
+    riskAccount.settled.push(...settled)
+    for (const leg of flight) addLeg(model, riskAccount, leg)
+    recount(model, riskAccount)
+    return riskAccount
   },
-  check: (purse, reserved) => checkPurse(model, purse, reserved),
+  check: (riskAccount, reserved) => checkRiskAccount(model, riskAccount, reserved),
 })
 
 const MARGIN: Hold['reason'] = 'insufficient_margin'
@@ -148,15 +150,15 @@ export const isReduction = (position: bigint, size: bigint): boolean =>
 /** Whether the account can carry a trade of the order, as far as anything is known. */
 function carries<Account, Market>(
   model: MarginModel<Account, Market>,
-  purse: MarginPurse<Account, Market>,
+  riskAccount: MarginRiskAccount<Account, Market>,
   { side }: LiveOrder,
   { leg, counted }: Judged,
 ): boolean {
-  const { account, position, standing, market } = purse
+  const { account, position, standing, market } = riskAccount
   if (account === undefined || position === undefined || market === undefined) return true
   const isAlone = counted === 'alone'
-  const own = isAlone ? NO_FLIGHT : purse[side]
-  const opposite = isAlone ? NO_FLIGHT : purse[side === 'buy' ? 'sell' : 'buy']
+  const own = isAlone ? NO_FLIGHT : riskAccount[side]
+  const opposite = isAlone ? NO_FLIGHT : riskAccount[side === 'buy' ? 'sell' : 'buy']
   if (standing !== undefined && model.isValued?.(account) === false) {
     return isReduction(position + own.size, leg.size)
   }
@@ -165,42 +167,46 @@ function carries<Account, Market>(
 
 function unfit<Account, Market>(
   model: MarginModel<Account, Market>,
-  purse: MarginPurse<Account, Market>,
+  riskAccount: MarginRiskAccount<Account, Market>,
   order: LiveOrder,
   judged: Judged,
 ): Hold | undefined {
-  const { account } = purse
+  const { account } = riskAccount
   if (account !== undefined && model.isFrozen(account)) return { reason: 'under_liquidation' }
-  if (carries(model, purse, order, judged)) return undefined
+  if (carries(model, riskAccount, order, judged)) return undefined
   return { reason: MARGIN, needed: judged.leg.size * signOf(order.side) }
 }
 
 /** Why an order may not rest. One that can only shrink the position may: each match of it is judged by itself. */
 function unfitToRest<Account, Market>(
   model: MarginModel<Account, Market>,
-  purse: MarginPurse<Account, Market>,
+  riskAccount: MarginRiskAccount<Account, Market>,
   order: LiveOrder,
   counted: Judged['counted'],
 ): Hold | undefined {
-  const leg = restLeg(purse, order)
-  const { account, position } = purse
-  const inFlight = counted === 'alone' ? 0n : purse[order.side].size
+  const leg = restLeg(riskAccount, order)
+  const { account, position } = riskAccount
+  const inFlight = counted === 'alone' ? 0n : riskAccount[order.side].size
   const isFrozen = account !== undefined && model.isFrozen(account)
   if (position !== undefined && !isFrozen && isReduction(position + inFlight, leg.size)) {
     return undefined
   }
-  return unfit(model, purse, order, { leg, counted })
+  return unfit(model, riskAccount, order, { leg, counted })
 }
 
 /** All that may still be hit of a resting order, at its own limit. */
-function restLeg<Account, Market>(purse: MarginPurse<Account, Market>, order: LiveOrder): Leg {
+function restLeg<Account, Market>(
+  riskAccount: MarginRiskAccount<Account, Market>,
+  order: LiveOrder,
+): Leg {
   const { side, limitPrice, unmatched } = order
   if (order.order.reduceOnly !== true) return legOf(side, limitPrice, unmatched)
-  const left = reducible(sealed(purse), order) ?? 0n
+  const left = reducible(sealed(riskAccount), order) ?? 0n
   return legOf(side, limitPrice, left < unmatched ? left : unmatched)
 }
 
-const sealed = <Account, Market>(purse: MarginPurse<Account, Market>): Purse => purse as Purse
+const sealed = <Account, Market>(riskAccount: MarginRiskAccount<Account, Market>): RiskAccount =>
+  riskAccount as RiskAccount
 
 /** A match as one of its orders sees it; the taker pays the fee. */
 function costOf({ side, orderId }: LiveOrder, match: Match): FlightLeg {
@@ -213,43 +219,43 @@ const negated = ({ size, worth, fee }: Leg): Leg => ({ size: -size, worth: -wort
 
 function observe<Account, Market>(
   model: MarginModel<Account, Market>,
-  purse: MarginPurse<Account, Market>,
+  riskAccount: MarginRiskAccount<Account, Market>,
   { facts, blockNumber }: AccountObservation<Account>,
 ): void {
-  purse.account = facts
-  purse.observedBlock = blockNumber
-  forgetMoves(purse.settled, blockNumber)
-  recount(model, purse)
+  riskAccount.account = facts
+  riskAccount.observedBlock = blockNumber
+  forgetMoves(riskAccount.settled, blockNumber)
+  recount(model, riskAccount)
 }
 
 /** Counts what a settled match moved, or moved back. */
 function move<Account, Market>(
   model: MarginModel<Account, Market>,
-  purse: MarginPurse<Account, Market>,
+  riskAccount: MarginRiskAccount<Account, Market>,
   { blockNumber }: SettledMatch,
   { size, worth, fee }: Leg,
 ): void {
-  addMove(purse.settled, { blockNumber, size, worth, fee }, sumMoves)
-  if (purse.account !== undefined) forgetMoves(purse.settled, purse.observedBlock)
-  recount(model, purse)
+  addMove(riskAccount.settled, { blockNumber, size, worth, fee }, sumMoves)
+  if (riskAccount.account !== undefined) forgetMoves(riskAccount.settled, riskAccount.observedBlock)
+  recount(model, riskAccount)
 }
 
-function checkPurse<Account, Market>(
+function checkRiskAccount<Account, Market>(
   model: MarginModel<Account, Market>,
-  purse: MarginPurse<Account, Market>,
+  riskAccount: MarginRiskAccount<Account, Market>,
   reserved: readonly ReservedCost<FlightLeg>[],
 ): void {
-  const { position, standing, buy, sell } = purse
+  const { position, standing, buy, sell } = riskAccount
   const losses = [buy.losses, sell.losses, buy.cash, sell.cash].join()
   const kept = new Set([...buy.legs.keys(), ...sell.legs.keys()])
   assert(kept.size === reserved.length, 'an account keeps another number of legs')
   for (const { cost } of reserved) assert(kept.has(cost.settlementId), 'a leg is lost')
   const size = reserved.reduce((total, { cost }) => total + cost.size, 0n)
   assert(buy.size + sell.size === size, 'what an account has in flight does not add up')
-  recount(model, purse)
-  recountFlights(model, purse)
-  assert(purse.position === position, 'the position of an account does not add up')
-  const now = purse.standing
+  recount(model, riskAccount)
+  recountFlights(model, riskAccount)
+  assert(riskAccount.position === position, 'the position of an account does not add up')
+  const now = riskAccount.standing
   const isEqual = now?.cash === standing?.cash && now?.equity === standing?.equity
   assert(isEqual, 'what an account has does not add up')
   const lossesNow = [buy.losses, sell.losses, buy.cash, sell.cash].join()

@@ -2,7 +2,7 @@ import type { AccountTrade, JudgedAccount, MarginStanding } from './contract.js'
 import type { FundsFacts, HeldFunds, ShownFunds } from './funds.js'
 import { assert } from '../assert.js'
 import { marginBalance, reservedMargin, type MarginFigures } from './margin-funds.js'
-import { legOf } from './margin-purse.js'
+import { legOf } from './margin-risk.js'
 import { perpetualAccountOf, perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
 import {
   creditOf,

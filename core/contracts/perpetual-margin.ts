@@ -1,6 +1,6 @@
 import { E18 } from '../money.js'
 import { outlookAt, type LiquidationOutlook } from './liquidation-outlook.js'
-import { legOf, type Leg, type MarginModel } from './margin-purse.js'
+import { legOf, type Leg, type MarginModel } from './margin-risk.js'
 import type { PerpetualAccount, PerpetualFacts } from './perpetual-facts.js'
 
 /**

@@ -8,7 +8,7 @@ import { sealTrading, type Admitted, type Contract, type RefusalReason } from '.
 import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
 import { refuseIndexLag } from './index-lag.js'
 import { fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
-import { legOf, marginSnapshot, type MarginTypes } from './margin-purse.js'
+import { legOf, marginSnapshot, type MarginTypes } from './margin-risk.js'
 import {
   perpetualAccountCodec,
   perpetualFactsCodec,
@@ -103,7 +103,7 @@ export const perpetual: Contract = Object.freeze({
     wire: {
       accountFacts: perpetualAccountCodec,
       marketFacts: perpetualFactsCodec,
-      purse: marginSnapshot,
+      riskAccount: marginSnapshot,
     },
   }),
   present: {

@@ -6,7 +6,7 @@ import type { LiveOrder } from '../model/live-order.js'
 import type { Order, Side } from '../model/order.js'
 import { amountE18, E18, type AmountE18, type PriceE18 } from '../money.js'
 import type { Pair, Pairing, PositionEntry } from './contract.js'
-import { expectedPosition, isInFlight, reducible } from './margin-purse.js'
+import { expectedPosition, isInFlight, reducible } from './margin-risk.js'
 import { sizeOf } from './perpetual-margin.js'
 
 /** What contract types with positions have in common: reduce-only orders and the cap of all positions. */
@@ -26,7 +26,7 @@ export function pairPositions(
   let fits = amount
   for (const order of [incoming, resting]) {
     if (order.order.reduceOnly !== true) continue
-    const left = reducible(order.account.purse, order)
+    const left = reducible(order.account.riskAccount, order)
     if (left === undefined || left === 0n) return asideOf(order)
     if (left < fits) fits = amountE18(left)
   }
@@ -48,14 +48,14 @@ function asideOf(order: LiveOrder): Pairing {
 /** `cancel_reason` of a reduce-only order with nothing left to reduce, and nothing that may come back. */
 export function endOfReduceOnly(order: LiveOrder): CancelReason | undefined {
   if (order.order.reduceOnly !== true) return undefined
-  const { purse } = order.account
-  const isSpent = reducible(purse, order) === 0n && !isInFlight(purse, order)
+  const { riskAccount } = order.account
+  const isSpent = reducible(riskAccount, order) === 0n && !isInFlight(riskAccount, order)
   return isSpent ? 'reduce_only_no_position' : undefined
 }
 
 /** How a match changes the size of the order's position, with all that its account has in flight. */
 function raisedBy({ side, account }: LiveOrder, amount: AmountE18): bigint {
-  const position = expectedPosition(account.purse)
+  const position = expectedPosition(account.riskAccount)
   return sizeOf(position + (side === 'buy' ? amount : 0n - amount)) - sizeOf(position)
 }
 

@@ -2,14 +2,14 @@ import type { Hold } from '../model/hold.js'
 import type { LiveOrder, Account } from '../model/live-order.js'
 import { ACCOUNTS_IDLE_MAX } from '../model/limits.js'
 import type { Match } from '../model/match.js'
-import type { Cost, Purse, AccountObservation } from '../model/observation.js'
+import type { Cost, RiskAccount, AccountObservation } from '../model/observation.js'
 import type { MatcherState } from './state.js'
 
 /** The account of a new order; it is created with its first order. */
 export function accountFor(state: MatcherState, subaccountId: bigint): Account {
   const known = state.accounts.get(subaccountId)
   if (known !== undefined) return known
-  const account = newAccount(subaccountId, state.trading.means.openPurse(state.observed))
+  const account = newAccount(subaccountId, state.trading.means.openRiskAccount(state.observed))
   state.accounts.set(subaccountId, account)
   return account
 }
@@ -22,10 +22,10 @@ export function forgetUnused(state: MatcherState, { subaccountId, orders }: Acco
 }
 
 /** An account without observation and orders. */
-export const newAccount = (subaccountId: bigint, purse: Purse): Account => ({
+export const newAccount = (subaccountId: bigint, riskAccount: RiskAccount): Account => ({
   subaccountId,
   observed: undefined,
-  purse,
+  riskAccount,
   orders: new Set(),
   waiting: new Set(),
 })
@@ -66,7 +66,7 @@ export function setObserved(
 ): void {
   capture?.keepAccount(account)
   account.observed = observation
-  trading.means.observe(account.purse, observation)
+  trading.means.observe(account.riskAccount, observation)
 }
 
 /** Whether the account is known to be outside the custody of the matching contract for the order's owner. */
@@ -87,19 +87,19 @@ export function whyNotMatched(
   match: Match,
 ): Hold | undefined {
   if (isOutOfCustody(live)) return OUT_OF_CUSTODY
-  return trading.means.shortOfMatch(live.account.purse, live, cost, match)
+  return trading.means.shortOfMatch(live.account.riskAccount, live, cost, match)
 }
 
 /** Why an order may not be open: its account could not carry it if all of it were hit. */
 export function whyNotOpen({ trading }: MatcherState, live: LiveOrder): Hold | undefined {
   if (isOutOfCustody(live)) return OUT_OF_CUSTODY
-  return trading.means.shortToOpen(live.account.purse, live)
+  return trading.means.shortToOpen(live.account.riskAccount, live)
 }
 
 /** Why an open order may not stay open. */
 export function whyNotStay({ trading }: MatcherState, live: LiveOrder): Hold | undefined {
   if (isOutOfCustody(live)) return OUT_OF_CUSTODY
-  return trading.means.shortToStay(live.account.purse, live)
+  return trading.means.shortToStay(live.account.riskAccount, live)
 }
 
 /** Whether an order that waits for its account has got what it waits for. */
@@ -107,7 +107,7 @@ export function mayReturn({ trading }: MatcherState, live: LiveOrder): boolean {
   const { hold } = live
   if (hold === undefined || isOutOfCustody(live)) return false
   if (hold.reason === OUT_OF_CUSTODY.reason) return true
-  return trading.means.hasEnough(live.account.purse, live, hold)
+  return trading.means.hasEnough(live.account.riskAccount, live, hold)
 }
 
 /** Holds an order until its account has changed. Emits nothing. */

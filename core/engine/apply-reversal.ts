@@ -139,7 +139,7 @@ function fillLate(
     }
     state.capture?.keep(live)
     addFilled(live, fill.amount)
-    state.trading.means.settle(live.account.purse, live, { match: fill, blockNumber })
+    state.trading.means.settle(live.account.riskAccount, live, { match: fill, blockNumber })
     emitChange(step, live, { kind: 'OrderFilled', fill })
   }
 }
@@ -173,7 +173,7 @@ function takeBack(
     state.capture?.keep(live)
     addFilled(live, amountE18(0n - fill.amount))
     const { blockNumber } = fill
-    state.trading.means.unsettle(live.account.purse, live, { match: fill, blockNumber })
+    state.trading.means.unsettle(live.account.riskAccount, live, { match: fill, blockNumber })
     prepareReturn(step, live)
     emitChange(step, live, { kind: 'FillReversed', fill, revert, ...standing(live) })
     touched.push(live)

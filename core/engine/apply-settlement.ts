@@ -36,7 +36,7 @@ export function applySettlement(
   const { means } = state.trading
   for (const live of [maker, taker]) {
     state.capture?.keep(live)
-    means.release(live.account.purse, live, means.costOf(live, match))
+    means.release(live.account.riskAccount, live, means.costOf(live, match))
   }
   if (outcome.kind === 'success') fill(step, match, { maker, taker, outcome })
   else revert(step, match, { maker, taker, outcome })
@@ -67,8 +67,8 @@ function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success
   settlePending(taker, match.amount)
   const { means } = state.trading
   const settled = { match, blockNumber: outcome.blockNumber }
-  means.settle(maker.account.purse, maker, settled)
-  means.settle(taker.account.purse, taker, settled)
+  means.settle(maker.account.riskAccount, maker, settled)
+  means.settle(taker.account.riskAccount, taker, settled)
   forgetFailedPair(state, maker, taker)
   noteSettled(state, match, { maker, taker }, outcome)
   const [ofMaker, ofTaker] = fillsOf(match, published, takerSide)

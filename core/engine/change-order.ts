@@ -47,7 +47,7 @@ export function whyEndsAtOnce(
   const { means } = state.trading
   if (isOfEndedLease(state, live.order)) return 'replacement_ends'
   const isFull = orders.size >= LIVE_ORDERS_MAX && old.pending > 0n
-  const isPointless = means.endOf?.(live.account.purse, live) !== undefined
+  const isPointless = means.endOf?.(live.account.riskAccount, live) !== undefined
   return isExpired(live, nowMs) || !enabled || isFull || isPointless
     ? 'replacement_ends'
     : undefined

@@ -89,8 +89,8 @@ export function checkAccounts(state: MatcherState): void {
   const reserved = reservedCosts(state)
   let orders = 0
   for (const account of state.accounts.values()) {
-    const { subaccountId, purse } = account
-    means.check(purse, reserved.get(subaccountId) ?? [])
+    const { subaccountId, riskAccount } = account
+    means.check(riskAccount, reserved.get(subaccountId) ?? [])
     const isIdle = account.orders.size === 0
     assert(state.idleAccounts.has(subaccountId) === isIdle, `account ${subaccountId} is not idle`)
     for (const live of account.orders) {

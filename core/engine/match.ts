@@ -228,8 +228,8 @@ export function reserveMatch(
   const { means } = state.trading
   addPending(incoming, match.amount)
   addPending(resting, match.amount)
-  means.reserve(incoming.account.purse, incoming, ofIncoming)
-  means.reserve(resting.account.purse, resting, ofResting)
+  means.reserve(incoming.account.riskAccount, incoming, ofIncoming)
+  means.reserve(resting.account.riskAccount, resting, ofResting)
   takeRoom(state, match.settlementId, incoming, resting)
   state.awaiting = amountE18(state.awaiting + match.amount)
 }

@@ -149,7 +149,7 @@ const newOf = ({ rank, nowMs }: MatcherState, order: Order, parents: Parents): L
 
 function meetBook(step: Step, live: LiveOrder): void {
   const { state } = step
-  const pointless = state.trading.means.endOf?.(live.account.purse, live)
+  const pointless = state.trading.means.endOf?.(live.account.riskAccount, live)
   if (isExpired(live, state.nowMs)) {
     markEnded(step, live)
   } else if (isOfEndedLease(state, live.order)) {
@@ -235,8 +235,8 @@ function takeBack(
   const { means } = state.trading
   state.seq -= 1
   givePlaces(state.windows, match.settlementId)
-  means.release(resting.account.purse, resting, ofResting)
-  means.release(incoming.account.purse, incoming, ofIncoming)
+  means.release(resting.account.riskAccount, resting, ofResting)
+  means.release(incoming.account.riskAccount, incoming, ofIncoming)
   returnPending(resting, match.amount)
   returnPending(incoming, match.amount)
   state.awaiting = amountE18(state.awaiting - match.amount)

@@ -52,7 +52,7 @@ export function endPointless(step: Step, account: Account): void {
   const { endOf } = step.state.trading.means
   if (endOf === undefined) return
   for (const live of account.orders) {
-    const reason = statusOf(live) === 'active' ? endOf(account.purse, live) : undefined
+    const reason = statusOf(live) === 'active' ? endOf(account.riskAccount, live) : undefined
     if (reason === undefined) continue
     if (!mayReview(step, account)) return
     cancelOrder(step, live, reason)
@@ -110,7 +110,7 @@ export function observeMarket({ state }: Step, observation: MarketObservation): 
   const { revalue } = state.trading.means
   if (revalue === undefined) return
   for (const account of state.accounts.values()) {
-    revalue(account.purse, observation)
+    revalue(account.riskAccount, observation)
     if (account.orders.size > 0) state.reviews.add(account.subaccountId)
   }
 }

@@ -27,7 +27,7 @@ import {
   type Account,
 } from '../model/live-order.js'
 import type { Match } from '../model/match.js'
-import type { MarketObservation, PurseSnapshot, AccountObservation } from '../model/observation.js'
+import type { MarketObservation, RiskSnapshot, AccountObservation } from '../model/observation.js'
 import { failedPairsOf } from './signer-pairs.js'
 import {
   joinOwner,
@@ -68,7 +68,7 @@ export type OrderSnapshot = Readonly<Omit<KeptOfOrder, Seldom>> & {
 export interface AccountSnapshot {
   readonly subaccountId: bigint
   readonly observed?: AccountObservation
-  readonly purse: PurseSnapshot
+  readonly riskAccount: RiskSnapshot
   readonly waiting: readonly string[]
 }
 
@@ -149,11 +149,11 @@ export function orderSnapshot(live: LiveOrder): OrderSnapshot {
 
 /** The row of an account; it does not change with the account. */
 export function accountSnapshot({ trading }: MatcherState, account: Account): AccountSnapshot {
-  const { subaccountId, observed, purse, waiting } = account
+  const { subaccountId, observed, riskAccount, waiting } = account
   return {
     subaccountId,
     ...(observed !== undefined && { observed }),
-    purse: trading.means.snapshot(purse),
+    riskAccount: trading.means.snapshot(riskAccount),
     waiting: Array.from(waiting, ({ order }) => order.orderId),
   }
 }
@@ -228,7 +228,7 @@ function restoreAccount(state: MatcherState, kept: AccountSnapshot): void {
   const { means } = state.trading
   const account = newAccount(
     subaccountId,
-    means.restore(kept.purse, { observed, market: state.observed }),
+    means.restore(kept.riskAccount, { observed, market: state.observed }),
   )
   account.observed = observed
   state.accounts.set(subaccountId, account)

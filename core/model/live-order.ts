@@ -3,7 +3,7 @@ import { amountE18, type AmountE18, type PriceE18 } from '../money.js'
 import { deadlineMs } from '../time.js'
 import type { Hold, EndReason } from './hold.js'
 import { EXPIRY_MARGIN_MS } from './limits.js'
-import type { Purse, AccountObservation } from './observation.js'
+import type { RiskAccount, AccountObservation } from './observation.js'
 import { isLiving, type Order, type OrderProgress, type OrderStatus, type Side } from './order.js'
 
 /** Live orders of one owner, by nonce. */
@@ -63,7 +63,7 @@ export interface Account {
   /** The newest observation; absent while the account has not been read. */
   observed: AccountObservation | undefined
   /** What the account has and has reserved, kept by the market's contract. */
-  readonly purse: Purse
+  readonly riskAccount: RiskAccount
   /** The account's live orders, by placement. */
   readonly orders: Set<LiveOrder>
   /** Orders that may wait for the account to change; whether one still does follows from its hold. */

@@ -17,10 +17,10 @@ export type MarketFacts = Owned<'MarketFacts'>
 export type PositionFacts = Owned<'PositionFacts'>
 
 /** What the engine keeps of an account's means; mutable, and only by its contract's record. */
-export type Purse = Owned<'Purse'>
+export type RiskAccount = Owned<'RiskAccount'>
 
-/** A purse as a checkpoint keeps it; never changed afterwards. */
-export type PurseSnapshot = Owned<'PurseSnapshot'>
+/** A risk account as a checkpoint keeps it; never changed afterwards. */
+export type RiskSnapshot = Owned<'RiskSnapshot'>
 
 /** What one match takes from one of its orders. */
 export type Cost = Owned<'Cost'>

@@ -26,22 +26,22 @@ interface ToyMarketFacts {
   readonly mark: PriceE18
 }
 
-interface ToyPurse {
+interface ToyRiskAccount {
   credit: bigint | undefined
   /** Base of all matches in flight and settled; the mark gives its worth. */
   atStake: bigint
   mark: PriceE18
 }
 
-interface ToyPurseSnapshot {
+interface ToyRiskSnapshot {
   readonly atStake: bigint
 }
 
 interface ToyTypes {
   readonly accountFacts: ToyAccountFacts
   readonly marketFacts: ToyMarketFacts
-  readonly purse: ToyPurse
-  readonly purseSnapshot: ToyPurseSnapshot
+  readonly riskAccount: ToyRiskAccount
+  readonly riskSnapshot: ToyRiskSnapshot
   readonly cost: { readonly amount: bigint }
 }
 
@@ -76,33 +76,33 @@ export const toy: Contract = {
     },
     cancelReason: () => 'settlement_refused',
     means: {
-      openPurse: (market) => ({
+      openRiskAccount: (market) => ({
         credit: undefined,
         atStake: 0n,
         mark: market?.facts.mark ?? (0n as PriceE18),
       }),
-      revalue(purse, { facts }) {
-        purse.mark = facts.mark
+      revalue(riskAccount, { facts }) {
+        riskAccount.mark = facts.mark
       },
-      observe(purse, { facts }) {
-        purse.credit = facts.credit
+      observe(riskAccount, { facts }) {
+        riskAccount.credit = facts.credit
       },
       costOf: (_, { amount }) => ({ amount }),
-      shortOfMatch: (purse, _, { amount }) => ifShort(purse, amount),
+      shortOfMatch: (riskAccount, _, { amount }) => ifShort(riskAccount, amount),
       shortToOpen: () => undefined,
       shortToStay: () => undefined,
-      hasEnough: (purse, _, { needed = 0n }) => ifShort(purse, needed) === undefined,
-      reserve(purse, _, { amount }) {
-        purse.atStake += amount
+      hasEnough: (riskAccount, _, { needed = 0n }) => ifShort(riskAccount, needed) === undefined,
+      reserve(riskAccount, _, { amount }) {
+        riskAccount.atStake += amount
       },
-      release(purse, _, { amount }) {
-        purse.atStake -= amount
+      release(riskAccount, _, { amount }) {
+        riskAccount.atStake -= amount
       },
-      settle(purse, _, { match }) {
-        purse.atStake += match.amount
+      settle(riskAccount, _, { match }) {
+        riskAccount.atStake += match.amount
       },
-      unsettle(purse, _, { match }) {
-        purse.atStake -= match.amount
+      unsettle(riskAccount, _, { match }) {
+        riskAccount.atStake -= match.amount
       },
       snapshot: ({ atStake }) => ({ atStake }),
       restore: ({ atStake }, { observed, market }) => ({
@@ -115,7 +115,7 @@ export const toy: Contract = {
     wire: {
       accountFacts: struct<ToyAccountFacts>({ credit: uint }),
       marketFacts: struct<ToyMarketFacts>({ halted: flag, mark: priceCodec }),
-      purse: struct<ToyPurseSnapshot>({ atStake: uint }),
+      riskAccount: struct<ToyRiskSnapshot>({ atStake: uint }),
     },
   }),
   present: {
@@ -126,7 +126,7 @@ export const toy: Contract = {
   },
 }
 
-function ifShort({ credit, atStake, mark }: ToyPurse, amount: bigint) {
+function ifShort({ credit, atStake, mark }: ToyRiskAccount, amount: bigint) {
   const stake = notionalFloor(mark, amountE18(atStake + amount))
   if (credit === undefined || stake <= credit) return undefined
   return { reason: 'insufficient_balance', needed: amount } as const

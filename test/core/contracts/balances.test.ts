@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { InvariantBroken } from '../../../core/assert.js'
-import { balanceMeans, type BalancePurse } from '../../../core/contracts/balances.js'
+import { balanceMeans, type BalanceRiskAccount } from '../../../core/contracts/balances.js'
 import type { SettledMatch } from '../../../core/contracts/contract.js'
 import type { Exposure } from '../../../core/contracts/future-margin.js'
 import type { LiveOrder } from '../../../core/model/live-order.js'
@@ -22,41 +22,43 @@ const seen = (base: bigint, quote: bigint, blockNumber: bigint) => ({
   ...{ blockHash: '0x' as const, facts: { base: amountE18(base), quote: quoteE18(quote) } },
 })
 const short = (needed: bigint) => ({ reason: 'insufficient_balance', needed })
-const available = ({ availableBase, availableQuote }: BalancePurse) => [
+const available = ({ availableBase, availableQuote }: BalanceRiskAccount) => [
   availableBase,
   availableQuote,
 ]
 
 describe('means of an account that pays with balances', () => {
-  let purse: BalancePurse
-  beforeEach(() => (purse = balanceMeans.openPurse(undefined)))
+  let riskAccount: BalanceRiskAccount
+  beforeEach(() => (riskAccount = balanceMeans.openRiskAccount(undefined)))
   const observe = (base: bigint, quote: bigint, blockNumber = 100n): void =>
-    balanceMeans.observe(purse, seen(base, quote, blockNumber))
+    balanceMeans.observe(riskAccount, seen(base, quote, blockNumber))
 
   it('are enough for everything while nothing was observed (MAT-054)', () => {
-    balanceMeans.reserve(purse, order('buy', 1n), 5n)
-    balanceMeans.reserve(purse, order('sell', 1n), 5n)
-    expect(balanceMeans.shortOfMatch(purse, order('buy', 1n), 10n, match)).to.equal(undefined)
-    expect(balanceMeans.shortToOpen(purse, order('buy', 50n))).to.equal(undefined)
-    expect(balanceMeans.shortToStay(purse, order('sell', 50n))).to.equal(undefined)
+    balanceMeans.reserve(riskAccount, order('buy', 1n), 5n)
+    balanceMeans.reserve(riskAccount, order('sell', 1n), 5n)
+    expect(balanceMeans.shortOfMatch(riskAccount, order('buy', 1n), 10n, match)).to.equal(undefined)
+    expect(balanceMeans.shortToOpen(riskAccount, order('buy', 50n))).to.equal(undefined)
+    expect(balanceMeans.shortToStay(riskAccount, order('sell', 50n))).to.equal(undefined)
     const hold = { reason: 'insufficient_balance', needed: 9n } as const
-    expect(balanceMeans.hasEnough(purse, order('buy', 50n), hold)).to.equal(true)
-    expect(available(purse)).to.deep.equal([undefined, undefined])
+    expect(balanceMeans.hasEnough(riskAccount, order('buy', 50n), hold)).to.equal(true)
+    expect(available(riskAccount)).to.deep.equal([undefined, undefined])
     observe(7n, 9n)
-    expect(available(purse)).to.deep.equal([2n, 4n])
+    expect(available(riskAccount)).to.deep.equal([2n, 4n])
   })
 
   it('pay quote for a buy and base for a sell, to the last unit', () => {
     observe(10n, 21n)
-    expect(balanceMeans.shortToOpen(purse, order('buy', 10n))).to.equal(undefined)
-    expect(balanceMeans.shortToOpen(purse, order('buy', 11n))).to.deep.equal(short(22n))
-    expect(balanceMeans.shortToOpen(purse, order('sell', 10n))).to.equal(undefined)
-    expect(balanceMeans.shortToOpen(purse, order('sell', 11n))).to.deep.equal(short(11n))
-    expect(balanceMeans.shortOfMatch(purse, order('buy', 1n), 21n, match)).to.equal(undefined)
-    expect(balanceMeans.shortOfMatch(purse, order('buy', 1n), 22n, match)).to.deep.equal(short(22n))
+    expect(balanceMeans.shortToOpen(riskAccount, order('buy', 10n))).to.equal(undefined)
+    expect(balanceMeans.shortToOpen(riskAccount, order('buy', 11n))).to.deep.equal(short(22n))
+    expect(balanceMeans.shortToOpen(riskAccount, order('sell', 10n))).to.equal(undefined)
+    expect(balanceMeans.shortToOpen(riskAccount, order('sell', 11n))).to.deep.equal(short(11n))
+    expect(balanceMeans.shortOfMatch(riskAccount, order('buy', 1n), 21n, match)).to.equal(undefined)
+    expect(balanceMeans.shortOfMatch(riskAccount, order('buy', 1n), 22n, match)).to.deep.equal(
+      short(22n),
+    )
     const waits = (needed: bigint) => ({ reason: 'insufficient_balance', needed }) as const
-    expect(balanceMeans.hasEnough(purse, order('sell', 1n), waits(10n))).to.equal(true)
-    expect(balanceMeans.hasEnough(purse, order('sell', 1n), waits(11n))).to.equal(false)
+    expect(balanceMeans.hasEnough(riskAccount, order('sell', 1n), waits(10n))).to.equal(true)
+    expect(balanceMeans.hasEnough(riskAccount, order('sell', 1n), waits(11n))).to.equal(false)
   })
 
   it('charge the fee to the order that takes, if it buys (MON-016)', () => {
@@ -67,63 +69,63 @@ describe('means of an account that pays with balances', () => {
 
   it('count what is reserved as still there for an order that is open, on its own side only (MAT-052)', () => {
     observe(10n, 20n)
-    balanceMeans.reserve(purse, order('buy', 1n), 8n)
-    balanceMeans.reserve(purse, order('sell', 1n), 3n)
-    expect(available(purse)).to.deep.equal([7n, 12n])
-    expect(balanceMeans.shortToOpen(purse, order('buy', 10n))).to.deep.equal(short(20n))
-    expect(balanceMeans.shortToStay(purse, order('buy', 10n))).to.equal(undefined)
-    expect(balanceMeans.shortToStay(purse, order('buy', 11n))).to.deep.equal(short(22n))
-    expect(balanceMeans.shortToStay(purse, order('sell', 10n))).to.equal(undefined)
-    expect(balanceMeans.shortToStay(purse, order('sell', 11n))).to.deep.equal(short(11n))
-    balanceMeans.release(purse, order('buy', 1n), 8n)
-    balanceMeans.release(purse, order('sell', 1n), 3n)
-    expect(available(purse)).to.deep.equal([10n, 20n])
+    balanceMeans.reserve(riskAccount, order('buy', 1n), 8n)
+    balanceMeans.reserve(riskAccount, order('sell', 1n), 3n)
+    expect(available(riskAccount)).to.deep.equal([7n, 12n])
+    expect(balanceMeans.shortToOpen(riskAccount, order('buy', 10n))).to.deep.equal(short(20n))
+    expect(balanceMeans.shortToStay(riskAccount, order('buy', 10n))).to.equal(undefined)
+    expect(balanceMeans.shortToStay(riskAccount, order('buy', 11n))).to.deep.equal(short(22n))
+    expect(balanceMeans.shortToStay(riskAccount, order('sell', 10n))).to.equal(undefined)
+    expect(balanceMeans.shortToStay(riskAccount, order('sell', 11n))).to.deep.equal(short(11n))
+    balanceMeans.release(riskAccount, order('buy', 1n), 8n)
+    balanceMeans.release(riskAccount, order('sell', 1n), 3n)
+    expect(available(riskAccount)).to.deep.equal([10n, 20n])
   })
 
   it('move by what settled after the observed block, and move back when the chain lost it (MAT-046)', () => {
     observe(100n, 100n)
-    balanceMeans.settle(purse, order('buy', 0n), settledIn(100n))
-    expect(available(purse)).to.deep.equal([100n, 100n])
-    balanceMeans.settle(purse, order('buy', 0n), settledIn(101n))
-    expect(available(purse)).to.deep.equal([110n, 79n])
-    balanceMeans.settle(purse, order('sell', 0n), settledIn(101n))
-    expect(available(purse)).to.deep.equal([100n, 98n])
-    balanceMeans.settle(purse, order('sell', 0n, 'other'), settledIn(102n))
-    expect(available(purse)).to.deep.equal([90n, 118n])
-    balanceMeans.unsettle(purse, order('buy', 0n), settledIn(101n))
-    expect(available(purse)).to.deep.equal([80n, 139n])
+    balanceMeans.settle(riskAccount, order('buy', 0n), settledIn(100n))
+    expect(available(riskAccount)).to.deep.equal([100n, 100n])
+    balanceMeans.settle(riskAccount, order('buy', 0n), settledIn(101n))
+    expect(available(riskAccount)).to.deep.equal([110n, 79n])
+    balanceMeans.settle(riskAccount, order('sell', 0n), settledIn(101n))
+    expect(available(riskAccount)).to.deep.equal([100n, 98n])
+    balanceMeans.settle(riskAccount, order('sell', 0n, 'other'), settledIn(102n))
+    expect(available(riskAccount)).to.deep.equal([90n, 118n])
+    balanceMeans.unsettle(riskAccount, order('buy', 0n), settledIn(101n))
+    expect(available(riskAccount)).to.deep.equal([80n, 139n])
     observe(100n, 100n, 102n)
-    expect(available(purse)).to.deep.equal([100n, 100n])
+    expect(available(riskAccount)).to.deep.equal([100n, 100n])
     // The chain goes back by a block: what settled in 102 counts again.
     observe(100n, 100n, 101n)
-    expect(available(purse)).to.deep.equal([90n, 120n])
+    expect(available(riskAccount)).to.deep.equal([90n, 120n])
   })
 
   it('are the same after a checkpoint', () => {
     observe(100n, 100n)
-    balanceMeans.settle(purse, order('buy', 0n), settledIn(101n))
-    balanceMeans.reserve(purse, order('buy', 1n), 8n)
-    balanceMeans.reserve(purse, order('sell', 1n), 3n)
-    const { observed } = purse
-    const kept = balanceMeans.snapshot(purse)
+    balanceMeans.settle(riskAccount, order('buy', 0n), settledIn(101n))
+    balanceMeans.reserve(riskAccount, order('buy', 1n), 8n)
+    balanceMeans.reserve(riskAccount, order('sell', 1n), 3n)
+    const { observed } = riskAccount
+    const kept = balanceMeans.snapshot(riskAccount)
     const restored = balanceMeans.restore(kept, { observed, market: undefined })
-    expect(restored).to.deep.equal(purse)
+    expect(restored).to.deep.equal(riskAccount)
     balanceMeans.settle(restored, order('buy', 0n), settledIn(102n))
-    expect(balanceMeans.snapshot(purse)).to.deep.equal(kept)
+    expect(balanceMeans.snapshot(riskAccount)).to.deep.equal(kept)
   })
 
   it('are checked against the costs that await settlement', () => {
     observe(100n, 100n)
-    balanceMeans.reserve(purse, order('buy', 1n), 8n)
-    balanceMeans.reserve(purse, order('sell', 1n), 3n)
+    balanceMeans.reserve(riskAccount, order('buy', 1n), 8n)
+    balanceMeans.reserve(riskAccount, order('sell', 1n), 3n)
     const bought = { order: order('buy', 1n), cost: 8n }
     const sold = { order: order('sell', 1n), cost: 3n }
-    balanceMeans.check(purse, [bought, sold])
+    balanceMeans.check(riskAccount, [bought, sold])
     for (const wrong of [[], [bought], [sold], [bought, sold, sold]]) {
-      expect(() => balanceMeans.check(purse, wrong)).to.throw(InvariantBroken, 'reserved')
+      expect(() => balanceMeans.check(riskAccount, wrong)).to.throw(InvariantBroken, 'reserved')
     }
     for (const name of ['availableBase', 'availableQuote'] as const) {
-      const moved = { ...purse, [name]: 1n }
+      const moved = { ...riskAccount, [name]: 1n }
       expect(() => balanceMeans.check(moved, [bought, sold])).to.throw(InvariantBroken, 'available')
     }
   })
@@ -137,7 +139,7 @@ describe('means of an account that pays with balances', () => {
         ...different,
       }
       const observed = seen(3_000n * E18, 1_000n * E18, 100n)
-      balanceMeans.observe(purse, { ...observed, facts: { ...observed.facts, exposure } })
+      balanceMeans.observe(riskAccount, { ...observed, facts: { ...observed.facts, exposure } })
     }
     const marginShort = (needed: bigint) => ({ reason: 'insufficient_margin', needed })
     const at = (side: 'buy' | 'sell', units: bigint, price = priceE18(2n * E18)): LiveOrder => ({
@@ -147,19 +149,21 @@ describe('means of an account that pays with balances', () => {
 
     it('are what keeps initial margin, with what the fill brings in (FUT-040)', () => {
       observeExposed()
-      expect(balanceMeans.shortToOpen(purse, at('buy', 501n))).to.deep.equal(short(1_002n * E18))
-      expect(balanceMeans.shortToOpen(purse, at('buy', 500n))).to.equal(undefined)
+      expect(balanceMeans.shortToOpen(riskAccount, at('buy', 501n))).to.deep.equal(
+        short(1_002n * E18),
+      )
+      expect(balanceMeans.shortToOpen(riskAccount, at('buy', 500n))).to.equal(undefined)
       // 40 USDC and 3,480 cNGN, which count as 1,044, are left.
       observeExposed({ required: 1_084n * E18 })
-      expect(balanceMeans.shortToOpen(purse, at('buy', 480n))).to.equal(undefined)
+      expect(balanceMeans.shortToOpen(riskAccount, at('buy', 480n))).to.equal(undefined)
       observeExposed({ required: 1_084n * E18 + 1n })
-      expect(balanceMeans.shortToOpen(purse, at('buy', 480n))).to.deep.equal(
+      expect(balanceMeans.shortToOpen(riskAccount, at('buy', 480n))).to.deep.equal(
         marginShort(960n * E18),
       )
       // Sold above its worth, cNGN adds margin.
-      expect(balanceMeans.shortToOpen(purse, at('sell', 3_000n))).to.equal(undefined)
+      expect(balanceMeans.shortToOpen(riskAccount, at('sell', 3_000n))).to.equal(undefined)
       const cheap = at('sell', 3_000n, priceE18(1n))
-      expect(balanceMeans.shortToOpen(purse, cheap)).to.deep.equal(marginShort(3_000n * E18))
+      expect(balanceMeans.shortToOpen(riskAccount, cheap)).to.deep.equal(marginShort(3_000n * E18))
     })
 
     it('are judged for a match with its fee, and with what others in flight pay', () => {
@@ -167,20 +171,20 @@ describe('means of an account that pays with balances', () => {
       const amount = amountE18(100n * E18)
       const one = { ...match, amount, takerFee: quoteE18(0n) }
       const cost = balanceMeans.costOf(at('buy', 100n), one)
-      expect(balanceMeans.shortOfMatch(purse, at('buy', 100n), cost, one)).to.equal(undefined)
+      expect(balanceMeans.shortOfMatch(riskAccount, at('buy', 100n), cost, one)).to.equal(undefined)
       // Three in flight pay 600 and are not known to bring anything: 250 are left of the margin.
-      for (let n = 0; n < 3; n++) balanceMeans.reserve(purse, at('buy', 100n), cost)
-      expect(balanceMeans.shortOfMatch(purse, at('buy', 100n), cost, one)).to.equal(undefined)
+      for (let n = 0; n < 3; n++) balanceMeans.reserve(riskAccount, at('buy', 100n), cost)
+      expect(balanceMeans.shortOfMatch(riskAccount, at('buy', 100n), cost, one)).to.equal(undefined)
       const withFee = { ...one, takerFee: quoteE18(81n * E18) }
       const paid = cost + 81n * E18
-      expect(balanceMeans.shortOfMatch(purse, at('buy', 100n), paid, withFee)).to.deep.equal(
+      expect(balanceMeans.shortOfMatch(riskAccount, at('buy', 100n), paid, withFee)).to.deep.equal(
         marginShort(paid),
       )
       // An open order stays: what is in flight may be settled already.
-      expect(balanceMeans.shortToOpen(purse, at('buy', 200n))).to.deep.equal(
+      expect(balanceMeans.shortToOpen(riskAccount, at('buy', 200n))).to.deep.equal(
         marginShort(400n * E18),
       )
-      expect(balanceMeans.shortToStay(purse, at('buy', 200n))).to.equal(undefined)
+      expect(balanceMeans.shortToStay(riskAccount, at('buy', 200n))).to.equal(undefined)
     })
 
     it('of a sale count what it brings in, less the fee of one that takes', () => {
@@ -191,31 +195,31 @@ describe('means of an account that pays with balances', () => {
       const hold = { reason: 'insufficient_margin', needed: 300n * E18 } as const
       // 1,030 USDC and 2,700 cNGN, which count as 810, are left.
       observeExposed({ required: 1_840n * E18 })
-      expect(balanceMeans.shortOfMatch(purse, sale, cost, one)).to.deep.equal(hold)
+      expect(balanceMeans.shortOfMatch(riskAccount, sale, cost, one)).to.deep.equal(hold)
       const asMaker = { ...sale, orderId: 'other' }
-      expect(balanceMeans.shortOfMatch(purse, asMaker, cost, one)).to.equal(undefined)
-      expect(balanceMeans.hasEnough(purse, sale, hold)).to.equal(true)
+      expect(balanceMeans.shortOfMatch(riskAccount, asMaker, cost, one)).to.equal(undefined)
+      expect(balanceMeans.hasEnough(riskAccount, sale, hold)).to.equal(true)
       observeExposed({ required: 1_840n * E18 - 1n })
-      expect(balanceMeans.shortOfMatch(purse, sale, cost, one)).to.equal(undefined)
+      expect(balanceMeans.shortOfMatch(riskAccount, sale, cost, one)).to.equal(undefined)
       observeExposed({ required: 1_840n * E18 + 1n })
-      expect(balanceMeans.shortOfMatch(purse, asMaker, cost, one)).to.deep.equal(hold)
-      expect(balanceMeans.hasEnough(purse, sale, hold)).to.equal(false)
+      expect(balanceMeans.shortOfMatch(riskAccount, asMaker, cost, one)).to.deep.equal(hold)
+      expect(balanceMeans.hasEnough(riskAccount, sale, hold)).to.equal(false)
     })
 
     it('are nothing while the index is stale, unless nothing is at stake (FUT-039)', () => {
       observeExposed({ index: priceE18(0n) })
       const hold = marginShort(2n * E18)
-      expect(balanceMeans.shortToOpen(purse, at('buy', 1n))).to.deep.equal(hold)
+      expect(balanceMeans.shortToOpen(riskAccount, at('buy', 1n))).to.deep.equal(hold)
       const held = { reason: 'insufficient_margin', needed: 2n * E18 } as const
-      expect(balanceMeans.hasEnough(purse, at('buy', 1n), held)).to.equal(false)
+      expect(balanceMeans.hasEnough(riskAccount, at('buy', 1n), held)).to.equal(false)
       observeExposed()
-      expect(balanceMeans.hasEnough(purse, at('buy', 1n), held)).to.equal(true)
+      expect(balanceMeans.hasEnough(riskAccount, at('buy', 1n), held)).to.equal(true)
       // A position needs an index even where the purchase leaves no cNGN.
       observeExposed({ index: priceE18(0n), required: E18, cngn: -E18 })
-      expect(balanceMeans.shortToOpen(purse, at('buy', 1n))).to.deep.equal(hold)
+      expect(balanceMeans.shortToOpen(riskAccount, at('buy', 1n))).to.deep.equal(hold)
       // Without a position, a purchase that ends the debt needs no index.
       observeExposed({ index: priceE18(0n), required: 0n, cngn: -E18 })
-      expect(balanceMeans.shortToOpen(purse, at('buy', 1n))).to.equal(undefined)
+      expect(balanceMeans.shortToOpen(riskAccount, at('buy', 1n))).to.equal(undefined)
     })
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { cngnValue, futureModel, initialTerms } from '../../../core/contracts/future-margin.js'
-import { legOf } from '../../../core/contracts/margin-purse.js'
+import { legOf } from '../../../core/contracts/margin-risk.js'
 import type { LiveOrder } from '../../../core/model/live-order.js'
 import { E18, priceE18 } from '../../../core/money.js'
 import { futureAccount, futureFacts } from '../../support/future.js'

@@ -9,7 +9,7 @@ import {
 } from '../../../core/contracts/positions.js'
 import type { LiveOrder } from '../../../core/model/live-order.js'
 import type { Match } from '../../../core/model/match.js'
-import type { Purse } from '../../../core/model/observation.js'
+import type { RiskAccount } from '../../../core/model/observation.js'
 import type { Side } from '../../../core/model/order.js'
 import { amountE18, E18 } from '../../../core/money.js'
 import { perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
@@ -17,14 +17,14 @@ import { perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
 const { means } = perpetual.trading
 const place = { blockNumber: 7n, blockTimeSec: 1, readAtMs: 1_000 }
 
-/** The purse of an account with this position; of one that was not observed without. */
-function purseOf(position: bigint | undefined): Purse {
-  const purse = means.openPurse({ facts: hidePerpetual(perpetualFacts()), ...place })
+/** The risk account of an account with this position; of one that was not observed without. */
+function riskSnapshotOf(position: bigint | undefined): RiskAccount {
+  const riskAccount = means.openRiskAccount({ facts: hidePerpetual(perpetualFacts()), ...place })
   if (position !== undefined) {
     const facts = hidePerpetualAccount(perpetualAccount({ position }))
-    means.observe(purse, { facts, subaccountId: 1n, leaving: false, ...place })
+    means.observe(riskAccount, { facts, subaccountId: 1n, leaving: false, ...place })
   }
-  return purse
+  return riskAccount
 }
 
 interface Terms {
@@ -35,12 +35,12 @@ interface Terms {
 }
 
 function anOrder(side: Side, { position, reduceOnly, flight = 0n }: Terms): LiveOrder {
-  const purse = purseOf(position)
-  const order = { side, order: { reduceOnly }, account: { purse } } as LiveOrder
+  const riskAccount = riskSnapshotOf(position)
+  const order = { side, order: { reduceOnly }, account: { riskAccount } } as LiveOrder
   const inFlight = { ...order, side: flight > 0n ? 'buy' : 'sell' } as LiveOrder
   const amount = amountE18(flight < 0n ? -flight : flight)
   const match = { settlementId: 's', amount, price: E18, takerFee: 0n } as Match
-  if (flight !== 0n) means.reserve(purse, order, means.costOf(inFlight, match))
+  if (flight !== 0n) means.reserve(riskAccount, order, means.costOf(inFlight, match))
   return order
 }
 

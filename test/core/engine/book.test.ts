@@ -14,7 +14,7 @@ import type { Side } from '../../../core/model/order.js'
 import { priceE18 } from '../../../core/money.js'
 import { matcherOrder } from '../../support/matching.js'
 
-const account = newAccount(1n, tradingOf({ contractType: 'spot' }).means.openPurse(undefined))
+const account = newAccount(1n, tradingOf({ contractType: 'spot' }).means.openRiskAccount(undefined))
 const resting = fc.record({
   side: fc.constantFrom<Side>('buy', 'sell'),
   price: fc.integer({ min: 1, max: 12 }),

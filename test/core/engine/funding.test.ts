@@ -1,4 +1,4 @@
-import { balancesOf, purseOf } from '../../../core/contracts/balances.js'
+import { balancesOf, riskSnapshotOf } from '../../../core/contracts/balances.js'
 import type { TestMatcher } from '../../support/matching.js'
 import { expect } from 'chai'
 import fc from 'fast-check'
@@ -51,7 +51,7 @@ function sidesOf(ledger: Ledger, { makerOrderId, takerOrderId }: Match, id: bigi
 function settledOf({ state }: TestMatcher, id: bigint) {
   const account = state.accounts.get(id)
   if (account === undefined) throw new Error(`no account ${id}`)
-  return purseOf(state.trading.means.snapshot(account.purse)).settled
+  return riskSnapshotOf(state.trading.means.snapshot(account.riskAccount)).settled
 }
 
 /** What is left of the account's asset when everything reserved is paid; undefined when it was never read. */

@@ -9,8 +9,8 @@ import {
   reducible,
   type FlightLeg,
   type MarginModel,
-  type MarginPurse,
-} from '../../../core/contracts/margin-purse.js'
+  type MarginRiskAccount,
+} from '../../../core/contracts/margin-risk.js'
 import type { Hold } from '../../../core/model/hold.js'
 import type { LiveOrder } from '../../../core/model/live-order.js'
 import { REORG_BLOCKS } from '../../../core/model/limits.js'
@@ -27,7 +27,7 @@ interface Account {
 interface Market {
   readonly mark: bigint
 }
-type Purse = MarginPurse<Account, Market>
+type RiskAccount = MarginRiskAccount<Account, Market>
 
 /** A unit of position requires a unit of margin; a leg gains or loses against the mark, in cash. */
 const resultOf = ({ mark }: Market, leg: Pick<FlightLeg, 'size' | 'worth' | 'fee'>) =>
@@ -65,18 +65,18 @@ const costOf = (order: LiveOrder, ...match: Parameters<typeof aMatch>) =>
   means.costOf(order, aMatch(...match))
 
 describe('what is kept of an account with margin', () => {
-  let purse: Purse
+  let riskAccount: RiskAccount
   beforeEach(() => {
-    purse = means.openPurse(at(3n))
-    means.observe(purse, observed({ position: 4n, cash: 100n }))
+    riskAccount = means.openRiskAccount(at(3n))
+    means.observe(riskAccount, observed({ position: 4n, cash: 100n }))
   })
 
   const settle = (order: LiveOrder, blockNumber: bigint, ...match: Parameters<typeof aMatch>) => {
     const settled: SettledMatch = { match: aMatch(...match), blockNumber }
-    means.settle(purse, order, settled)
+    means.settle(riskAccount, order, settled)
     return settled
   }
-  const kept = ({ position, standing }: Purse) => [position, standing?.cash, standing?.equity]
+  const kept = ({ position, standing }: RiskAccount) => [position, standing?.cash, standing?.equity]
 
   it('is a cost of its signed size and worth, with the fee of the taker alone', () => {
     expect(costOf(BUY, 's1', 2n, 3n, 7n)).to.deep.equal({
@@ -88,32 +88,32 @@ describe('what is kept of an account with margin', () => {
   })
 
   it('counts what was settled behind the observed block, and takes back what the chain lost', () => {
-    expect(kept(purse)).to.deep.equal([4n, 100n, 100n])
+    expect(kept(riskAccount)).to.deep.equal([4n, 100n, 100n])
     settle(BUY, 10n, 's0', 1n, 3n)
-    expect(kept(purse)).to.deep.equal([4n, 100n, 100n])
+    expect(kept(riskAccount)).to.deep.equal([4n, 100n, 100n])
     const settled = settle(BUY, 11n, 's1', 2n, 4n, 5n)
-    expect(kept(purse)).to.deep.equal([6n, 93n, 93n])
+    expect(kept(riskAccount)).to.deep.equal([6n, 93n, 93n])
     settle(SELL, 11n, 's2', 1n, 3n)
-    expect(kept(purse)).to.deep.equal([5n, 93n, 93n])
-    means.unsettle(purse, BUY, settled)
-    expect(kept(purse)).to.deep.equal([3n, 100n, 100n])
-    means.observe(purse, observed({ position: 3n, cash: 100n }, 11n))
-    expect(kept(purse)).to.deep.equal([3n, 100n, 100n])
+    expect(kept(riskAccount)).to.deep.equal([5n, 93n, 93n])
+    means.unsettle(riskAccount, BUY, settled)
+    expect(kept(riskAccount)).to.deep.equal([3n, 100n, 100n])
+    means.observe(riskAccount, observed({ position: 3n, cash: 100n }, 11n))
+    expect(kept(riskAccount)).to.deep.equal([3n, 100n, 100n])
   })
 
   it('keeps what was settled until no observation of an earlier block can come', () => {
     settle(BUY, 11n, 's1', 2n, 3n)
-    means.observe(purse, observed({ position: 6n, cash: 100n }, 11n))
-    means.observe(purse, observed({ position: 4n, cash: 100n }, 10n))
-    expect(purse.position).to.equal(6n)
-    means.observe(purse, observed({ position: 6n, cash: 100n }, 11n + REORG_BLOCKS))
-    expect(purse.settled).to.deep.equal([])
+    means.observe(riskAccount, observed({ position: 6n, cash: 100n }, 11n))
+    means.observe(riskAccount, observed({ position: 4n, cash: 100n }, 10n))
+    expect(riskAccount.position).to.equal(6n)
+    means.observe(riskAccount, observed({ position: 6n, cash: 100n }, 11n + REORG_BLOCKS))
+    expect(riskAccount.settled).to.deep.equal([])
     settle(BUY, 11n, 's2', 2n, 3n)
-    expect(purse.settled).to.deep.equal([])
+    expect(riskAccount.settled).to.deep.equal([])
   })
 
   it('has no position before it was observed, and no standing without a market', () => {
-    const empty = means.openPurse(undefined)
+    const empty = means.openRiskAccount(undefined)
     expect(kept(empty)).to.deep.equal([undefined, undefined, undefined])
     means.settle(empty, BUY, { match: aMatch('s1', 2n, 3n), blockNumber: 5n })
     expect(kept(empty)).to.deep.equal([undefined, undefined, undefined])
@@ -124,25 +124,32 @@ describe('what is kept of an account with margin', () => {
   })
 
   it('counts the losses of what is in flight at the market’s prices, not its gains', () => {
-    means.reserve(purse, BUY, costOf(BUY, 's1', 2n, 5n))
-    means.reserve(purse, SELL, costOf(SELL, 's2', 3n, 5n))
-    expect([purse.buy.losses, purse.sell.losses]).to.deep.equal([-4n, 0n])
-    means.revalue?.(purse, at(6n))
-    expect([purse.buy.losses, purse.sell.losses]).to.deep.equal([0n, -3n])
-    expect([purse.buy.cash, purse.sell.cash]).to.deep.equal([0n, -3n])
-    means.release(purse, SELL, costOf(SELL, 's2', 3n, 5n))
-    expect([purse.sell.size, purse.sell.losses, purse.sell.cash]).to.deep.equal([0n, 0n, 0n])
-    expect(purse.buy.size).to.equal(2n)
+    means.reserve(riskAccount, BUY, costOf(BUY, 's1', 2n, 5n))
+    means.reserve(riskAccount, SELL, costOf(SELL, 's2', 3n, 5n))
+    expect([riskAccount.buy.losses, riskAccount.sell.losses]).to.deep.equal([-4n, 0n])
+    means.revalue?.(riskAccount, at(6n))
+    expect([riskAccount.buy.losses, riskAccount.sell.losses]).to.deep.equal([0n, -3n])
+    expect([riskAccount.buy.cash, riskAccount.sell.cash]).to.deep.equal([0n, -3n])
+    means.release(riskAccount, SELL, costOf(SELL, 's2', 3n, 5n))
+    expect([riskAccount.sell.size, riskAccount.sell.losses, riskAccount.sell.cash]).to.deep.equal([
+      0n,
+      0n,
+      0n,
+    ])
+    expect(riskAccount.buy.size).to.equal(2n)
   })
 
   it('is the same after a snapshot', () => {
-    means.reserve(purse, BUY, costOf(BUY, 's1', 2n, 5n))
-    means.reserve(purse, SELL, costOf(SELL, 's2', 3n, 5n))
+    means.reserve(riskAccount, BUY, costOf(BUY, 's1', 2n, 5n))
+    means.reserve(riskAccount, SELL, costOf(SELL, 's2', 3n, 5n))
     settle(BUY, 11n, 's3', 2n, 4n)
     const account = observed({ position: 4n, cash: 100n })
-    const again = means.restore(means.snapshot(purse), { observed: account, market: at(3n) })
-    expect(again).to.deep.equal(purse)
-    const unseen = means.restore(means.snapshot(purse), { observed: undefined, market: undefined })
+    const again = means.restore(means.snapshot(riskAccount), { observed: account, market: at(3n) })
+    expect(again).to.deep.equal(riskAccount)
+    const unseen = means.restore(means.snapshot(riskAccount), {
+      observed: undefined,
+      market: undefined,
+    })
     expect([unseen.observedBlock, unseen.position, unseen.buy.size]).to.deep.equal([
       ...[0n, undefined, 2n],
     ])
@@ -155,7 +162,7 @@ describe('what is kept of an account with margin', () => {
       { order: SELL, cost: legs[1] ?? costOf(SELL, 's2', 0n, 0n) },
     ]
     const restored = () => {
-      const again = means.openPurse(at(3n))
+      const again = means.openRiskAccount(at(3n))
       means.observe(again, observed({ position: 4n, cash: 100n }))
       for (const { order, cost } of reserved()) means.reserve(again, order, cost)
       return again
@@ -190,87 +197,104 @@ describe('what is kept of an account with margin', () => {
   })
 
   it('is reducible by what is left of the position, beside what is in flight against it', () => {
-    const sealed = purse as never
+    const sealed = riskAccount as never
     expect([reducible(sealed, SELL), reducible(sealed, BUY)]).to.deep.equal([4n, 0n])
-    means.reserve(purse, SELL, costOf(SELL, 's1', 3n, 3n))
-    means.reserve(purse, BUY, costOf(BUY, 's2', 9n, 3n))
+    means.reserve(riskAccount, SELL, costOf(SELL, 's1', 3n, 3n))
+    means.reserve(riskAccount, BUY, costOf(BUY, 's2', 9n, 3n))
     expect([reducible(sealed, SELL), reducible(sealed, BUY)]).to.deep.equal([1n, 0n])
     expect(expectedPosition(sealed)).to.equal(10n)
     expect(isInFlight(sealed, SELL)).to.equal(true)
-    means.release(purse, SELL, costOf(SELL, 's1', 3n, 3n))
+    means.release(riskAccount, SELL, costOf(SELL, 's1', 3n, 3n))
     expect(isInFlight(sealed, SELL)).to.equal(false)
-    expect(reducible(means.openPurse(at(3n)) as never, SELL)).to.equal(undefined)
-    expect(expectedPosition(means.openPurse(at(3n)) as never)).to.equal(0n)
+    expect(reducible(means.openRiskAccount(at(3n)) as never, SELL)).to.equal(undefined)
+    expect(expectedPosition(means.openRiskAccount(at(3n)) as never)).to.equal(0n)
   })
 })
 
 describe('whether an order may go on', () => {
-  const purseOf = (account: Account) => {
-    const purse = means.openPurse(at(3n))
-    means.observe(purse, observed(account))
-    return purse
+  const riskSnapshotOf = (account: Account) => {
+    const riskAccount = means.openRiskAccount(at(3n))
+    means.observe(riskAccount, observed(account))
+    return riskAccount
   }
   const MARGIN = { reason: 'insufficient_margin' } as const
 
   it('is not while its account is being liquidated (PER-030)', () => {
-    const purse = purseOf({ position: 0n, cash: 100n, isFrozen: true })
+    const riskAccount = riskSnapshotOf({ position: 0n, cash: 100n, isFrozen: true })
     const frozen: Hold = { reason: 'under_liquidation' }
-    expect(means.shortToOpen(purse, BUY)).to.deep.equal(frozen)
-    expect(means.shortToStay(purse, BUY)).to.deep.equal(frozen)
-    expect(means.shortOfMatch(purse, BUY, costOf(BUY, 's1', 1n, 3n), ANY)).to.deep.equal(frozen)
-    expect(means.hasEnough(purse, BUY, frozen)).to.equal(false)
-    expect(means.hasEnough(purseOf({ position: 0n, cash: 100n }), BUY, frozen)).to.equal(true)
+    expect(means.shortToOpen(riskAccount, BUY)).to.deep.equal(frozen)
+    expect(means.shortToStay(riskAccount, BUY)).to.deep.equal(frozen)
+    expect(means.shortOfMatch(riskAccount, BUY, costOf(BUY, 's1', 1n, 3n), ANY)).to.deep.equal(
+      frozen,
+    )
+    expect(means.hasEnough(riskAccount, BUY, frozen)).to.equal(false)
+    expect(means.hasEnough(riskSnapshotOf({ position: 0n, cash: 100n }), BUY, frozen)).to.equal(
+      true,
+    )
   })
 
   it('is as far as margin reaches; what is in flight counts against opening, not against staying', () => {
-    const purse = purseOf({ position: 0n, cash: 6n })
-    expect(means.shortToOpen(purse, BUY)).to.equal(undefined)
-    means.reserve(purse, BUY, costOf(BUY, 's1', 2n, 3n))
-    expect(means.shortToOpen(purse, BUY)).to.deep.equal({ ...MARGIN, needed: 5n })
-    expect(means.shortToOpen(purse, anOrder('buy', 4n))).to.equal(undefined)
-    expect(means.shortToStay(purse, BUY)).to.equal(undefined)
-    expect(means.shortToStay(purse, anOrder('sell', 7n))).to.deep.equal({ ...MARGIN, needed: 7n })
+    const riskAccount = riskSnapshotOf({ position: 0n, cash: 6n })
+    expect(means.shortToOpen(riskAccount, BUY)).to.equal(undefined)
+    means.reserve(riskAccount, BUY, costOf(BUY, 's1', 2n, 3n))
+    expect(means.shortToOpen(riskAccount, BUY)).to.deep.equal({ ...MARGIN, needed: 5n })
+    expect(means.shortToOpen(riskAccount, anOrder('buy', 4n))).to.equal(undefined)
+    expect(means.shortToStay(riskAccount, BUY)).to.equal(undefined)
+    expect(means.shortToStay(riskAccount, anOrder('sell', 7n))).to.deep.equal({
+      ...MARGIN,
+      needed: 7n,
+    })
     const cost = costOf(BUY, 's2', 5n, 3n)
-    expect(means.shortOfMatch(purse, BUY, cost, ANY)).to.deep.equal({ ...MARGIN, needed: 5n })
-    expect(means.shortOfMatch(purse, BUY, costOf(BUY, 's2', 4n, 3n), ANY)).to.equal(undefined)
+    expect(means.shortOfMatch(riskAccount, BUY, cost, ANY)).to.deep.equal({ ...MARGIN, needed: 5n })
+    expect(means.shortOfMatch(riskAccount, BUY, costOf(BUY, 's2', 4n, 3n), ANY)).to.equal(undefined)
   })
 
   it('is while nothing is known of its account or of the market', () => {
-    const empty = means.openPurse(at(3n))
+    const empty = means.openRiskAccount(at(3n))
     expect(means.shortToOpen(empty, BUY)).to.equal(undefined)
     expect(means.hasEnough(empty, BUY, { ...MARGIN, needed: 5n })).to.equal(true)
-    const noMarket = means.openPurse(undefined)
+    const noMarket = means.openRiskAccount(undefined)
     means.observe(noMarket, observed({ position: 0n, cash: 0n }))
     expect(means.shortToOpen(noMarket, BUY)).to.equal(undefined)
     expect(means.hasEnough(noMarket, BUY, { ...MARGIN, needed: 5n })).to.equal(true)
   })
 
   it('is for reductions alone while the chain cannot value its account', () => {
-    const purse = purseOf({ position: 4n, cash: 1_000n, isValued: false })
-    expect(means.shortToOpen(purse, anOrder('sell', 4n))).to.equal(undefined)
-    expect(means.shortToOpen(purse, SELL)).to.deep.equal({ ...MARGIN, needed: 5n })
-    means.reserve(purse, SELL, costOf(SELL, 's1', 1n, 3n))
+    const riskAccount = riskSnapshotOf({ position: 4n, cash: 1_000n, isValued: false })
+    expect(means.shortToOpen(riskAccount, anOrder('sell', 4n))).to.equal(undefined)
+    expect(means.shortToOpen(riskAccount, SELL)).to.deep.equal({ ...MARGIN, needed: 5n })
+    means.reserve(riskAccount, SELL, costOf(SELL, 's1', 1n, 3n))
     const cost = (amount: bigint) => costOf(SELL, 's2', amount, 3n)
-    expect(means.shortOfMatch(purse, SELL, cost(3n), ANY)).to.equal(undefined)
-    expect(means.shortOfMatch(purse, SELL, cost(4n), ANY)).to.deep.equal({ ...MARGIN, needed: 4n })
+    expect(means.shortOfMatch(riskAccount, SELL, cost(3n), ANY)).to.equal(undefined)
+    expect(means.shortOfMatch(riskAccount, SELL, cost(4n), ANY)).to.deep.equal({
+      ...MARGIN,
+      needed: 4n,
+    })
   })
 
   it('is again when margin reaches for what was needed, or for what is left of the order', () => {
-    const purse = purseOf({ position: 0n, cash: 4n })
-    expect(means.hasEnough(purse, BUY, { ...MARGIN, needed: 4n })).to.equal(true)
-    expect(means.hasEnough(purse, BUY, { ...MARGIN, needed: 5n })).to.equal(false)
-    expect(means.hasEnough(purse, BUY, MARGIN)).to.equal(false)
-    expect(means.hasEnough(purse, anOrder('buy', 4n), { ...MARGIN, needed: 9n })).to.equal(true)
-    expect(means.hasEnough(purse, BUY, { reason: 'open_interest_cap', needed: 9n })).to.equal(true)
+    const riskAccount = riskSnapshotOf({ position: 0n, cash: 4n })
+    expect(means.hasEnough(riskAccount, BUY, { ...MARGIN, needed: 4n })).to.equal(true)
+    expect(means.hasEnough(riskAccount, BUY, { ...MARGIN, needed: 5n })).to.equal(false)
+    expect(means.hasEnough(riskAccount, BUY, MARGIN)).to.equal(false)
+    expect(means.hasEnough(riskAccount, anOrder('buy', 4n), { ...MARGIN, needed: 9n })).to.equal(
+      true,
+    )
+    expect(means.hasEnough(riskAccount, BUY, { reason: 'open_interest_cap', needed: 9n })).to.equal(
+      true,
+    )
   })
 
   it('is for a reduce-only order as far as it reduces', () => {
-    const purse = purseOf({ position: 4n, cash: 0n })
+    const riskAccount = riskSnapshotOf({ position: 4n, cash: 0n })
     const order = anOrder('sell', 9n, true)
-    expect(means.shortToOpen(purse, order)).to.equal(undefined)
-    expect(means.hasEnough(purse, order, { reason: 'reduce_only' })).to.equal(true)
-    means.reserve(purse, SELL, costOf(SELL, 's1', 4n, 3n))
-    expect(means.hasEnough(purse, order, { reason: 'reduce_only' })).to.equal(false)
-    expect(means.shortToOpen(purse, anOrder('sell', 9n))).to.deep.equal({ ...MARGIN, needed: 9n })
+    expect(means.shortToOpen(riskAccount, order)).to.equal(undefined)
+    expect(means.hasEnough(riskAccount, order, { reason: 'reduce_only' })).to.equal(true)
+    means.reserve(riskAccount, SELL, costOf(SELL, 's1', 4n, 3n))
+    expect(means.hasEnough(riskAccount, order, { reason: 'reduce_only' })).to.equal(false)
+    expect(means.shortToOpen(riskAccount, anOrder('sell', 9n))).to.deep.equal({
+      ...MARGIN,
+      needed: 9n,
+    })
   })
 })

@@ -1,5 +1,5 @@
 import type { LiveOrder } from '../model/live-order.js'
-import type { Purse } from '../model/observation.js'
+import type { RiskAccount } from '../model/observation.js'
 import type { Side } from '../model/order.js'
 import { int, text, uint, type Codec } from '../wire/codec.js'
 import { list, struct } from '../wire/compound.js'
@@ -69,7 +69,7 @@ export interface Flight {
 }
 
 /** What the engine keeps of an account with margin. */
-export interface MarginPurse<Account, Market> {
+export interface MarginRiskAccount<Account, Market> {
   account: Account | undefined
   observedBlock: bigint
   market: Market | undefined
@@ -90,8 +90,8 @@ export interface MarginSnapshot {
 export interface MarginTypes<Account, Market> extends OwnTypes {
   readonly accountFacts: Account
   readonly marketFacts: Market
-  readonly purse: MarginPurse<Account, Market>
-  readonly purseSnapshot: MarginSnapshot
+  readonly riskAccount: MarginRiskAccount<Account, Market>
+  readonly riskSnapshot: MarginSnapshot
   readonly cost: FlightLeg
 }
 
@@ -120,10 +120,10 @@ const newFlight = (): Flight => ({
   ...{ legs: new Map<string, FlightLeg>(), size: 0n, losses: 0n, cash: 0n },
 })
 
-/** A purse of which nothing is known but the market. */
-export const newPurse = <Account, Market>(
+/** A risk account of which nothing is known but the market. */
+export const newRiskAccount = <Account, Market>(
   market: Market | undefined,
-): MarginPurse<Account, Market> => ({
+): MarginRiskAccount<Account, Market> => ({
   ...{ account: undefined, observedBlock: 0n, market, settled: [] },
   ...{ buy: newFlight(), sell: newFlight(), position: undefined, standing: undefined },
 })
@@ -144,41 +144,41 @@ function countLosses<Account, Market>(
 
 export function addLeg<Account, Market>(
   model: MarginModel<Account, Market>,
-  purse: MarginPurse<Account, Market>,
+  riskAccount: MarginRiskAccount<Account, Market>,
   leg: FlightLeg,
 ): void {
-  const flight = purse[leg.size > 0n ? 'buy' : 'sell']
+  const flight = riskAccount[leg.size > 0n ? 'buy' : 'sell']
   flight.legs.set(leg.settlementId, leg)
   flight.size += leg.size
-  countLosses(model, purse.market, flight, { leg, sign: 1n })
+  countLosses(model, riskAccount.market, flight, { leg, sign: 1n })
 }
 
 export function removeLeg<Account, Market>(
   model: MarginModel<Account, Market>,
-  purse: MarginPurse<Account, Market>,
+  riskAccount: MarginRiskAccount<Account, Market>,
   leg: FlightLeg,
 ): void {
-  const flight = purse[leg.size > 0n ? 'buy' : 'sell']
+  const flight = riskAccount[leg.size > 0n ? 'buy' : 'sell']
   flight.legs.delete(leg.settlementId)
   flight.size -= leg.size
-  countLosses(model, purse.market, flight, { leg, sign: -1n })
+  countLosses(model, riskAccount.market, flight, { leg, sign: -1n })
 }
 
 /** Computes position and standing anew. */
 export function recount<Account, Market>(
   model: MarginModel<Account, Market>,
-  purse: MarginPurse<Account, Market>,
+  riskAccount: MarginRiskAccount<Account, Market>,
 ): void {
-  const { account, market, settled, observedBlock } = purse
-  purse.position = account === undefined ? undefined : model.positionOf(account)
-  purse.standing =
+  const { account, market, settled, observedBlock } = riskAccount
+  riskAccount.position = account === undefined ? undefined : model.positionOf(account)
+  riskAccount.standing =
     account === undefined || market === undefined ? undefined : model.standing(account, market)
   for (const move of settled) {
-    if (purse.position === undefined || move.blockNumber <= observedBlock) continue
-    purse.position += move.size
-    if (purse.standing === undefined || market === undefined) continue
-    const { cash, equity } = purse.standing
-    purse.standing = {
+    if (riskAccount.position === undefined || move.blockNumber <= observedBlock) continue
+    riskAccount.position += move.size
+    if (riskAccount.standing === undefined || market === undefined) continue
+    const { cash, equity } = riskAccount.standing
+    riskAccount.standing = {
       cash: cash + model.cashOf(market, move),
       equity: equity + model.resultOf(market, move),
     }
@@ -188,37 +188,42 @@ export function recount<Account, Market>(
 /** Computes the losses of what is in flight anew. */
 export function recountFlights<Account, Market>(
   model: MarginModel<Account, Market>,
-  purse: MarginPurse<Account, Market>,
+  riskAccount: MarginRiskAccount<Account, Market>,
 ): void {
-  for (const flight of [purse.buy, purse.sell]) {
+  for (const flight of [riskAccount.buy, riskAccount.sell]) {
     flight.losses = flight.cash = 0n
     for (const leg of flight.legs.values()) {
-      countLosses(model, purse.market, flight, { leg, sign: 1n })
+      countLosses(model, riskAccount.market, flight, { leg, sign: 1n })
     }
   }
 }
 
-/** The part of a purse that does not depend on the contract's own facts. */
-const positionsOf = (purse: Purse): Pick<MarginPurse<never, never>, 'position' | Side> =>
-  purse as MarginPurse<never, never>
+/** The part of a risk account that does not depend on the contract's own facts. */
+const positionsOf = (
+  riskAccount: RiskAccount,
+): Pick<MarginRiskAccount<never, never>, 'position' | Side> =>
+  riskAccount as MarginRiskAccount<never, never>
 
 /**
  * How much of an order would only shrink its account's position: the position's size less what is in flight against it.
  * Undefined while the account was not observed.
  */
-export function reducible(purse: Purse, { side }: Pick<LiveOrder, 'side'>): bigint | undefined {
-  const { position, [side]: flight } = positionsOf(purse)
+export function reducible(
+  riskAccount: RiskAccount,
+  { side }: Pick<LiveOrder, 'side'>,
+): bigint | undefined {
+  const { position, [side]: flight } = positionsOf(riskAccount)
   if (position === undefined) return undefined
   const left = -signOf(side) * (position + flight.size)
   return left > 0n ? left : 0n
 }
 
 /** Whether matches of the order's side are in flight on its account. */
-export const isInFlight = (purse: Purse, { side }: Pick<LiveOrder, 'side'>): boolean =>
-  positionsOf(purse)[side].legs.size > 0
+export const isInFlight = (riskAccount: RiskAccount, { side }: Pick<LiveOrder, 'side'>): boolean =>
+  positionsOf(riskAccount)[side].legs.size > 0
 
 /** The account's position when all its matches in flight are settled; 0 while it was not observed. */
-export function expectedPosition(purse: Purse): bigint {
-  const { position, buy, sell } = positionsOf(purse)
+export function expectedPosition(riskAccount: RiskAccount): bigint {
+  const { position, buy, sell } = positionsOf(riskAccount)
   return (position ?? 0n) + buy.size + sell.size
 }
