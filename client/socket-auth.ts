@@ -35,13 +35,16 @@ export function createSocketAuth({ sign, send, onReady, onRefused }: SocketAuthP
   let connection = 0
   let state: 'unknown' | 'asking' | 'ready' = 'unknown'
   let refusals = 0
+  /** A prompt that is open in the wallet outlives its connection, and serves the next one. */
+  let signing: Promise<SignedFrame> | undefined
 
   function start(): void {
     if (state !== 'unknown') return
     if (sign === undefined) return onRefused('this client was given no way to authenticate')
     state = 'asking'
     const mine = connection
-    sign().then(
+    signing ??= sign().finally(() => (signing = undefined))
+    signing.then(
       (frame) => mine === connection && send({ op: 'auth', ...frame, req_id: REQ_ID }),
       (error: unknown) => {
         if (mine === connection) refused(wordsOf(error), isDeclined(error))
@@ -77,12 +80,14 @@ export function createSocketAuth({ sign, send, onReady, onRefused }: SocketAuthP
   }
 }
 
-/** EIP-1193: the owner has read the request in the wallet and has rejected it. */
-const USER_REJECTED = 4001
+/** The owner has read the request in the wallet and has rejected it: by EIP-1193, and as ethers says it. */
+const REJECTED: readonly unknown[] = [4001, 'ACTION_REJECTED']
+/** Errors wrap each other so deep at most. */
+const MAX_DEPTH = 8
 
 /** Whether the owner has declined to sign: to ask again would prompt them again. Libraries wrap what the wallet throws. */
-function isDeclined(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null) return false
+function isDeclined(error: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return false
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }
-  return code === USER_REJECTED || (cause !== error && isDeclined(cause))
+  return REJECTED.includes(code) || isDeclined(cause, depth + 1)
 }

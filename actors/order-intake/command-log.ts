@@ -134,7 +134,13 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
       const known = registry.folded(market)
       // With the same last command, the registry has folded everything up to this position.
       if (lastNo === known.lastNo && streamSeq > known.streamSeq) {
-        registry.fold(market, [], { streamSeq, lastNo })
+        try {
+          registry.fold(market, [], { streamSeq, lastNo })
+        } catch (error) {
+          // The position is known; it is stored with the next claims.
+          if (!(error instanceof DiskTrouble)) throw error
+          options.log.warn({ err: error, market }, 'the position in the log is not stored')
+        }
       }
     },
     waiting: () => committer.waiting(),
