@@ -239,8 +239,6 @@ describe('tidy', () => {
     // What only tests and simulations run, and the contracts' interface, which is kept whole.
     const kept = ['core/engine/check-state.ts', 'runtime/bus/memory-bus.ts']
     kept.push(...ours.filter((path) => path.startsWith('chain/abi/')))
-    // The page that uses the wallet's room is being built.
-    kept.push(...ours.filter((path) => path.startsWith('web/wallet/')))
     kept.forEach(visit)
     expect(ours.filter((path) => !reached.has(path))).to.deep.equal([])
   })

@@ -6,6 +6,7 @@ import { createChanging } from './act/change.js'
 import { createDeadMan } from './act/dead-man.js'
 import { createDemoAccount } from './act/demo-account.js'
 import { createPlacing } from './act/place.js'
+import { createWallets } from './act/wallets.js'
 import { createForesight } from './state/foresight.js'
 import { createFrames } from './state/frames.js'
 import { createPrefs } from './state/prefs.js'
@@ -30,9 +31,10 @@ const [facts, markets, { unix_ms: venueMs }] = await Promise.all([
 const nextFrame = (run: () => void): void =>
   void (document.hidden ? setTimeout(run, 250) : requestAnimationFrame(run))
 
+const kept = storage()
 const terminal = createTerminal({
   ...{ base, facts, markets, frames: createFrames(nextFrame) },
-  prefs: createPrefs(storage()),
+  prefs: createPrefs(kept),
   clockAheadMs: venueMs - Date.now(),
 })
 const views = createViews(terminal)
@@ -66,6 +68,7 @@ const page = {
   ...{ terminal, views, demo, room, changing, deadMan: createDeadMan(terminal, changing) },
   placing: createPlacing(terminal, views),
   foresight: createForesight(terminal, views),
+  wallets: createWallets(terminal, kept),
   isTicketOpen: signal(false),
   isOnlyHere: signal(false),
 }

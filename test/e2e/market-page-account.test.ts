@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { privateKeyToAccount } from 'viem/accounts'
 import type { Browser, Page } from 'playwright-core'
 import { eventually } from '../support/eventually.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
@@ -34,8 +33,8 @@ describe('an account at the terminal in a browser', function () {
   }
   const says = (on: Page, text: RegExp) =>
     eventually(async () => expect(await on.innerText('body')).to.match(text), SHOWN_WITHIN_MS)
-  const list = (name: string, on: Page = page) =>
-    on
+  const list = (name: string) =>
+    page
       .getByRole('group', { name: 'Lists' })
       .getByRole('button', { name: new RegExp(`^${name}`) })
       .click()
@@ -130,44 +129,4 @@ describe('an account at the terminal in a browser', function () {
       .click()
     await maker.cancel(offer)
   })
-
-  it('is asked again after its wallet has rejected, and not at a change of market', async () => {
-    const account = privateKeyToAccount(venue.devnet.accounts[3]?.private_key ?? '0x')
-    const wallet = { isRejecting: true, prompts: 0 }
-    const fresh = await openPage(async (opened) => {
-      await opened.exposeFunction('signByWallet', async (message: string) => {
-        wallet.prompts += 1
-        return wallet.isRejecting ? undefined : account.signMessage({ message })
-      })
-      await opened.addInitScript(walletScript(account.address))
-    })
-    await fresh.getByRole('button', { name: 'Account', exact: true }).click()
-    await fresh.getByRole('button', { name: 'Connect the wallet' }).click()
-    const again = fresh.getByRole('button', { name: 'Try again' })
-    await again.waitFor({ timeout: SHOWN_WITHIN_MS })
-    wallet.isRejecting = false
-    await again.click()
-    await list('Open', fresh)
-    await says(fresh, /No open orders/)
-    await eventually(async () => expect(await again.count()).to.equal(0), SHOWN_WITHIN_MS)
-    const { prompts } = wallet
-    await fresh
-      .getByRole('link', { name: /^cNGN-PERP/ })
-      .first()
-      .click()
-    await says(fresh, /Funding, 1 h/)
-    await says(fresh, /No open orders/)
-    expect(wallet.prompts).to.equal(prompts)
-    await fresh.context().close()
-  })
 })
-
-/** A wallet in the page (EIP-1193) that signs texts by a function that the test exposes. */
-const walletScript = (address: string): string => `globalThis.ethereum = {
-  request: async ({ method, params }) => {
-    if (method === 'eth_requestAccounts') return ['${address}']
-    const signature = await globalThis.signByWallet(params[0])
-    if (signature === undefined) throw { code: 4001, message: 'User rejected the request.' }
-    return signature
-  },
-}`

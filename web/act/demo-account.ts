@@ -9,6 +9,8 @@ export interface DemoAccount {
   known(): Trader | undefined
   /** The same, or a new one. Throws DemoRefused; the key is kept, so that the next try asks for the same address. */
   open(): Promise<Trader>
+  /** The same accounts for another address, a wallet's. Throws DemoRefused. */
+  fund(address: string): Promise<void>
   /** Its private key as text, to keep elsewhere; undefined before the first. */
   exported(): string | undefined
   /** Forgets the key: the next `open` makes another. */
@@ -60,6 +62,9 @@ export function createDemoAccount(base: string, facts: VenueFacts): DemoAccount 
       const opened = traderOf(keep({ ...kept, accounts }), facts)
       if (opened === undefined) throw new DemoRefused('the browser keeps nothing')
       return opened
+    },
+    async fund(address) {
+      await ask(new URL(devnet.demo_accounts.slice(1), base), address)
     },
     exported: () => read()?.private_key,
     forget: () => localStorage.removeItem(place),

@@ -53,7 +53,7 @@ export interface MarketParts {
   readonly socket: Pick<SocketClient, 'subscribe' | 'connections'>
   readonly venue: Pick<RestClient, 'trades'>
   readonly frames: Frames
-  /** Shown first; `1h` by default. */
+  /** Shown first; `5m` by default. */
   readonly interval?: CandleInterval
 }
 
@@ -68,7 +68,7 @@ export function openMarket({
   socket,
   venue,
   frames,
-  interval: firstInterval = '1h',
+  interval: firstInterval = '5m',
 }: MarketParts): MarketState {
   const name = first.market
   const terms = marketTerms(first)

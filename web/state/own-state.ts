@@ -84,7 +84,7 @@ export function openOwn(parts: OwnParts): OwnState {
   const due = (flush: () => void): void => parts.frames.due(() => isClosed || flush())
   const { domain, product } = parts.facts.frames
   const socket = parts.connect(() =>
-    signFrame(trader.signer, { purpose: 'socket', domain, product }),
+    signFrame(trader.signer, { purpose: 'socket', domain, product, owner: trader.owner }),
   )
   const orders = createOrders({ ...parts, due, frame: history.frame, isRead })
   const fills = createFills(due)
@@ -157,7 +157,8 @@ function createFrameKeeper({ trader, facts }: OwnParts) {
   return {
     frame: (): Promise<SignedFrame> => {
       if (kept !== undefined && kept.untilSec > nowSec()) return kept.frame
-      const frame = signFrame(trader.signer, { purpose: 'history', domain, product, validSec })
+      const options = { domain, product, owner: trader.owner, validSec }
+      const frame = signFrame(trader.signer, { purpose: 'history', ...options })
       const mine = { frame, untilSec: nowSec() + validSec - FRAME_MARGIN_SEC }
       kept = mine
       // What was refused is asked for again the next time.

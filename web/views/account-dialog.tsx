@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { developerTraders } from '../act/developer-accounts.js'
-import { connectWallet, injectedWallet } from '../act/injected-wallet.js'
 import { createLock, wordsOf } from '../act/place-once.js'
 import type { Trader } from '../state/trader.js'
 import { Modal } from './modal.js'
 import { usePage } from './page.js'
+import { WalletWays } from './wallet-ways.js'
 
 /** Who trades: a demo account, a wallet, or an account of the devnet's file. */
 export function AccountDialog(): JSX.Element {
@@ -22,7 +22,6 @@ export function AccountDialog(): JSX.Element {
       said.value = words
       await open().then(enter, (error: unknown) => void (said.value = wordsOf(error)))
     })
-  const wallet = injectedWallet()
   return (
     <Modal title="Account">
       {own !== undefined && (
@@ -44,20 +43,9 @@ export function AccountDialog(): JSX.Element {
         </div>
       )}
       {own?.trader.kind === 'demo' && demo !== undefined && <DemoTools />}
-      <div class="way">
-        <button
-          type="button"
-          disabled={wallet === undefined || lock.isBusy.value}
-          onClick={() =>
-            wallet !== undefined &&
-            void attempt('Asking the wallet …', () => connectWallet(wallet))()
-          }
-        >
-          {wallet === undefined ? 'No wallet in this browser' : 'Connect the wallet'}
-        </button>
-      </div>
+      <WalletWays />
       <Developer enter={enter} say={say} />
-      {own !== undefined && (
+      {own !== undefined && own.trader.kind !== 'wallet' && (
         <button type="button" onClick={() => terminal.enter(undefined)}>
           Leave this account
         </button>

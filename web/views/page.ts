@@ -5,6 +5,7 @@ import type { Changing } from '../act/change.js'
 import type { DeadMan } from '../act/dead-man.js'
 import type { DemoAccount } from '../act/demo-account.js'
 import type { Placing } from '../act/place.js'
+import type { Wallets } from '../act/wallets.js'
 import type { Foresight } from '../state/foresight.js'
 import type { Terminal } from '../state/terminal.js'
 import type { Views } from '../state/views.js'
@@ -26,6 +27,7 @@ export interface Page {
   /** Whether the list of open orders has those of the open market alone. */
   readonly isOnlyHere: Signal<boolean>
   readonly deadMan: DeadMan
+  readonly wallets: Wallets
 }
 
 export const PageContext = createContext<Page | undefined>(undefined)

@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import type { MarketEntry } from '../../client/index.js'
 import { formatE18 } from '../select/format.js'
+import { freeWords } from '../select/free-words.js'
 import type { Guard } from '../select/guards.js'
 import { engineSide } from '../select/market-terms.js'
 import type { Planned } from '../select/planned.js'
@@ -180,8 +181,9 @@ function GuardChoice(): JSX.Element {
 
 function Size({ market }: { readonly market: MarketState }): JSX.Element {
   const page = usePage()
-  const { terminal, placing } = page
-  const { size, unit } = terminal.ticket.value
+  const { terminal, placing, views } = page
+  const { size, unit, side } = terminal.ticket.value
+  const free = freeWords(market.entry.value, market.terms, views.free.value, side.value)
   const { base_asset_symbol: base, quote_asset_symbol: quote } = market.entry.value
   const change = (): void => {
     unit.value = unit.value === 'base' ? 'quote' : 'base'
@@ -196,6 +198,7 @@ function Size({ market }: { readonly market: MarketState }): JSX.Element {
           {shown}
         </button>
       </div>
+      {free !== undefined && <p class="quiet hint">Free: {free}</p>}
       <div class="chips" role="group" aria-label="Share of what is free">
         {PERCENTS.map((percent) => (
           <button key={percent} type="button" onClick={() => fillShare(page, percent)}>

@@ -8,6 +8,7 @@ import { closePlan } from '../../../web/select/close-plan.js'
 import { csvOf } from '../../../web/select/csv.js'
 import { areaPath, depthCurve } from '../../../web/select/depth-curve.js'
 import { feedLight, haltOf } from '../../../web/select/feed-state.js'
+import { freeWords } from '../../../web/select/free-words.js'
 import { lastPrice } from '../../../web/select/header-facts.js'
 import { engineSide, marketTerms } from '../../../web/select/market-terms.js'
 import { nearestText } from '../../../web/select/nearest-text.js'
@@ -97,6 +98,14 @@ describe('web/select: what a ticket plans', () => {
     const free = { baseE18: 0n, quoteE18: 0n, marginE18: undefined }
     const asked = { side: 'buy', percent: 50n, priceE18: read('0.0006') } as const
     expect(shareOfFree(setting, free, asked)).to.equal(undefined)
+  })
+
+  it('says what is free of what the side gives', () => {
+    const free = { baseE18: read('100.999'), quoteE18: read('5'), marginE18: read('7') }
+    expect(freeWords(SPOT, SETTING.terms, free, 'sell')).to.equal('100.99 USDC')
+    expect(freeWords(SPOT, SETTING.terms, free, 'buy')).to.equal('5.00 cNGN')
+    expect(freeWords(PERP, marketTerms(PERP), free, 'buy')).to.equal('7.00 USDC of margin')
+    expect(freeWords(SPOT, SETTING.terms, undefined, 'buy')).to.equal(undefined)
   })
 
   it('offers the nearest value that passes', () => {

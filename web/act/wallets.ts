@@ -1,0 +1,278 @@
+import { signal, type ReadonlySignal, type Signal } from '@preact/signals'
+import { createTransferClient } from '../../client/index.js'
+import type { Terminal } from '../state/terminal.js'
+import type { Trader } from '../state/trader.js'
+import { venueChain, type VenueChain } from '../wallet/chain.js'
+import { createConnection, type ReadyWallet, type WalletState } from '../wallet/connection.js'
+import { followWallets, type FoundWallet } from '../wallet/discover.js'
+import { WalletFault } from '../wallet/fault.js'
+import {
+  fundPerpetual,
+  fundTradingAccount,
+  openTradingAccount,
+  type TokenName,
+} from '../wallet/open-account.js'
+import {
+  createKeyShelf,
+  createTrading,
+  type SessionKey,
+  type TextStorage,
+  type Trading,
+} from '../wallet/session-key.js'
+import { createSender, type Sender } from '../wallet/transactions.js'
+import { openVault } from '../wallet/vault.js'
+
+/** How a deed that takes several steps goes on. */
+export interface Progress {
+  readonly steps: readonly string[]
+  readonly isOver: boolean
+}
+
+/** Wallets of this browser: which there are, which is connected, and what its owner does with it. */
+export interface Wallets {
+  readonly found: ReadonlySignal<readonly FoundWallet[]>
+  readonly state: ReadonlySignal<WalletState>
+  /** The key that trades for the connected owner; undefined where each order asks the wallet. */
+  readonly key: ReadonlySignal<SessionKey | undefined>
+  readonly progress: ReadonlySignal<Progress | undefined>
+  connect(wallet: FoundWallet): Promise<void>
+  switchChain(): Promise<void>
+  disconnect(): void
+  /** One transaction of the owner; orders ask no more until it ends. */
+  readonly enable: (livesSec: number, remember: boolean) => Promise<void>
+  /** The same key for longer. */
+  readonly renew: (livesSec: number, remember: boolean) => Promise<void>
+  /** One transaction of the owner; the key's orders leave. */
+  revoke(): Promise<void>
+  /** Opens an account for spot and futures, or pays into one. */
+  fundTrading(asked: FundingAsked): Promise<void>
+  /** Pays USDC into the margin account, the owner's one where there is one. */
+  fundMargin(asked: Omit<FundingAsked, 'token'>): Promise<void>
+}
+
+export interface FundingAsked {
+  readonly token: TokenName
+  /** Decimal text with at most six decimals, in the token. */
+  readonly amount: string
+  /** The account to pay into; undefined: one is opened. */
+  readonly subaccountId: string | undefined
+}
+
+const LAST_WALLET = 'terminal-wallet'
+
+/** Follows the wallets for as long as the page lives; the trader of the terminal follows the wallet that is ready. */
+export function createWallets(terminal: Terminal, storage: Storage | undefined): Wallets {
+  const chain = venueChain(terminal.facts)
+  const found = signal<readonly FoundWallet[]>([])
+  const state = signal<WalletState>({ kind: 'none' })
+  const key = signal<SessionKey | undefined>(undefined)
+  const progress = signal<Progress | undefined>(undefined)
+  const trading = createKeys(terminal, storage)
+  const enter = (ready: ReadyWallet, known: SessionKey | undefined): void => {
+    key.value = known
+    terminal.enter(traderOf(ready, known))
+  }
+  const connection = createConnection(chain, (next) => {
+    const before = state.value
+    state.value = next
+    if (next.kind !== 'ready') {
+      // What belonged to the account before leaves first.
+      if (before.kind === 'ready') {
+        key.value = undefined
+        terminal.enter(undefined)
+      }
+      return
+    }
+    storage?.setItem(LAST_WALLET, next.wallet.rdns)
+    const isStill = (): boolean => state.value === next
+    // A browser that keeps no keys trades by prompts.
+    trading.known(next.address).then(
+      (known) => isStill() && enter(next, known),
+      () => isStill() && enter(next, undefined),
+    )
+  })
+  let resumed = false
+  followWallets(
+    window,
+    (wallets) => {
+      found.value = wallets
+      const last = wallets.find(({ rdns }) => rdns === storage?.getItem(LAST_WALLET))
+      if (resumed || last === undefined) return
+      resumed = true
+      void connection.resume(last)
+    },
+    (globalThis as { readonly ethereum?: unknown }).ethereum,
+  )
+  const deed = createDeed({ terminal, state, progress, chain })
+  return {
+    ...{ found, state, key, progress },
+    connect: (wallet) => connection.connect(wallet),
+    switchChain: () => connection.switchChain(),
+    disconnect() {
+      storage?.removeItem(LAST_WALLET)
+      connection.disconnect()
+    },
+    ...keyWays({ state, key, trading, enter }, deed),
+    ...fundWays(terminal, deed),
+  }
+}
+
+/** Runs a deed of the ready wallet, and says how it goes on. */
+type Deed = (
+  act: (ready: ReadyWallet, sender: Sender, step: (words: string) => void) => Promise<void>,
+) => Promise<void>
+
+interface DeedParts {
+  readonly terminal: Terminal
+  readonly chain: VenueChain
+  readonly state: ReadonlySignal<WalletState>
+  readonly progress: Signal<Progress | undefined>
+}
+
+function createDeed({ terminal, chain, state, progress }: DeedParts): Deed {
+  const step = (words: string): void => {
+    progress.value = { steps: [...(progress.value?.steps ?? []), words], isOver: false }
+  }
+  return async (act) => {
+    const ready = state.value
+    if (ready.kind !== 'ready') return
+    const sender = createSender({
+      ...{ provider: ready.wallet.provider, owner: ready.address, chain },
+      check: () => mustBe(state.value, ready),
+    })
+    progress.value = { steps: [], isOver: false }
+    try {
+      await act(ready, sender, step)
+    } catch (error) {
+      step(error instanceof WalletFault ? `${error.message} ${error.cure}` : messageOf(error))
+    } finally {
+      progress.value = { steps: progress.value.steps, isOver: true }
+      terminal.own.value?.reread()
+    }
+  }
+}
+
+interface KeyParts {
+  readonly state: ReadonlySignal<WalletState>
+  readonly key: ReadonlySignal<SessionKey | undefined>
+  readonly trading: Trading
+  readonly enter: (ready: ReadyWallet, known: SessionKey | undefined) => void
+}
+
+function keyWays(
+  { state, key, trading, enter }: KeyParts,
+  deed: Deed,
+): Pick<Wallets, 'enable' | 'renew' | 'revoke'> {
+  const register =
+    (isRenewed: boolean) =>
+    (livesSec: number, remember: boolean): Promise<void> =>
+      deed(async (ready, sender, step) => {
+        const options = { livesSec, remember, onStep: (each: object) => step(stepWords(each)) }
+        const known = key.value
+        const made =
+          isRenewed && known !== undefined
+            ? await trading.renew(sender, known, options)
+            : await trading.enable(sender, options)
+        if (state.value === ready) enter(ready, made)
+      })
+  return {
+    ...{ enable: register(false), renew: register(true) },
+    revoke: () =>
+      deed(async (ready, sender, step) => {
+        const known = key.value
+        if (known === undefined) return
+        enter(ready, undefined)
+        await trading.revoke(sender, known.address, (each) => step(stepWords(each)))
+      }),
+  }
+}
+
+function fundWays(
+  { venue, facts, base, domain, nowSec }: Terminal,
+  deed: Deed,
+): Pick<Wallets, 'fundTrading' | 'fundMargin'> {
+  return {
+    fundTrading: ({ token, amount, subaccountId }) =>
+      deed(async (_ready, sender, step) => {
+        const onStep = (each: object): void => step(stepWords(each))
+        const manager = facts.contracts.spot_manager as `0x${string}`
+        const accounts = (owner: string) => venue.accounts(owner)
+        if (subaccountId === undefined)
+          await openTradingAccount(sender, { facts, token, amount, manager, accounts, onStep })
+        else await fundTradingAccount(sender, { facts, token, amount, subaccountId, onStep })
+      }),
+    fundMargin: ({ amount, subaccountId }) =>
+      deed(async ({ signer }, _sender, step) => {
+        await fundPerpetual(signer, {
+          ...{ facts, domain: domain, amount, subaccountId },
+          transfers: createTransferClient(base),
+          nowSec: () => nowSec.value,
+          onStep: (each) => step(stepWords(each)),
+        })
+      }),
+  }
+}
+
+function createKeys({ venue, facts, nowSec }: Terminal, storage: Storage | undefined): Trading {
+  const { verifyingContract: matching } = facts.domains.actions
+  const ofTab = storage === undefined ? undefined : globalThis.sessionStorage
+  return createTrading({
+    accounts: (owner) => venue.accounts(owner),
+    tab: createKeyShelf(ofTab ?? NOTHING_KEPT, matching),
+    vault: 'indexedDB' in globalThis ? openVault(indexedDB, crypto, matching) : undefined,
+    nowMs: () => nowSec.value * 1_000,
+  })
+}
+
+const NOTHING_KEPT: TextStorage = {
+  getItem: () => null,
+  setItem: () => undefined,
+  removeItem: () => undefined,
+}
+
+const traderOf = (
+  { wallet, address, signer }: ReadyWallet,
+  key: SessionKey | undefined,
+): Trader => ({
+  ...{ kind: 'wallet', name: wallet.name, owner: address, known: new Map() },
+  ...{ signer: key?.signer ?? signer, moneySigner: signer, isSilent: key !== undefined },
+})
+
+function mustBe(now: WalletState, { address }: ReadyWallet): void {
+  if (now.kind === 'ready' && now.address === address) return
+  throw new WalletFault(
+    'account_changed',
+    'The wallet has another account or another chain by now.',
+    'Look at what is chosen, then try again.',
+  )
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)
+
+const STEPS: Readonly<Record<string, string>> = {
+  asking: 'The wallet asks …',
+  sent: 'Sent',
+  mined: 'On the chain',
+  waiting: 'Waiting until the venue shows it …',
+  done: 'Done',
+}
+const DEEDS: Readonly<Record<string, string>> = {
+  approve: 'Approval: ',
+  open: 'Account: ',
+  find: '',
+  permit: 'Permit: ',
+  deposit: 'Deposit: ',
+}
+
+/** A step of the wallet's modules in words, with its transaction. */
+function stepWords(each: {
+  readonly step?: string
+  readonly state?: string
+  readonly hash?: string
+}): string {
+  const { step = '', state, hash } = each
+  const words =
+    state === undefined ? (STEPS[step] ?? step) : `${DEEDS[step] ?? ''}${STEPS[state] ?? state}`
+  return hash === undefined ? words : `${words}: ${hash}`
+}
