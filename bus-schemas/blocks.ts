@@ -118,8 +118,12 @@ const change = union<Change>({
     ),
   },
   CommandRefused: {
-    ...{ seq, atMs: whole, ...ofNoOrder },
-    ...{ command: text as Codec<Command['kind']>, source: text, sourceNo: whole },
+    seq,
+    atMs: whole,
+    ...ofNoOrder,
+    command: text as Codec<Command['kind']>,
+    source: text,
+    sourceNo: whole,
   },
 })
 
@@ -189,7 +193,9 @@ export function blockMessages(versions: Versions<Block>): BlockMessages {
     return data
   }
   return {
-    ...{ version, encode, decode },
+    version,
+    encode,
+    decode,
     holds(stored, block) {
       const expected = encode(block)
       if (Buffer.compare(expected, stored) === 0) return true

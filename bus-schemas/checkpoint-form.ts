@@ -84,7 +84,11 @@ interface KeptHold extends MarketHold {
 const marketHold = mapped(
   struct<KeptHold>({
     cause: oneOf<HoldCause>({
-      ...{ operator: true, facts: true, chain: true, restored: true, clock: true },
+      operator: true,
+      facts: true,
+      chain: true,
+      restored: true,
+      clock: true,
     }),
     reason: text,
     untilMs: optional(whole),
@@ -110,10 +114,15 @@ const failedPair = mapped(
     readonly waitMs: number
   }>({ first: address, second: address, failedAtMs: whole, waitMs: whole }),
   ({ signers: [first, second], failedAtMs, waitMs }: FailedPair) => ({
-    ...{ first, second, failedAtMs, waitMs },
+    first,
+    second,
+    failedAtMs,
+    waitMs,
   }),
   ({ first, second, failedAtMs, waitMs }): FailedPair => ({
-    ...{ signers: [first, second], failedAtMs, waitMs },
+    signers: [first, second],
+    failedAtMs,
+    waitMs,
   }),
 )
 
@@ -232,7 +241,8 @@ export function checkpointForm<H, L extends object>(
   lists: L,
 ): CheckpointForm<H, L> {
   return {
-    ...{ head, lists },
+    head,
+    lists,
     read(parts: Iterable<ReadPart>, field) {
       const codecs = new Map<string, Codec<unknown>>(Object.entries(lists))
       const read = new Map(Array.from(codecs.keys(), (name): [string, unknown[]] => [name, []]))
@@ -242,7 +252,8 @@ export function checkpointForm<H, L extends object>(
           found = head.read(rows[0], list)
           continue
         }
-        const [codec, items] = [codecs.get(list), read.get(list)]
+        const codec = codecs.get(list)
+        const items = read.get(list)
         if (codec === undefined || items === undefined) return malformed(list, 'a list of it')
         for (const row of rows) items.push(codec.read(row, list))
       }

@@ -64,7 +64,10 @@ function extended<T, F extends Form<T>>(
   const read: Versions<T, F>['read'] = (of, raw, field) =>
     of === version ? form.read(raw as never, field) : readOlder(of, raw, field)
   return {
-    ...{ first, version, form, read },
+    first,
+    version,
+    form,
+    read,
     next: <G extends Form<unknown>>(newer: G, upcast: (older: T) => ValueOf<G>) =>
       extended<ValueOf<G>, G & Form<ValueOf<G>>>(
         first,

@@ -85,29 +85,40 @@ const entry = union<JournalEntry>({
 })
 
 const status = oneOf<'success' | 'reverted' | 'displaced'>({
-  ...{ success: true, reverted: true, displaced: true },
+  success: true,
+  reverted: true,
+  displaced: true,
 })
 const recorded = struct<RecordedOutcome>({ status, revert: optional(text), ...inclusionFields })
 
 const row = union<SnapshotRow>({
   intent: {
-    ...{ no: position, intentId: text, fingerprint: hash, refusedRevert: optional(text) },
+    no: position,
+    intentId: text,
+    fingerprint: hash,
+    refusedRevert: optional(text),
     atMs: whole,
   },
   transaction: {
     ...ofTransaction,
     status: oneOf<'open' | 'mined' | 'displaced'>({ open: true, mined: true, displaced: true }),
-    ...{ by: optional(inclusion), isFinal: flag },
+    by: optional(inclusion),
+    isFinal: flag,
   },
   carried: {
-    ...{ ...ofTransaction, place: whole, intentId: text },
+    ...ofTransaction,
+    place: whole,
+    intentId: text,
     outcome: optional(oneOf<'success' | 'reverted'>({ success: true, reverted: true })),
-    ...{ revert: optional(text), isDisplaced: flag },
+    revert: optional(text),
+    isDisplaced: flag,
   },
   attempt: { ...ofTransaction, no: position, attempt, atMs: whole },
   reversal: { no: position, intentId: text, before: recorded, now: recorded, atMs: whole },
   claim: {
-    ...{ no: position, record: transferForm, request: text },
+    no: position,
+    record: transferForm,
+    request: text,
     declined: optional(
       struct<SnapshotDecline>({ error: text, revert: optional(text), atMs: whole }),
     ),
@@ -137,7 +148,9 @@ export const {
   'journal',
   since(WIRE_VERSION, early).next(
     struct<JournalMessage>({
-      ...{ term: position, writer: text, entries: list(entry) },
+      term: position,
+      writer: text,
+      entries: list(entry),
       snapshot: optional(snapshot),
     }),
     (older) => older,

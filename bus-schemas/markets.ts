@@ -115,7 +115,10 @@ export function operatorText(
 }
 
 export const operatorProof = struct<OperatorProof>({
-  ...{ key: text, issued_at_ms: whole, nonce: text, signature: text },
+  key: text,
+  issued_at_ms: whole,
+  nonce: text,
+  signature: text,
 })
 
 export const { encode: encodeMarketRequest, decode: decodeMarketRequest } = message(

@@ -235,7 +235,10 @@ export const { encode: encodeOrderAnswer, decode: decodeOrderAnswer } = message(
     WIRE_VERSION,
     union<OrderAnswer>({
       order: {
-        ...{ feed_seq: whole, market: text, order, progress: orderProgress },
+        feed_seq: whole,
+        market: text,
+        order,
+        progress: orderProgress,
         replaced: appended(struct<StandingOrder>({ order, progress: orderProgress })),
       },
       refused: { refusal },

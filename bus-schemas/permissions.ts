@@ -335,7 +335,8 @@ const askersOf = (subjects: readonly string[]): readonly BusUser[] =>
 
 /** Whether a subject fits both patterns. */
 function overlap(one: string, other: string): boolean {
-  const [left, right] = [one.split('.'), other.split('.')]
+  const left = one.split('.')
+  const right = other.split('.')
   return (
     left.length === right.length &&
     left.every((token, at) => token === right[at] || token === ANY || right[at] === ANY)

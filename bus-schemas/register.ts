@@ -97,7 +97,10 @@ export const { encode: encodeRegisterRequest, decode: decodeRegisterRequest } = 
   since(
     WIRE_VERSION,
     struct<RegisterRequest>({
-      ...{ by: text, reason: text, entries, after_seq: whole },
+      by: text,
+      reason: text,
+      entries,
+      after_seq: whole,
       proof: optional(operatorProof),
     }),
   ),

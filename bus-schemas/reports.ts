@@ -10,8 +10,10 @@ export const { encode: encodeTouched, decode: decodeTouched } = message(
   since(
     WIRE_VERSION,
     struct<TouchedNews>({
-      ...{ first: uint, head: uint },
-      ...{ accounts: optional(list(uint)), keys: optional(list(address)) },
+      first: uint,
+      head: uint,
+      accounts: optional(list(uint)),
+      keys: optional(list(address)),
     }),
   ),
 )

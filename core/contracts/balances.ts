@@ -142,9 +142,12 @@ export const balanceMeans: Means<BalanceTypes> = {
   }),
   restore({ settled, reserved }, { observed }) {
     const riskAccount: BalanceRiskAccount = {
-      ...{ observed, settled: [...settled] },
-      ...{ reservedBase: reserved.base, reservedQuote: reserved.quote },
-      ...{ availableBase: undefined, availableQuote: undefined },
+      observed,
+      settled: [...settled],
+      reservedBase: reserved.base,
+      reservedQuote: reserved.quote,
+      availableBase: undefined,
+      availableQuote: undefined,
     }
     countAvailable(riskAccount)
     return riskAccount

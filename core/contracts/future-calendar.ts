@@ -81,7 +81,8 @@ function expiriesOf(calendar: FuturesCalendar, atSec: number): readonly number[]
   if (calendar === 'none') return []
   if (calendar !== 'month-end') return calendar
   const date = new Date(atSec * 1_000)
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  const year = date.getUTCFullYear()
+  const month = date.getUTCMonth()
   const first = 1 - SERIES_AT_A_TIME - 1
   return Array.from({ length: MONTHS_AHEAD - first }, (_, i) =>
     monthEndSec(year, month + first + i),

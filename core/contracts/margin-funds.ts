@@ -27,7 +27,8 @@ export function reservedMargin<Market>(
   const now = model.requirement(market, position)
   const withMatches = worst(model, market, position, matched)
   const withAll = worst(model, market, position, [...matched, ...open])
-  const [first, last] = [atLeast(withMatches, now), atLeast(withAll, now)]
+  const first = atLeast(withMatches, now)
+  const last = atLeast(withAll, now)
   return {
     byMatches: first - now + lossesOf(model, market, matched),
     byOrders: atLeast(last - first, 0n) + lossesOf(model, market, open),
@@ -43,7 +44,8 @@ function worst<Market>(
 ): bigint {
   const sizeOf = (sign: bigint): bigint =>
     legs.reduce((sum, { size }) => (size * sign > 0n ? sum + size : sum), 0n)
-  const [bought, sold] = [sizeOf(1n), sizeOf(-1n)]
+  const bought = sizeOf(1n)
+  const sold = sizeOf(-1n)
   return [bought, sold, bought + sold]
     .map((size) => requirement(market, position + size))
     .reduce(atLeast)

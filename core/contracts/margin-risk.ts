@@ -117,15 +117,24 @@ export const sumMoves = (later: MarginMove, earlier: MarginMove): MarginMove => 
 })
 
 const newFlight = (): Flight => ({
-  ...{ legs: new Map<string, FlightLeg>(), size: 0n, losses: 0n, cash: 0n },
+  legs: new Map<string, FlightLeg>(),
+  size: 0n,
+  losses: 0n,
+  cash: 0n,
 })
 
 /** A risk account of which nothing is known but the market. */
 export const newRiskAccount = <Account, Market>(
   market: Market | undefined,
 ): MarginRiskAccount<Account, Market> => ({
-  ...{ account: undefined, observedBlock: 0n, market, settled: [] },
-  ...{ buy: newFlight(), sell: newFlight(), position: undefined, standing: undefined },
+  account: undefined,
+  observedBlock: 0n,
+  market,
+  settled: [],
+  buy: newFlight(),
+  sell: newFlight(),
+  position: undefined,
+  standing: undefined,
 })
 
 /** Counts the losses of a leg in its flight, or with -1 takes them out; gains are not counted. */

@@ -25,7 +25,10 @@ export function perpetualFunds({ market, observed, facts: own, claims }: HeldFun
   const held = own as PerpetualPosition
   const { baseAssetSymbol, quoteAssetSymbol } = market.presentation
   const tokenOf = (asset: typeof market.assetAddress, token: string) => ({
-    ...{ asset, token, byOrders: 0n, byMatches: 0n },
+    asset,
+    token,
+    byOrders: 0n,
+    byMatches: 0n,
   })
   return {
     tokens: [
@@ -55,7 +58,9 @@ function figuresOf(
     unrealized: unsettled,
     initial: ifPriced(requirementOf(facts, position, 'initial')),
     maintenance: ifPriced(requirementOf(facts, position, 'maintenance')),
-    ...{ initialSurplus, maintenanceSurplus, outlook: perpetualOutlook(facts, held) },
+    initialSurplus,
+    maintenanceSurplus,
+    outlook: perpetualOutlook(facts, held),
   }
 }
 
@@ -83,7 +88,9 @@ export function perpetualMarginAfter(
   const maintenanceSurplus = marginOf(facts, after, 'maintenance') + elsewhere
   const atPrice = liquidationPrice(facts, { position, surplus: maintenanceSurplus })
   return {
-    ...{ position, initialSurplus, maintenanceSurplus },
+    position,
+    initialSurplus,
+    maintenanceSurplus,
     ...(atPrice !== undefined && { liquidationPriceE10: atPrice }),
   }
 }

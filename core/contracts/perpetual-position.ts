@@ -94,7 +94,8 @@ function entryFields(
   { position }: PerpetualPosition,
 ) {
   if (entry?.size !== position) return {}
-  const [price, gain] = [entryPrice(entry), gainSinceEntry(entry, mark)]
+  const price = entryPrice(entry)
+  const gain = gainSinceEntry(entry, mark)
   if (price === undefined || gain === undefined) return {}
   return { entry_price: e18(price), ...(mark > 0n && { pnl_since_entry: e18(gain) }) }
 }

@@ -58,12 +58,14 @@ function spotFunds({ market, claims: { orders, matches } }: HeldFunds): ShownFun
   return {
     tokens: [
       {
-        ...{ asset: assetAddress, token: base },
+        asset: assetAddress,
+        token: base,
         byOrders: sum(orders, baseOf),
         byMatches: sum(matches, baseOf),
       },
       {
-        ...{ asset: quoteAssetAddress, token: quote },
+        asset: quoteAssetAddress,
+        token: quote,
         byOrders: sum(orders, quoteOf),
         byMatches: sum(matches, (match) =>
           match.side === 'buy' ? quoteOf(match) + match.fee : 0n,

@@ -129,7 +129,8 @@ export function engineToIntent(
   order: EngineOrder,
 ): UiIntent {
   if (orientation === 'identity') {
-    const [price, size] = [formatDecimal(order.price, 18), formatDecimal(order.amount, 18)]
+    const price = formatDecimal(order.price, 18)
+    const size = formatDecimal(order.amount, 18)
     return { side: order.side, price, size }
   }
   const uiPrice = divHalfUp(UI_PRICE_INVERSE, order.price)

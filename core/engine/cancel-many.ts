@@ -100,8 +100,11 @@ export function cancelOnReturn(state: MatcherState, live: LiveOrder, reason: End
 }
 
 const outcomeOf = (kind: 'cancelled' | 'settling', live: LiveOrder): CancelOutcome => ({
-  ...{ kind, orderId: live.orderId, nonce: live.nonce },
-  ...{ filled: ownFilled(live.order, live), pending: live.pending },
+  kind,
+  orderId: live.orderId,
+  nonce: live.nonce,
+  filled: ownFilled(live.order, live),
+  pending: live.pending,
 })
 
 type CancelOrders = Extract<Command, { kind: 'CancelOrders' }>

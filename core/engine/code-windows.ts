@@ -102,8 +102,11 @@ export function codeWindowsOf({ windows, signers, taken, trials }: KeptWindows):
     failed: new Map(all.filter(([, { failures }]) => failures > 0)),
     paid: new Map(all.filter(([, { failures }]) => failures === 0)),
     signers: new Map(Array.from(signers, (each) => [each.signer, each])),
-    ...{ taken: new Map(), inFlight: new Map(), trying: new Map() },
-    ...{ trials: trials ?? NO_TRIALS, orders: 0 },
+    taken: new Map(),
+    inFlight: new Map(),
+    trying: new Map(),
+    trials: trials ?? NO_TRIALS,
+    orders: 0,
   }
   for (const each of taken) takePlaces(restored, each)
   return restored

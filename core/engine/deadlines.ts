@@ -65,7 +65,9 @@ function siftDown(heap: Deadlines): void {
 
 /** All entries as they are now, in the order of the heap; each is made when it is read. */
 export function listDeadlines(heap: Deadlines): Iterable<Deadline> {
-  const [atMs, rank, orderId] = [heap.atMs.slice(), heap.rank.slice(), heap.orderId.slice()]
+  const atMs = heap.atMs.slice()
+  const rank = heap.rank.slice()
+  const orderId = heap.orderId.slice()
   return {
     *[Symbol.iterator]() {
       for (const [at, id] of orderId.entries()) {
@@ -87,7 +89,8 @@ export function deadlinesOf(list: Iterable<Deadline>): Deadlines {
 }
 
 function isBefore({ atMs, rank }: Deadlines, a: number, b: number): boolean {
-  const [atA, atB] = [atMs[a] as number, atMs[b] as number]
+  const atA = atMs[a] as number
+  const atB = atMs[b] as number
   return atA < atB || (atA === atB && (rank[a] as number) < (rank[b] as number))
 }
 

@@ -148,8 +148,12 @@ export function emitRefused(step: Step, { source, sourceNo, command }: LoggedCom
   state.seq += 1
   const at = { seq: state.seq, atMs: state.nowMs }
   addChange(step, {
-    ...{ ...OF_NO_ORDER, ...at, kind: 'CommandRefused' },
-    ...{ command: command.kind, source, sourceNo },
+    ...OF_NO_ORDER,
+    ...at,
+    kind: 'CommandRefused',
+    command: command.kind,
+    source,
+    sourceNo,
   })
 }
 
@@ -180,7 +184,11 @@ export function emitEnded(
   const isShort = ended.status === 'filled' && filled < desired
   state.seq += 1
   addChange(step, {
-    ...{ orderId, owner, side, limitPrice, desired },
+    orderId,
+    owner,
+    side,
+    limitPrice,
+    desired,
     seq: state.seq,
     atMs: state.nowMs,
     filled,

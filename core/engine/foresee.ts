@@ -114,13 +114,16 @@ export function foresee(
   for (const each of byRank) apply({ kind: 'PlaceOrder', order: asMaker(each) })
   const { order, account } = placement
   const { changes, answer } = apply({
-    ...{ kind: 'PlaceOrder', order: without(order, NOT_KNOWN) },
+    kind: 'PlaceOrder',
+    order: without(order, NOT_KNOWN),
     ...(account !== undefined && { account }),
   })
   if (answer?.kind === 'refused') return answer
   if (answer?.kind !== 'order') return { kind: 'refused', code: 'command_refused' }
   return {
-    ...{ kind: 'order', order: answer.order, progress: answer.progress },
+    kind: 'order',
+    order: answer.order,
+    progress: answer.progress,
     matches: changes.flatMap((change) => (change.kind === 'OrderMatched' ? [change.match] : [])),
     cancelled: changes.flatMap((change) => cancelledOf(change, order)),
   }

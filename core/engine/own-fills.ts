@@ -114,7 +114,8 @@ function createProposals(pending: PendingLegs, orderOf: OrderOf) {
     /** The resting order's leg, and that of the order that met it unless it is placed only next. */
     afterMatch({ match, orderId, atMs }: Of<'OrderMatched'>): readonly FillEvent[] {
       const otherId = match.makerOrderId === orderId ? match.takerOrderId : match.makerOrderId
-      const [own, other] = [orderOf(orderId), orderOf(otherId)]
+      const own = orderOf(orderId)
+      const other = orderOf(otherId)
       assert(own !== undefined, `${match.settlementId} is of ${orderId}, which is not live`)
       const proposal = { match, atMs }
       const leg = propose(orderId, own, proposal)

@@ -73,7 +73,9 @@ export function createSettlementTrail(settlementIds: Iterable<string>): Settleme
     if (fill === undefined) return
     const { txHash, blockNumber, tradeId, markPrice } = fill
     settlement.fill = {
-      ...{ txHash, blockNumber, tradeId },
+      txHash,
+      blockNumber,
+      tradeId,
       ...(markPrice !== undefined && { markPrice }),
     }
   }
@@ -98,7 +100,11 @@ function legAfter(last: Change, greatest: AmountE18): ReversedLeg {
   const { orderId, owner, side, limitPrice, desired, status, filled, pending } = last
   const hasEnded = !isLiving(status) && pending === 0n
   return {
-    ...{ orderId, owner, side, limitPrice, desired },
+    orderId,
+    owner,
+    side,
+    limitPrice,
+    desired,
     ...(greatest > desired && { reducedFrom: greatest }),
     ...(hasEnded ? { ended: { status, filled } } : {}),
   }

@@ -83,7 +83,8 @@ export function barredOf(
 const endOf = ({ failedAtMs, waitMs }: FailedPair): number => failedAtMs + waitMs
 
 function signersOf(one: LiveOrder, other: LiveOrder): FailedPair['signers'] {
-  const [a, b] = [one.order.signer, other.order.signer]
+  const a = one.order.signer
+  const b = other.order.signer
   return a < b ? [a, b] : [b, a]
 }
 

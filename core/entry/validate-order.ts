@@ -198,7 +198,8 @@ function findDust(market: Market, terms: OrderTerms, limit: PriceE18): Refusal |
   const { quoteOf, quoteSymbol } = tradingOf(market)
   const notional = quoteOf(market, limit, amountE18(terms.desired - terms.initialFilled))
   if (notional >= minNotional) return undefined
-  const [stated, least] = [formatDecimal(notional, 18), formatDecimal(minNotional, 18)]
+  const stated = formatDecimal(notional, 18)
+  const least = formatDecimal(minNotional, 18)
   return belowMinNotional(stated, least, quoteSymbol(market))
 }
 

@@ -218,7 +218,9 @@ export function validateWithdrawal(
   { withdrawalModule: module, withdrawable, nowMs }: WithdrawalRules,
 ): Checked<ValidWithdrawal> {
   const wrongAction = refuseAction(action, {
-    ...{ kind: 'withdrawal', module, nowMs },
+    kind: 'withdrawal',
+    module,
+    nowMs,
     afterModule: [[action.subaccountId !== 0n, transferRefusals.withdrawalSubaccountZero]],
   })
   if (wrongAction !== undefined) return { refusal: wrongAction }

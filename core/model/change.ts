@@ -157,9 +157,16 @@ const resized = (before: Order, desired: AmountE18): Order => ({
 })
 
 const EMPTY: Omit<ChangeBase, 'seq' | 'atMs'> = {
-  ...{ orderId: '', owner: '0x0000000000000000000000000000000000000000' },
-  ...{ side: 'buy', status: 'cancelled', limitPrice: priceE18(0n), desired: amountE18(0n) },
-  ...{ filled: amountE18(0n), pending: amountE18(0n), open: amountE18(0n), openDelta: 0n },
+  orderId: '',
+  owner: '0x0000000000000000000000000000000000000000',
+  side: 'buy',
+  status: 'cancelled',
+  limitPrice: priceE18(0n),
+  desired: amountE18(0n),
+  filled: amountE18(0n),
+  pending: amountE18(0n),
+  open: amountE18(0n),
+  openDelta: 0n,
 }
 
 /** What a change carries that is of no order. */

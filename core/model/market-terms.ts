@@ -75,7 +75,9 @@ type OpenableMarket = MarketIdentity & CarriedRules & Pick<Market, 'enabled'>
 export function rulesOf(market: CarriedRules): MarketRules {
   const { takerFeeBps, tickSize, minSize, amountStep, minNotional = 0n, openOrderLimit } = market
   return {
-    ...{ takerFeeBps, tickSize, minSize },
+    takerFeeBps,
+    tickSize,
+    minSize,
     ...(amountStep !== undefined && { amountStep }),
     ...(minNotional !== 0n && { minNotional: quoteE18(minNotional) }),
     ...(openOrderLimit !== undefined && { openOrderLimit }),

@@ -24,6 +24,7 @@ export const accountsRecord = (
       .sort(),
   })),
   session_keys: keys.map(({ key, expirySec }) => ({
-    ...{ address: key, expiry: expirySec.toString() },
+    address: key,
+    expiry: expirySec.toString(),
   })),
 })

@@ -132,7 +132,9 @@ function tradeFields(market: Market, { trade, ...leg }: FillEvent): Partial<Fill
   if (trade === undefined) return {}
   const { tradeId, txHash, blockNumber, markPrice } = trade
   return {
-    ...{ trade_id: tradeId, tx_hash: txHash, block_number: Number(blockNumber) },
+    trade_id: tradeId,
+    tx_hash: txHash,
+    block_number: Number(blockNumber),
     ...(markPrice !== undefined && contractOf(market).present.fill?.({ ...leg, markPrice })),
   }
 }

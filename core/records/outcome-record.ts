@@ -40,7 +40,9 @@ export function outcomeRecord(
     complete: isWhole && heldReason !== 'continuing',
     ...(fills !== undefined && { fills }),
     cancelled: cancelled.map(({ orderId, amount, reason }) => ({
-      ...{ order_id: orderId, amount: e18(amount), cancel_reason: reason },
+      order_id: orderId,
+      amount: e18(amount),
+      cancel_reason: reason,
     })),
     ...(margin !== undefined && { margin }),
   }

@@ -230,8 +230,10 @@ function addField(code: Code, name: string, field: AnyField): void {
   const place = writes.length + tail.length
   const at = `json[${place}]`
   const codec = field.optional ?? field.appended ?? field.codec ?? field
-  const [write, read] = [use('write', codec.write), use('read', codec.read)]
-  const [given, taken] = [`value[${key}]`, `${read}(${at}, ${key})`]
+  const write = use('write', codec.write)
+  const read = use('read', codec.read)
+  const given = `value[${key}]`
+  const taken = `${read}(${at}, ${key})`
   const written = `${write}(${given}, ${key})`
   if (field.appended !== undefined) {
     // The last of a list is there, so that each object has one form.
