@@ -25,7 +25,8 @@ export interface SessionKeysQuestion {
 
 /**
  * When each of the keys ends, in the order in which they were asked for: unix seconds, 0 for one that is no session key of the owner
- * or whose deregistration has begun. Nothing until the index has reached the newest block once.
+ * or whose deregistration has begun. Nothing until the index has reached the newest block once, nor when it has read no further one
+ * for a while.
  */
 export interface SessionKeysAnswer {
   readonly endsSec?: readonly bigint[]

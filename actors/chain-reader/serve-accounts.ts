@@ -10,6 +10,7 @@ import { askOwnerAccounts, askSessionKeys } from '../../bus-schemas/subjects.js'
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
+import type { Hex } from '../../core/action.js'
 import { ACCOUNTS_FILE, openAccountIndex, type AccountIndex } from '../../data/account-index.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
@@ -22,6 +23,11 @@ import { PROCESS_NAME } from './stand-by.js'
 const POLL_MS = 2_000
 /** Between two rounds before the newest block is reached: other reads of the node come first. */
 const CATCH_UP_MS = 1_000
+/**
+ * The index answers for keys so long after the newest block that it has read: without another one, the node is silent, refuses to tell
+ * events, or stands still, and a key may have been deregistered meanwhile.
+ */
+export const KEYS_GOOD_MS = 15_000
 
 export interface AccountServiceOptions {
   readonly bus: Pick<Bus, 'answer' | 'reply'>
@@ -32,6 +38,8 @@ export interface AccountServiceOptions {
   readonly log: Logger
   /** Milliseconds between two looks at the chain, once the newest block is reached. */
   readonly pollMs?: number
+  /** Monotonic milliseconds. */
+  readonly elapsedMs?: () => number
   /** The index cannot be read or written. */
   readonly onFatal: (error: unknown) => void
 }
@@ -50,13 +58,20 @@ export async function openAccounts(
 /**
  * Keeps the index of accounts up to the newest block, beside everything else that the process reads, and answers what it has of an
  * owner, and of session keys. Until it has reached the newest block once, and again after all that it had was of another chain,
- * it has nothing. A chain that does not answer is asked again; what is known is
- * answered meanwhile. Closes the index when it stops.
+ * it has nothing. A chain that does not answer is asked again; what is known of accounts is
+ * answered meanwhile, of session keys for KEYS_GOOD_MS. Closes the index when it stops.
  */
 export async function serveAccounts(options: AccountServiceOptions): Promise<Running> {
   const { bus, index, chain, log, pollMs = POLL_MS, onFatal } = options
-  let hasReached = false
-  const indexer = createAccountIndexer({ ...options, onAnew: () => (hasReached = false) })
+  const { elapsedMs = () => performance.now() } = options
+  /** The newest block that was read when the index had reached the head, and when it was first there. */
+  let reached: { readonly hash: Hex; readonly atMs: number } | undefined
+  const indexer = createAccountIndexer({ ...options, onAnew: () => (reached = undefined) })
+  const noteReached = (): void => {
+    const newest = index.readTo()
+    if (newest === undefined || newest.hash === reached?.hash) return
+    reached = { hash: newest.hash, atMs: elapsedMs() }
+  }
   let isSilent = false
   let isStopping = false
   let timer: NodeJS.Timeout | undefined
@@ -65,7 +80,7 @@ export async function serveAccounts(options: AccountServiceOptions): Promise<Run
       const isDone = await indexer.advance(await chain.readHead())
       if (isSilent) log.info('the index of accounts goes on')
       isSilent = false
-      hasReached ||= isDone
+      if (isDone) noteReached()
       return isDone
     } catch (error) {
       if (!(error instanceof ChainUnreachable)) throw error
@@ -88,14 +103,15 @@ export async function serveAccounts(options: AccountServiceOptions): Promise<Run
   const answers = await bus.answer(askOwnerAccounts, PROCESS_NAME, (data, replyTo) => {
     const question = readQuestion(decodeOwnerAccountsQuestion, data, warnOfUnreadable(log))
     if (question === undefined) return
-    const found = hasReached ? index.find(question.owner) : undefined
+    const found = reached !== undefined ? index.find(question.owner) : undefined
     bus.reply(replyTo, encodeOwnerAccountsAnswer({ ...(found !== undefined && { found }) }))
   })
   const keyAnswers = await bus.answer(askSessionKeys, PROCESS_NAME, (data, replyTo) => {
     const question = readQuestion(decodeSessionKeysQuestion, data, warnOfUnreadable(log))
     if (question === undefined || question.keys.length > MAX_ASKED_KEYS) return
+    const isGood = reached !== undefined && elapsedMs() - reached.atMs <= KEYS_GOOD_MS
     const endsSec = question.keys.map(({ owner, key }) => index.keyEnd(owner, key))
-    bus.reply(replyTo, encodeSessionKeysAnswer(hasReached ? { endsSec } : {}))
+    bus.reply(replyTo, encodeSessionKeysAnswer(isGood ? { endsSec } : {}))
   })
   return {
     async stop() {

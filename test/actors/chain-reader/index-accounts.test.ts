@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccountIndexer } from '../../../actors/chain-reader/index-accounts.js'
-import { serveAccounts } from '../../../actors/chain-reader/serve-accounts.js'
+import { KEYS_GOOD_MS, serveAccounts } from '../../../actors/chain-reader/serve-accounts.js'
 import {
   decodeOwnerAccountsAnswer,
   decodeSessionKeysAnswer,
@@ -34,6 +34,8 @@ class FakeChain {
   forkedAt = 2n ** 60n
   reads: [bigint, bigint][] = []
   silent = false
+  /** Reads of the head. */
+  heads = 0
   /** Blocks of a run above which the node refuses it. */
   mostBlocks = MAX_LOG_BLOCKS
   onRead: () => void = () => undefined
@@ -49,8 +51,12 @@ class FakeChain {
     return { number, hash: this.hashAt(number), parentHash, timestamp: number }
   }
 
-  readHead = (): Promise<ChainHead> =>
-    this.silent ? Promise.reject(new ChainUnreachable('silent')) : Promise.resolve(this.head())
+  readHead = (): Promise<ChainHead> => {
+    this.heads += 1
+    return this.silent
+      ? Promise.reject(new ChainUnreachable('silent'))
+      : Promise.resolve(this.head())
+  }
 
   readBlock = (n: bigint) =>
     n > this.length
@@ -209,12 +215,14 @@ describe('the index of accounts follows the chain', () => {
     expect(index.find(ANN)).to.deep.equal(before)
   })
 
-  it('answers nothing before the newest block was reached, then also while the chain is silent', async () => {
+  it('answers nothing before the newest block was reached, then of accounts also while the chain is silent', async () => {
     const bus = createMemoryBus()
+    let nowMs = 0
     chain.silent = true
     chain.length = 3n
     const running = await serveAccounts({
       ...{ bus, index, chain, firstBlock: 1n, log: silentLog, pollMs: 5 },
+      elapsedMs: () => nowMs,
       onFatal: (error) => expect.fail(String(error)),
     })
     const ask = async () => {
@@ -231,8 +239,27 @@ describe('the index of accounts follows the chain', () => {
     chain.silent = false
     await eventually(async () => expect((await ask()).found?.asOf.number).to.equal(3n))
     chain.silent = true
-    expect((await ask()).found?.accounts).to.have.length(3)
+    nowMs += KEYS_GOOD_MS
     expect(await askKeys()).to.deep.equal({ endsSec: [5_000n, 0n] })
+    nowMs += 1
+    expect(await askKeys(), 'a key may have ended meanwhile (AUT-042)').to.deep.equal({})
+    expect((await ask()).found?.accounts).to.have.length(3)
+    chain.silent = false
+    chain.length = 4n
+    await eventually(async () => expect(await askKeys()).to.deep.equal({ endsSec: [5_000n, 0n] }))
+    // A node that answers, but stands still.
+    const reads = chain.heads
+    nowMs += KEYS_GOOD_MS + 1
+    await eventually(() => expect(chain.heads).to.be.above(reads + 2))
+    expect(await askKeys()).to.deep.equal({})
+    // It goes on, but does not tell events.
+    chain.mostBlocks = 0n
+    chain.length = 5n
+    const before = chain.heads
+    await eventually(() => expect(chain.heads).to.be.above(before + 2))
+    expect(await askKeys()).to.deep.equal({})
+    chain.mostBlocks = MAX_LOG_BLOCKS
+    await eventually(async () => expect(await askKeys()).to.have.property('endsSec'))
     await running.stop()
     index = open()
   })
