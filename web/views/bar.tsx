@@ -46,7 +46,11 @@ export function Bar(): JSX.Element {
           )}
         </div>
       )}
-      <dl class={isOld ? 'head-facts dead' : 'head-facts'}>
+      <dl
+        class={isOld ? 'head-facts dead' : 'head-facts'}
+        // It scrolls where there is little room: the keyboard has to reach it.
+        tabIndex={room.value === 'narrow' ? 0 : undefined}
+      >
         {facts.map(({ name, value }) => (
           <div key={name}>
             <dt>{name}</dt>

@@ -27,7 +27,7 @@ function Account({ account }: { readonly account: AccountBalances }): JSX.Elemen
   const [tokens, margin] = [tokenRows(account), marginRows(account)]
   return (
     <section aria-label={`Account ${subaccountId}`}>
-      <h3>
+      <h2>
         {isPerpetual ? 'Margin account' : 'Trading account'} {subaccountId}
         {facts === 'stale' && <span class="ask"> as the chain was a while ago</span>}
         <span class="tools">
@@ -40,7 +40,7 @@ function Account({ account }: { readonly account: AccountBalances }): JSX.Elemen
             Withdraw<span class="unseen"> from {subaccountId}</span>
           </button>
         </span>
-      </h3>
+      </h2>
       {tokens.length > 0 && (
         <table class="list">
           <thead>
