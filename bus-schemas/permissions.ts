@@ -180,10 +180,14 @@ function executing(): Speaker {
   }
 }
 
-/** It keeps the contracts of the registered markets. */
+/** It keeps the contracts of the registered markets, and asks for series to be registered and disabled, as an operator does. */
 function keeping(): Speaker {
-  const { reads, ...journal } = journaling('keeper')
-  return { ...journal, reads: [...reads, registerStream] }
+  const { asks, reads, ...journal } = journaling('keeper')
+  return {
+    ...journal,
+    reads: [...reads, registerStream],
+    asks: [...asks, askRegister, askMarket(ANY)],
+  }
 }
 
 const SPEAKERS: Readonly<Record<BusUser, Speaker>> = {

@@ -23,6 +23,7 @@ export interface LateJob {
 export class Docket<Task> {
   private entries = new Map<string, Entry<Task>>()
   private atSec = 0
+  private attempts = 0
 
   /** The newest block is of this time: what is due ages, also where it cannot be read again. */
   passed(atSec: number): void {
@@ -46,28 +47,35 @@ export class Docket<Task> {
   }
 
   /**
-   * Those that may be tried: what is done once for a market before what is done for accounts, which may be many, and of each
-   * the ones that are nearest to being late, or late longest, first.
+   * Those that may be tried: what is done once for a market before what is done for accounts, which may be many. Of each those
+   * that were not tried yet, the nearest to being late first, and then the others, the one whose last attempt is longest ago
+   * first: what is refused for ever hides nothing.
    */
   ready(isBusy: (duty: ScopedDuty<Task>) => boolean): readonly ScopedDuty<Task>[] {
     const slack = ({ duty, sinceSec }: Entry<Task>) => sinceSec + JOBS[duty.job]
     const turn = ({ duty }: Entry<Task>) => (isOfMarket(duty.job) ? 0 : 1)
+    const tried = ({ triedAs = 0 }: Entry<Task>) => triedAs
     return [...this.entries.values()]
       .filter(({ notBeforeSec = 0 }) => notBeforeSec <= this.atSec)
-      .sort((a, b) => turn(a) - turn(b) || slack(a) - slack(b))
+      .sort((a, b) => turn(a) - turn(b) || tried(a) - tried(b) || slack(a) - slack(b))
       .map(({ duty }) => duty)
       .filter((duty) => !isBusy(duty))
   }
 
   /** The attempt came to nothing, and costs nothing to repeat: it is tried again at the next block. */
   refused(duty: ScopedDuty<Task>, why: string): void {
-    this.change(duty, () => ({ why }))
+    this.attempts += 1
+    this.change(duty, () => ({ why, triedAs: this.attempts }))
   }
 
-  /** A transaction for it was mined and reverted: each further failure doubles the time until the next attempt. */
+  /**
+   * A transaction for it was mined and reverted, or the node does not answer what it asks: each further failure doubles the
+   * time until the next attempt.
+   */
   failed(duty: Pick<ScopedDuty<Task>, 'scope' | 'subject' | 'job'>, why: string): void {
+    this.attempts += 1
     this.change(duty, ({ failures = 0 }) => ({
-      why,
+      ...{ why, triedAs: this.attempts },
       failures: failures + 1,
       notBeforeSec: this.atSec + Math.min(FIRST_REST_SEC * 2 ** failures, LONGEST_REST_SEC),
     }))
@@ -116,6 +124,8 @@ interface Entry<Task> {
   readonly duty: ScopedDuty<Task>
   readonly sinceSec: number
   readonly why?: string
+  /** Counts attempts of all duties; absent where none has come to nothing. */
+  readonly triedAs?: number
   /** What the newest transaction for it did; absent where none was sent since it became due. */
   readonly sent?: Task
   readonly failures?: number

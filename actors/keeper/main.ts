@@ -3,12 +3,14 @@ import { loadDeployment } from '../../chain/reads/deployment.js'
 import { keyEvents, openSigners } from '../../chain/signing/open-signers.js'
 import { createMarketList } from '../../core/entry/find-market.js'
 import { openRegister } from '../../runtime/bus/market-register.js'
+import { readProcessKey } from '../../runtime/bus/operator-key.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { alongside } from '../../runtime/metrics/metrics.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
-import { sampleWallet } from '../transfer-submitter/measure.js'
+import { sampleWallet } from '../sending/measure.js'
 import { readKeeperConfig } from './config.js'
+import { seriesOrders } from './list-series.js'
 import { measureKeeper, observeKeeper, sampleLate } from './observe.js'
 import { openKeeper, serveOff } from './open-keeper.js'
 
@@ -22,7 +24,7 @@ runProcess({
       ...{ config, user: name, versions: streamVersions([]) },
       onWarning: (message) => log.warn(message),
     })
-    const { key } = config
+    const { key, NATS_CREDENTIALS: seed } = config
     if (key === undefined) {
       const off = await serveOff(bus)
       return { stop: () => off.stop().then(() => bus.close()) }
@@ -34,7 +36,11 @@ runProcess({
     const keeper = await openKeeper({
       ...{ bus, deployment, log, onFatal, rpcUrl: config.RPC_URL, dataDir: config.DATA_DIR },
       signers: openSigners(key, deployment.chainId, keyEvents(log, end)),
-      markets: () => list.markets,
+      ...{ markets: () => list.markets, rescue: config.rescue, calendar: config.FUTURES_CALENDAR },
+      orders: seriesOrders({
+        ...{ bus, deploymentFile: config.DEPLOYMENT_FILE, user: name, nowMs: Date.now },
+        operatorKey: seed === undefined ? undefined : readProcessKey(seed, name),
+      }),
       reserveWei: config.KEEPER_GAS_RESERVE_WEI,
       hourBudgetWei: config.KEEPER_GAS_BUDGET_WEI_PER_HOUR,
       facts: alongside(observeKeeper(log), measureKeeper(metrics)),

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { UpkeepCall } from '../../chain/contracts/chain-contract.js'
 import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
@@ -8,28 +7,21 @@ import { CHAIN_SILENT_MAX_MS, whyNotSending } from '../../chain/lane/why-not-sen
 import { ChainUnreachable, createChainClient, untilAnswering } from '../../chain/reads/client.js'
 import { guardDeployment, type Deployment } from '../../chain/reads/deployment.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { Market } from '../../core/model/market.js'
 import type { GasStanding } from '../../core/transfer.js'
 import { createGasSpent, KEEPER_MIGRATIONS } from '../../data/gas-spent.js'
-import { JOURNAL_FILES, openJournalFile } from '../../data/journal/journal-file.js'
-import {
-  observeJournal,
-  openPublishedJournal,
-  type PublishedJournal,
-} from '../../data/journal/published-journal.js'
-import { TRIMMING } from '../../data/journal/trim-journal.js'
-import { openDatabase, takeLock } from '../../data/open.js'
+import type { PublishedJournal } from '../../data/journal/published-journal.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
-import {
-  createGasWallet,
-  createTransactions,
-  observeTransactions,
-} from '../transfer-submitter/transactions.js'
+import { openSender } from '../sending/open-sender.js'
+import { createGasWallet } from '../sending/gas-wallet.js'
+import { createTransactions, observeTransactions } from '../sending/transactions.js'
 import { Docket, type LateJob } from './docket.js'
-import { createRound, type KeeperFacts } from './round.js'
-import { Unread } from './unread.js'
+import { createListing, type Listing, type SeriesOrders } from './list-series.js'
+import { createRound, type KeeperFacts, type Rescue } from './round.js'
+import { SeenHead, Unread } from './unread.js'
 
 export interface KeeperOptions {
   readonly bus: Bus
@@ -41,8 +33,16 @@ export interface KeeperOptions {
   readonly dataDir: string
   /** Those that are registered by now. */
   readonly markets: () => readonly Market[]
+  /** By which the series follow each other that its key opens; none by default. */
+  readonly calendar?: FuturesCalendar
+  /** How series are registered and disabled; not at all by default. */
+  readonly orders?: SeriesOrders
+  /** Accounts with which it takes over what others cannot carry; none by default. */
+  readonly rescue?: Rescue
   readonly reserveWei: bigint
   readonly hourBudgetWei: bigint
+  /** Pause between two looks for a new block. */
+  readonly lookEveryMs?: number
   /** Replaces parts of the lane's default policy. */
   readonly policy?: Partial<LanePolicy>
   readonly facts: KeeperFacts
@@ -59,8 +59,8 @@ export interface Keeping extends Running {
 
 const NAME = 'keeper'
 const CHAIN_WAIT_MS = 30_000
-/** Pause between two looks for a new block. */
 const LOOK_EVERY_MS = 500
+const LIST_EVERY_MS = 5_000
 /** A quarter of the gas budget is left for what is done once for a market, however many accounts need work. */
 const OF_MARKETS_SHARE = 4n
 
@@ -68,36 +68,15 @@ const OF_MARKETS_SHARE = 4n
  * Opens the journal for this process alone, after standing by while another keeper sends, checks the chain, sends again what
  * the journal left open, and then does what is due at each block. Throws as openSubmitter does.
  */
-export async function openKeeper(options: KeeperOptions): Promise<Keeping> {
+export function openKeeper(options: KeeperOptions): Promise<Keeping> {
   const { bus, dataDir, log, onFatal } = options
-  const path = join(dataDir, 'keeper.db')
-  const lock = takeLock(`${path}.lock`)
-  const opened: { close(): unknown }[] = [{ close: () => lock.release() }]
-  const closeAll = async (): Promise<void> => {
-    for (const part of opened.splice(0).reverse()) await part.close()
-  }
-  try {
-    const spentFile = openDatabase({ path, migrations: KEEPER_MIGRATIONS, synchronous: 'NORMAL' })
-    opened.push(spentFile)
-    const db = openJournalFile(join(dataDir, JOURNAL_FILES[NAME]))
-    opened.push(db)
-    const facts = observeJournal(log)
-    const published = await openPublishedJournal({
-      ...{ db, bus, owner: NAME, facts, onFatal, trimming: TRIMMING },
-    })
-    opened.push({ close: () => published.stop() })
-    const running = await start(options, published, createGasSpent(spentFile))
-    return {
-      ...running,
-      stop: async () => {
-        await running.stop()
-        await closeAll()
-      },
-    }
-  } catch (error) {
-    await closeAll()
-    throw error
-  }
+  return openSender(
+    {
+      ...{ owner: NAME, bus, dataDir, log, onFatal, records: 'keeper.db' },
+      ...{ migrations: KEEPER_MIGRATIONS, synchronous: 'NORMAL' },
+    },
+    ({ records, published }) => start(options, published, createGasSpent(records)),
+  )
 }
 
 async function start(
@@ -124,18 +103,32 @@ async function start(
     ...{ reservedWei: transactions.reservedWei, inFlightWei: transactions.inFlightWei },
     ...{ reserveWei: options.reserveWei, hourBudgetWei: options.hourBudgetWei },
   })
+  const { markets, facts, orders, calendar = 'none' } = options
   const docket = new Docket<UpkeepCall>()
   const unread = new Unread(options.facts)
+  const seen = new SeenHead()
   const round = createRound({
-    ...{ client, deployment, markets: options.markets, docket, unread },
-    ...{ transactions, gas, facts: options.facts, stopping: signal },
+    ...{ client, deployment, markets, docket, unread, seen },
+    ...{ transactions, gas, facts, stopping: signal },
+    calendar,
+    rescue: options.rescue ?? { accounts: [], mostUsd: 0n },
     // Rounded down.
     ofMarketsWei: options.hourBudgetWei / OF_MARKETS_SHARE,
   })
-  const running = lookOften(round, unread, signal)
+  const everyMs = options.lookEveryMs ?? LOOK_EVERY_MS
+  const running = lookOften({ round, unread, signal, everyMs })
   running.catch(onFatal)
-  const late = () => docket.late()
-  const pings = await answerPing(bus, NAME, () => standing(lane, published, unread, late()))
+  const listing =
+    orders &&
+    createListing({
+      ...{ client, deployment, markets, calendar, keeper: lane.address, orders, facts },
+    })
+  const listed = listing === undefined ? undefined : listOften(listing, signal)
+  listed?.catch(onFatal)
+  const late = () => [...docket.late(), ...(listing?.late() ?? [])]
+  const pings = await answerPing(bus, NAME, () =>
+    standing(lane, published, { unread, seen }, late()),
+  )
   log.info({ sender: lane.address }, 'keeping the contracts')
   return {
     gasStanding: gas.standing,
@@ -143,7 +136,7 @@ async function start(
     async stop() {
       await pings.stop()
       stopping.abort()
-      await running
+      await Promise.all([running, listed])
       await lane.stop()
     },
   }
@@ -151,12 +144,15 @@ async function start(
 
 const CHAIN = 'the chain'
 
+interface Looking {
+  readonly round: () => Promise<void>
+  readonly unread: Unread
+  readonly signal: AbortSignal
+  readonly everyMs: number
+}
+
 /** Until it is aborted; rejects with what is no missing answer of the chain. */
-async function lookOften(
-  round: () => Promise<void>,
-  unread: Unread,
-  signal: AbortSignal,
-): Promise<void> {
+async function lookOften({ round, unread, signal, everyMs }: Looking): Promise<void> {
   while (!signal.aborted) {
     try {
       await round()
@@ -165,21 +161,33 @@ async function lookOften(
       if (!(error instanceof ChainUnreachable)) throw error
       unread.failed(CHAIN, error)
     }
-    await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
+    await delay(everyMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+async function listOften(listing: Listing, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await listing.round()
+    await delay(LIST_EVERY_MS, undefined, { signal }).catch(() => undefined)
   }
 }
 
 function standing(
   lane: TransactionLane,
   { trouble, term }: PublishedJournal,
-  unread: Unread,
+  { unread, seen }: { readonly unread: Unread; readonly seen: SeenHead },
   late: readonly LateJob[],
 ): Standing {
-  const why = whyNotSending(lane) ?? unread.trouble(CHAIN_SILENT_MAX_MS) ?? trouble()
+  const cannotRead = unread.trouble(CHAIN_SILENT_MAX_MS) ?? seen.trouble()
+  const why = whyNotSending(lane) ?? cannotRead ?? trouble()
+  const block = seen.number
   return {
     ready: why === undefined,
     detail: why ?? (late.length === 0 ? 'nothing is late' : late.map(lateWords).join('; ')),
-    positions: { open_transactions: lane.openCount(), journal_term: term },
+    positions: {
+      ...{ open_transactions: lane.openCount(), journal_term: term },
+      ...(block !== undefined && { block: Number(block) }),
+    },
   }
 }
 

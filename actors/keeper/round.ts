@@ -1,19 +1,28 @@
 import type { UpkeepCall } from '../../chain/contracts/chain-contract.js'
-import { createCensus, type Census } from '../../chain/contracts/holders.js'
+import {
+  createCensus,
+  readAccounts,
+  type Census,
+  type Sought,
+} from '../../chain/contracts/holders.js'
 import { blockCalls, type ObservingDeps } from '../../chain/contracts/observe-account.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
 import { roomyGasLimit, simulateCall } from '../../chain/contracts/simulate.js'
 import { readHead, type BlockPlace } from '../../chain/reads/blocks.js'
 import { ChainUnreachable, orUnreachable } from '../../chain/reads/client.js'
+import type { PlainCalls } from '../../chain/reads/plain-calls.js'
+import { undefinedOnFailure } from '../../chain/reads/read-failure.js'
 import { readTransferReceipt } from '../../chain/reads/read-transfer.js'
 import type { Hex } from '../../core/action.js'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import { isOfMarket, type Duty, type Job } from '../../core/contracts/upkeep.js'
 import type { Market } from '../../core/model/market.js'
 import { blockTimeSec } from '../../core/time.js'
-import type { GasWallet, Transactions } from '../transfer-submitter/transactions.js'
+import type { GasWallet } from '../sending/gas-wallet.js'
+import type { Transactions } from '../sending/transactions.js'
 import type { Docket, ScopedDuty } from './docket.js'
 import { intentFrom, intentOf } from './intent.js'
-import type { Unread } from './unread.js'
+import type { SeenHead, Unread } from './unread.js'
 
 /** What a keeper reports; called synchronously. */
 export interface KeeperFacts {
@@ -27,11 +36,23 @@ export interface KeeperFacts {
   readonly unreadable: (what: string, cause: Error) => void
 }
 
+/** Accounts that the keeper's key owns, with which it takes over what others cannot carry. */
+export interface Rescue {
+  readonly accounts: readonly bigint[]
+  /** Most that one takeover may bind of them, in USD at 1e18. */
+  readonly mostUsd: bigint
+}
+
 export interface RoundDeps extends ObservingDeps {
   /** Those of which the contracts are kept. */
   readonly markets: () => readonly Market[]
+  /** By which the series follow each other that its key opens. */
+  readonly calendar: FuturesCalendar
+  /** What it takes over with. */
+  readonly rescue: Rescue
   readonly docket: Docket<UpkeepCall>
   readonly unread: Unread
+  readonly seen: SeenHead
   readonly transactions: Transactions
   readonly gas: Pick<GasWallet, 'read' | 'pauseFor' | 'paid'>
   /** Of an hour's gas budget, what no work for single accounts may use, in wei. */
@@ -42,6 +63,8 @@ export interface RoundDeps extends ObservingDeps {
 
 /** Duties that are tried at one block, each with a simulation. */
 const TRIED_AT_ONCE = 64
+/** After so many questions in a row without an answer the node answers none. */
+const UNANSWERED_AT_MOST = 3
 
 /**
  * One look at the newest block: reads what is due there, and sends a transaction for what can be done. Does nothing where the
@@ -59,19 +82,24 @@ export function createRound(deps: RoundDeps): () => Promise<void> {
     const busy = await book.busyAt(head)
     await tryAll(deps, head, busy)
     last = head.hash
+    deps.seen.seen(head)
   }
 }
 
 async function readDuties(deps: RoundDeps, census: Census, head: BlockPlace): Promise<void> {
-  const kept = scopesOf(deps.markets())
+  const registered = deps.markets()
+  const kept = scopesOf(registered)
   if (kept.size === 0) return
-  const markets = [...kept.values()]
-  const holders = await census.at(head, {
-    assets: new Set(markets.map(({ assetAddress }) => assetAddress)),
-    managers: new Set(markets.map(({ marginManagerAddress }) => marginManagerAddress)),
-  })
+  const { accounts, mostUsd } = deps.rescue
+  const [holders, rescuers] = await Promise.all([
+    census.at(head, soughtIn([...kept.values()])),
+    readAccounts(deps, head, accounts),
+  ])
   const atSec = blockTimeSec(head.timestamp)
-  const block = { ...blockCalls(deps, head), atSec, holders }
+  const block = {
+    ...{ ...blockCalls(deps, head), atSec, holders, rescuers, mostUsd, markets: registered },
+    ...{ keeper: deps.transactions.address, calendar: deps.calendar },
+  }
   await Promise.all(
     [...kept].map(async ([scope, market]) => {
       const read = chainContractOf(market)?.readDuties
@@ -87,6 +115,20 @@ async function readDuties(deps: RoundDeps, census: Census, head: BlockPlace): Pr
       }
     }),
   )
+}
+
+function soughtIn(markets: readonly Market[]): Sought {
+  const others = markets.flatMap((market) => {
+    const hasLedger = chainContractOf(market)?.hasLedger
+    if (hasLedger === undefined) return []
+    const counts = (id: bigint, calls: PlainCalls) => hasLedger(market, id, calls)
+    return [[market.marginManagerAddress, counts] as const]
+  })
+  return {
+    assets: new Set(markets.map(({ assetAddress }) => assetAddress)),
+    managers: new Set(markets.map(({ marginManagerAddress }) => marginManagerAddress)),
+    others: new Map(others),
+  }
 }
 
 /** A market for each asset with its manager; others of the same, such as further series, are kept with it. */
@@ -123,7 +165,8 @@ function createBook({ client, deployment, transactions, gas, docket, facts }: Ro
     const state = transactions.stateOf(intentId)
     if (state?.kind !== 'mined' || booked.has(intentId)) return
     const { hash, status, revert } = state.transaction
-    const receipt = await readTransferReceipt(client, deployment, hash)
+    const receipt = await readTransferReceipt(client, deployment, hash).catch(undefinedOnFailure)
+    // Booked by a later look: another's receipt may be read meanwhile.
     if (receipt === undefined) return
     booked.add(intentId)
     gas.paid(hash, receipt.costWei)
@@ -155,13 +198,25 @@ function createBook({ client, deployment, transactions, gas, docket, facts }: Ro
   }
 }
 
+/** Rejects with ChainUnreachable where the node leaves several duties in a row without an answer. */
 async function tryAll(deps: RoundDeps, head: BlockPlace, busy: Set<string>): Promise<void> {
   const ready = deps.docket.ready((duty) => busy.has(subjectOf(duty)))
+  let unanswered = 0
   for (const duty of ready.slice(0, TRIED_AT_ONCE)) {
     if (deps.stopping.aborted) return
     // Another job of the subject may have been sent at this block.
     if (busy.has(subjectOf(duty))) continue
-    if (await isSent(deps, head, duty)) busy.add(subjectOf(duty))
+    try {
+      if (await isSent(deps, head, duty)) busy.add(subjectOf(duty))
+      unanswered = 0
+    } catch (error) {
+      if (!(error instanceof ChainUnreachable)) throw error
+      // What a node does not answer for one account holds back nothing else.
+      deps.docket.failed(duty, error.message)
+      deps.facts.refused(duty.job, duty.subject, error.message)
+      unanswered += 1
+      if (unanswered === UNANSWERED_AT_MOST) throw error
+    }
   }
 }
 

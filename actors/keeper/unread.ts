@@ -30,5 +30,39 @@ export class Unread {
   }
 }
 
+/** A node that has shown no new block for longer than this has lost its chain. */
+const STILL_MAX_MS = 90_000
+
+/** The newest block that was looked at. */
+export class SeenHead {
+  private newest: { readonly hash: string; readonly number: bigint } | undefined
+  private sinceMs: number
+
+  /** `nowMs` is of a clock that only goes forward. */
+  constructor(private readonly nowMs: () => number = () => performance.now()) {
+    this.sinceMs = nowMs()
+  }
+
+  /** What is due at this block has been looked at. */
+  seen(head: { readonly hash: string; readonly number: bigint }): void {
+    if (head.hash === this.newest?.hash) return
+    this.newest = head
+    this.sinceMs = this.nowMs()
+  }
+
+  /** Undefined before the first. */
+  get number(): bigint | undefined {
+    return this.newest?.number
+  }
+
+  /** That no other block has come for long; undefined otherwise. */
+  trouble(): string | undefined {
+    const passedMs = this.nowMs() - this.sinceMs
+    if (passedMs <= STILL_MAX_MS) return undefined
+    const what = this.newest === undefined ? 'no block' : `only block ${this.newest.number}`
+    return `the node has shown ${what} for ${Math.floor(passedMs / 1_000)} s`
+  }
+}
+
 const wordsOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? `${message}: ${cause.message}` : message

@@ -1,6 +1,6 @@
 import { AcceptForeignAnswer, ExecuteFailure } from '../../interface/execute.js'
 import { parseJson } from '../../runtime/http/read-body.js'
-import { OrderRefused } from './order-refused.js'
+import { OrderRefused } from '../market-orders/order-refused.js'
 import type { ExecutorPlace } from './config.js'
 
 const ANSWER_WITHIN_MS = 20_000

@@ -1,28 +1,17 @@
-import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  decodeMarketAnswer,
-  encodeMarketRequest,
-  type MarketChange,
-  type MarketRequest,
-} from '../../bus-schemas/markets.js'
 import type { Registration } from '../../bus-schemas/register.js'
-import { askMarket } from '../../bus-schemas/subjects.js'
 import { expiriesFrom, nextSeries, type NextSeries } from '../../core/contracts/future-calendar.js'
-import { isSeries } from '../../core/contracts/future.js'
 import type { MarketTerms } from '../../core/model/market-terms.js'
-import { describeRules, withTerms } from '../../core/model/market-terms.js'
+import { describeRules } from '../../core/model/market-terms.js'
 import type { Market } from '../../core/model/market.js'
 import { isoTime } from '../../core/time.js'
-import { rowOf } from '../../data/market-row.js'
 import { readRows } from '../../data/markets.js'
-import { rowOfNextSeries } from '../../data/series-row.js'
-import { NoAnswer } from '../../runtime/bus/bus.js'
 import { marketsIn, readRegister, readRegistrations } from '../../runtime/bus/market-register.js'
 import type { OperatorConfig } from './config.js'
 import type { MarketOrder } from './command-line.js'
-import { OrderRefused } from './order-refused.js'
-import { registerRows, type RegisterDeps } from './register-markets.js'
+import { askTerms, rowOfSeriesAfter, SHOW } from '../market-orders/ask-market.js'
+import { OrderRefused } from '../market-orders/order-refused.js'
+import { registerRows, type RegisterDeps } from '../market-orders/register-markets.js'
 
 export interface OperatorDeps extends RegisterDeps, Pick<OperatorConfig, 'calendar'> {
   /** How long an added market has until its matcher answers. */
@@ -30,10 +19,8 @@ export interface OperatorDeps extends RegisterDeps, Pick<OperatorConfig, 'calend
 }
 
 const ANSWER_WITHIN_MS = 15_000
-const SHOW_WITHIN_MS = 5_000
 const OPEN_WITHIN_MS = 30_000
 const ASK_AGAIN_MS = 250
-const NONCE_BYTES = 16
 const DAY_SEC = 86_400
 
 /**
@@ -88,7 +75,9 @@ async function changeMarket(
   if (!names.includes(market)) {
     throw new OrderRefused(`no such market: ${market}; there are ${names.join(', ')}`)
   }
-  return [line(market, await ask(deps, market, { change, reason, withinMs: ANSWER_WITHIN_MS }))]
+  return [
+    line(market, await askTerms(deps, market, { change, reason, withinMs: ANSWER_WITHIN_MS })),
+  ]
 }
 
 /** Has the rows of a file registered; the running venue opens the markets by itself. */
@@ -114,39 +103,10 @@ async function addMarkets(
 /** The market's terms; undefined when no matcher that leads it answers. */
 async function showTerms(deps: OperatorDeps, market: string): Promise<MarketTerms | undefined> {
   try {
-    return await ask(deps, market, SHOW)
+    return await askTerms(deps, market, SHOW)
   } catch (error) {
     if (error instanceof OrderRefused) return undefined
     throw error
-  }
-}
-
-interface Asking {
-  readonly change: MarketChange
-  readonly reason: string
-  readonly withinMs: number
-}
-
-const SHOW: Asking = { change: { kind: 'show' }, reason: '', withinMs: SHOW_WITHIN_MS }
-
-async function ask(
-  { bus, user, operatorKey, nowMs }: OperatorDeps,
-  market: string,
-  { change, reason, withinMs }: Asking,
-): Promise<MarketTerms> {
-  const unsigned: MarketRequest = { request_id: randomUUID(), by: user, reason, change }
-  const issued = { issuedAtMs: nowMs(), nonce: randomBytes(NONCE_BYTES).toString('hex') }
-  const request =
-    change.kind === 'show' ? unsigned : (operatorKey?.sign(market, unsigned, issued) ?? unsigned)
-  try {
-    const data = await bus.ask(askMarket(market), encodeMarketRequest(request), withinMs)
-    const answer = decodeMarketAnswer(data)
-    if (answer.kind === 'refused') throw new OrderRefused(answer.message)
-    return answer.terms
-  } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error
-    const message = `the matcher of ${market} does not answer: look at ./venue market list, then try again`
-    throw new OrderRefused(message, { cause: error })
   }
 }
 
@@ -160,14 +120,8 @@ async function rowOfSeries(deps: OperatorDeps, given: number | undefined): Promi
   const expirySec = given ?? (next === undefined ? first : next.series?.expirySec)
   if (expirySec === undefined)
     throw new OrderRefused('FUTURES_CALENDAR names no next series: give its expiry')
-  const last = markets.findLast(isSeries)
-  const like = last === undefined ? [] : [rowOf(await asRuled(deps, last))]
-  return JSON.stringify([rowOfNextSeries(like, expirySec)], null, 2)
+  return JSON.stringify([await rowOfSeriesAfter(deps, markets, expirySec)], null, 2)
 }
-
-/** The market with the rules that it has by now. Throws OrderRefused when its matcher does not say them. */
-const asRuled = async (deps: OperatorDeps, market: Market): Promise<Market> =>
-  withTerms(market, await ask(deps, market.market, SHOW))
 
 /** What the calendar says of the series that is not listed yet, or that there is none. */
 function wordNext({ series, dueSec }: NextSeries, nowSec: number): string {

@@ -58,6 +58,7 @@ export async function checkVenue(
   return checkDeployment({
     ...{ client, deployment, executor, submitters, nowMs: Date.now },
     ...(keeper !== undefined && { keeper }),
+    keeperAccounts: config.keeperAccounts,
     markets: markets.filter((market) => market.enabled),
   })
 }

@@ -8,6 +8,7 @@ import type { JournalOwner } from '../../core/transaction-journal.js'
 import { JOURNAL_FILES } from '../../data/journal/journal-file.js'
 import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
 import {
+  accountList,
   BadConfiguration,
   futuresCalendar,
   parseEnv,
@@ -43,6 +44,7 @@ export const operatorEnv = z.object({
   DEPOSIT_SUBMITTER_KEY_FILE: z.string().optional(),
   WITHDRAWAL_SUBMITTER_KEY_FILE: z.string().optional(),
   KEEPER_KEY_FILE: z.string().optional(),
+  KEEPER_SUBACCOUNT_IDS: accountList,
 })
 
 export interface OperatorConfig {
@@ -124,6 +126,8 @@ export interface CheckConfig {
   >
   /** Where they are files; these come first. */
   readonly keyFiles: CheckConfig['keys']
+  /** With which the keeper takes over. */
+  readonly keeperAccounts: readonly bigint[]
 }
 
 /** Throws BadConfiguration, in one line. */
@@ -141,6 +145,7 @@ export async function readCheckConfig(env: NodeJS.ProcessEnv = process.env): Pro
   return {
     ...{ rpcUrl, deploymentFile },
     marketsFile: existsSync(marketsFile) ? marketsFile : undefined,
+    keeperAccounts: given.KEEPER_SUBACCOUNT_IDS,
     keys: {
       executor: given.EXECUTOR_PRIVATE_KEY,
       depositSubmitter: given.DEPOSIT_SUBMITTER_PRIVATE_KEY,

@@ -5,7 +5,7 @@ import { BusUnavailable } from '../../runtime/bus/bus.js'
 import { typedWords } from '../../runtime/process/command-line.js'
 import { withSourcePlaces } from '../../runtime/process/source-places.js'
 import { CommandLineEnded, readTask } from './command-line.js'
-import { OrderRefused } from './order-refused.js'
+import { OrderRefused } from '../market-orders/order-refused.js'
 import { runTask } from './run-task.js'
 import { makePrivate } from '../../runtime/process/private-files.js'
 

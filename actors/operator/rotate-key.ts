@@ -5,7 +5,7 @@ import { loadDeployment } from '../../chain/reads/deployment.js'
 import { openKeyFile, retiringFileOf } from '../../chain/signing/key-file.js'
 import type { Address } from '../../core/action.js'
 import { countUnsettled } from '../../data/journal/read-journal.js'
-import { OrderRefused } from './order-refused.js'
+import { OrderRefused } from '../market-orders/order-refused.js'
 import { printChecks, RESERVE_WEI } from './check-venue.js'
 import type { RotationConfig } from './config.js'
 

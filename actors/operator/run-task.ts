@@ -25,7 +25,7 @@ import {
   readVenuePlaces,
 } from './config.js'
 import { inspect, isEmpty } from './inspect.js'
-import { OrderRefused } from './order-refused.js'
+import { OrderRefused } from '../market-orders/order-refused.js'
 import { printFields, printJson, printStatus } from './print.js'
 import { wordFound } from './word-found.js'
 import { concludeRotation, rotateKey } from './rotate-key.js'

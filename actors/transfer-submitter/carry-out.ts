@@ -17,7 +17,8 @@ import { intentOf } from '../../core/transfer.js'
 import type { TransferStore } from '../../data/transfer-store.js'
 import type { RecordBook } from './records.js'
 import type { SignedTransfer, TransferRules } from './rules.js'
-import type { Call, GasWallet, Transactions } from './transactions.js'
+import type { GasWallet } from '../sending/gas-wallet.js'
+import type { Call, Transactions } from '../sending/transactions.js'
 
 export interface CarryOutDeps<Transfer extends SignedTransfer> {
   readonly rules: TransferRules<Transfer>

@@ -17,7 +17,8 @@ import {
 } from '../../core/transfer.js'
 import type { TransferStore } from '../../data/transfer-store.js'
 import { isSettled, type RecordBook, type RecordChange } from './records.js'
-import type { GasWallet, Transactions } from './transactions.js'
+import type { GasWallet } from '../sending/gas-wallet.js'
+import type { Transactions } from '../sending/transactions.js'
 
 export interface FollowDeps {
   readonly kind: TransferKind

@@ -20,7 +20,7 @@ import type { RequestCounts, TransferStore } from '../../data/transfer-store.js'
 import type { Jobs } from './carry-out.js'
 import type { RecordBook } from './records.js'
 import type { ChainClock, SignedTransfer, TransferRules } from './rules.js'
-import type { GasWallet } from './transactions.js'
+import type { GasWallet } from '../sending/gas-wallet.js'
 
 export interface JudgeDeps<Transfer extends SignedTransfer> extends SignatureDeps {
   readonly rules: TransferRules<Transfer>

@@ -6,7 +6,7 @@ import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess, type Running } from '../../runtime/process/process.js'
 import { readSubmitterConfig } from './config.js'
 import { createDepositRules } from './deposit-rules.js'
-import { sampleWallet } from './measure.js'
+import { sampleWallet } from '../sending/measure.js'
 import { openSubmitter, serveOff, type Submitting } from './open-submitter.js'
 import { createWithdrawalRules } from './withdrawal-rules.js'
 

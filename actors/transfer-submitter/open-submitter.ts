@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import {
   askTransfer,
   askTransferRecord,
@@ -17,14 +16,8 @@ import type { Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import { transfersOff } from '../../core/entry/transfer-refusals.js'
 import { actionHashOf, type GasStanding, type TransferKind } from '../../core/transfer.js'
-import {
-  observeJournal,
-  openPublishedJournal,
-  type PublishedJournal,
-} from '../../data/journal/published-journal.js'
-import { JOURNAL_FILES, openJournalFile } from '../../data/journal/journal-file.js'
-import { TRIMMING } from '../../data/journal/trim-journal.js'
-import { openDatabase, takeLock } from '../../data/open.js'
+import type { PublishedJournal } from '../../data/journal/published-journal.js'
+import type { openDatabase } from '../../data/open.js'
 import { createGasSpent } from '../../data/gas-spent.js'
 import {
   createRequestCounts,
@@ -53,7 +46,9 @@ import { createRecordBook, createStepPublisher, STEPS_KEPT_MS, trimSteps } from 
 import { restoreRecords } from './restore-records.js'
 import { openChain, type SignedTransfer, type SubmitterChain, type TransferRules } from './rules.js'
 import { answerAsks, createSubmitter, type Answering } from './submitter.js'
-import { createGasWallet, createTransactions, observeTransactions } from './transactions.js'
+import { openSender, type SenderFiles } from '../sending/open-sender.js'
+import { createGasWallet } from '../sending/gas-wallet.js'
+import { createTransactions, observeTransactions } from '../sending/transactions.js'
 
 export interface SubmitterOptions<Transfer extends SignedTransfer> {
   readonly kind: TransferKind
@@ -100,45 +95,19 @@ export async function openSubmitter<Transfer extends SignedTransfer>(
   options: SubmitterOptions<Transfer>,
 ): Promise<Submitting> {
   const { kind, dataDir, bus, log, onFatal } = options
-  const path = join(dataDir, `${kind}s.db`)
-  const lock = takeLock(`${path}.lock`)
-  const opened: { close(): unknown }[] = [{ close: () => lock.release() }]
-  const closeAll = async (): Promise<void> => {
-    for (const part of opened.splice(0).reverse()) await part.close()
-  }
-  try {
-    const records = openDatabase({ path, migrations: TRANSFER_MIGRATIONS, synchronous: 'FULL' })
-    opened.push(records)
-    const owner = `${kind}-submitter` as const
-    const db = openJournalFile(join(dataDir, JOURNAL_FILES[owner]))
-    opened.push(db)
-    const facts = observeJournal(log)
-    const published = await openPublishedJournal({
-      ...{ db, bus, owner, facts, onFatal, trimming: TRIMMING },
-    })
-    opened.push({ close: () => published.stop() })
-    const running = await start(options, { records, published })
-    return {
-      gasStanding: running.gasStanding,
-      stop: async () => {
-        await running.stop()
-        await closeAll()
-      },
-    }
-  } catch (error) {
-    await closeAll()
-    throw error
-  }
-}
-
-interface Opened {
-  readonly records: Database
-  readonly published: PublishedJournal
+  const running = await openSender(
+    {
+      ...{ owner: `${kind}-submitter`, bus, dataDir, log, onFatal, records: `${kind}s.db` },
+      ...{ migrations: TRANSFER_MIGRATIONS, synchronous: 'FULL' },
+    },
+    (files) => start(options, files),
+  )
+  return { gasStanding: running.gasStanding, stop: () => running.stop() }
 }
 
 async function start<Transfer extends SignedTransfer>(
   options: SubmitterOptions<Transfer>,
-  { records: database, published }: Opened,
+  { records: database, published }: SenderFiles,
 ): Promise<Submitting> {
   const { bus, rpcUrl, deployment, log, onFatal, nowMs = Date.now } = options
   const { signers } = options

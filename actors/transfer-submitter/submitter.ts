@@ -26,7 +26,8 @@ import type { Logger } from '../../runtime/process/log.js'
 import type { Jobs } from './carry-out.js'
 import type { IncomingRequest, Judged, JudgedRequest } from './judge.js'
 import type { RecordBook } from './records.js'
-import { within, type Transactions } from './transactions.js'
+import { within } from '../sending/gas-wallet.js'
+import { type Transactions } from '../sending/transactions.js'
 
 export interface SubmitterDeps<Transfer> {
   readonly kind: TransferKind

@@ -1,6 +1,7 @@
 import type { RpcLog } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import type { Claim, FillTerms, MatchTerms } from '../../core/contracts/claims.js'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { FundsFacts } from '../../core/contracts/funds.js'
 import type { Liquidation } from '../../core/contracts/liquidation.js'
 import type { Duty } from '../../core/contracts/upkeep.js'
@@ -47,11 +48,20 @@ export interface Holder {
 export interface UpkeepCalls extends BlockCalls {
   /** Time of the block, unix seconds. */
   readonly atSec: number
-  /** All accounts that hold an asset of any market that is kept. */
+  /** All accounts that hold an asset of any market that is kept, or owe or are owed under its manager. */
   readonly holders: readonly Holder[]
+  /** The accounts with which the keeper takes over what others cannot carry, whatever they hold; none where it does not. */
+  readonly rescuers: readonly Holder[]
+  /** Most that one takeover may bind of them, in USD at 1e18. */
+  readonly mostUsd: bigint
+  /** By whom the work is done. */
+  readonly keeper: Address
+  /** All registered markets, and the calendar of their series. */
+  readonly markets: readonly Market[]
+  readonly calendar: FuturesCalendar
 }
 
-/** A call that does what is due; the caller pays its gas and nothing else. */
+/** A call that does what is due; the caller pays its gas, and what an account of its own takes over. */
 export interface UpkeepCall {
   readonly to: Address
   readonly data: Hex
@@ -157,6 +167,24 @@ export interface ChainContract {
    * manager, once for all of them. Absent where they need nothing.
    */
   readonly readDuties?: (market: Market, block: UpkeepCalls) => Promise<readonly Duty<UpkeepCall>[]>
+  /**
+   * Whether an account that holds none of the market's asset needs its upkeep nevertheless, because it owes or is owed. Absent
+   * where only positions do.
+   */
+  readonly hasLedger?: (
+    market: Pick<Market, 'marginManagerAddress'>,
+    id: bigint,
+    block: PlainCalls,
+  ) => Promise<boolean>
+  /**
+   * Expiries of the series of the market's asset that the chain has, where the keeper's key opens them; undefined where another
+   * does. Absent where there are no series.
+   */
+  readonly readOwnSeries?: (
+    market: Market,
+    block: PlainCalls,
+    keeper: Address,
+  ) => Promise<ReadonlySet<bigint> | undefined>
   /**
    * What of the upkeep the keeper's key may not do, with the cure; undefined where it may do all. Absent where any caller may.
    */

@@ -8,7 +8,8 @@ import { ChainUnreachable, orUnreachable, type ChainClient } from '../reads/clie
 import { DeploymentMismatch, guardDeployment, type Deployment } from '../reads/deployment.js'
 import { isTrue, readDeploymentFault, readMarketFault, wordOf } from '../reads/read-faults.js'
 import { doesWalletVouch } from '../signing/ask-wallet.js'
-import { newestCalls, observeMarket } from './observe-account.js'
+import { accountChecks, keeperChecks, type Finding } from './check-keeper.js'
+import { observeMarket } from './observe-account.js'
 import { chainContractOf } from './registry.js'
 import { readWiring } from './wiring.js'
 
@@ -17,7 +18,7 @@ export interface DeploymentCheck {
   readonly what: string
   /** `unknown`: the node did not answer. */
   readonly result: 'ok' | 'failed' | 'unknown'
-  /** What is wrong and how it is cured; empty when nothing is. */
+  /** What is wrong and how it is cured; otherwise what there is to know, mostly nothing. */
   readonly detail: string
 }
 
@@ -39,11 +40,10 @@ export interface CheckedDeployment {
   readonly submitters: readonly Sender[]
   /** Keeps the contracts; absent where nothing of the venue's does. */
   readonly keeper?: Sender
+  /** With which the keeper takes over; none by default. */
+  readonly keeperAccounts?: readonly bigint[]
   readonly nowMs: () => number
 }
-
-/** What is wrong, with the cure; undefined when nothing is. */
-type Finding = Promise<string | undefined>
 
 /**
  * Checks on the chain everything that a venue needs of a deployment before it trades, and changes nothing. The checks
@@ -69,6 +69,7 @@ export function checkDeployment(deps: CheckedDeployment): Promise<DeploymentChec
       (sender) => [`gas of the ${sender.role}`, () => lacksGas(deps, sender)] as const,
     ),
     ...markets.flatMap((market) => marketChecks(deps, market)),
+    ...accountChecks(deps),
   ]
   return Promise.all(checks.map(([what, find]) => verdict(what, find)))
 }
@@ -103,9 +104,8 @@ type ChainReads = Pick<CheckedDeployment, 'client' | 'deployment'>
 async function verdict(what: string, find: () => Finding): Promise<DeploymentCheck> {
   try {
     const detail = await find()
-    return detail === undefined
-      ? { what, result: 'ok', detail: '' }
-      : { what, result: 'failed', detail }
+    if (typeof detail === 'string') return { what, result: 'failed', detail }
+    return { what, result: 'ok', detail: detail?.note ?? '' }
   } catch (error) {
     if (error instanceof ChainUnreachable) return { what, result: 'unknown', detail: error.message }
     throw error
@@ -124,16 +124,6 @@ function marketChecks(deps: CheckedDeployment, market: Market) {
     [`${name}: fees can be credited`, () => takesNoFees(deps, market)],
     ...keeperChecks(deps, market),
   ] as const
-}
-
-/** None without a keeper, and where the contracts let any caller keep them. */
-function keeperChecks(deps: CheckedDeployment, market: Market) {
-  const read = chainContractOf(market)?.readKeeperFault
-  const { keeper } = deps
-  if (keeper === undefined || read === undefined) return []
-  const what = `${market.market}: the keeper may do what is due`
-  const fault = (): Finding => read(market, newestCalls(deps), keeper.address)
-  return [[what, () => orUnreachable(what, fault())]] as const
 }
 
 async function contractsThere({ client, deployment }: ChainReads): Finding {

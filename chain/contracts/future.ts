@@ -29,7 +29,7 @@ import {
   readOpenSeries,
   readVolatile,
 } from './future-reads.js'
-import { readFutureDuties, readKeeperFault } from './future-upkeep.js'
+import { hasLedger, readFutureDuties, readKeeperFault, readOwnSeries } from './future-upkeep.js'
 
 /** A side lacks margin, or USDC for its fee: judged as the manager does, on the account as it stands. */
 const solvency: Solvency = {
@@ -154,6 +154,7 @@ export const future: ChainContract = {
   closing,
   liquidating,
   readDuties: readFutureDuties,
+  ...{ hasLedger, readOwnSeries },
   readKeeperFault,
   reportedMark: { topic: FUTURE_MATCHED, markOf },
 }

@@ -5,6 +5,7 @@ import { selectorsOf } from '../abi/selectors.js'
 import { readBlockHash, type BlockPlace } from '../reads/blocks.js'
 import { orUnreachable } from '../reads/client.js'
 import { MAX_LOG_BLOCKS } from '../reads/logs.js'
+import type { PlainCalls } from '../reads/plain-calls.js'
 import { readTouches } from '../reads/touches.js'
 import type { Holder } from './chain-contract.js'
 import { accountCalls, blockCalls, type ObservingDeps } from './observe-account.js'
@@ -20,9 +21,14 @@ const SCAN_EVERY_BLOCKS = 1_800n
 export interface Sought {
   readonly assets: ReadonlySet<Address>
   readonly managers: ReadonlySet<Address>
+  /** By manager: whether an account under it that holds none of the assets counts nevertheless. */
+  readonly others?: ReadonlyMap<Address, (id: bigint, block: PlainCalls) => Promise<boolean>>
 }
 
-/** All accounts under any of some managers that hold any of some assets. Bounded by the accounts of the chain that do. */
+/**
+ * All accounts under any of some managers that hold any of some assets, or count as others do. Bounded by the accounts of the
+ * chain that do.
+ */
 export interface Census {
   /** Those of the block, which is not older than that of the last call. Rejects with ChainUnreachable. */
   at(block: BlockPlace, sought: Sought): Promise<readonly Holder[]>
@@ -98,7 +104,7 @@ interface Question {
   readonly sought: Sought
 }
 
-/** Those of the accounts that are under any of the managers and hold any of the assets. */
+/** Those of the accounts that are under any of the managers and hold any of the assets, or count nevertheless. */
 async function readHolders(
   deps: ObservingDeps,
   block: BlockPlace,
@@ -110,9 +116,9 @@ async function readHolders(
     const manager = await account.manager()
     if (!sought.managers.has(manager)) return undefined
     const holdings = await account.holdings()
-    return holdings.some(({ asset }) => sought.assets.has(asset))
-      ? { id, holdings, manager }
-      : undefined
+    const isHolder = holdings.some(({ asset }) => sought.assets.has(asset))
+    const isOther = isHolder ? undefined : await sought.others?.get(manager)?.(id, account)
+    return isHolder || isOther === true ? { id, holdings, manager } : undefined
   }
   const found = await orUnreachable('what accounts hold', Promise.all(ids.map(read)))
   return found.filter((holder) => holder !== undefined)
@@ -123,3 +129,17 @@ const isSought = ({ sought }: Counted, { assets, managers }: Sought): boolean =>
 
 const isSame = (a: ReadonlySet<Address>, b: ReadonlySet<Address>): boolean =>
   a.size === b.size && [...a].every((address) => b.has(address))
+
+/** What these accounts hold at the block, whatever it is. Rejects with ChainUnreachable. */
+export function readAccounts(
+  deps: ObservingDeps,
+  block: BlockPlace,
+  ids: readonly bigint[],
+): Promise<readonly Holder[]> {
+  const read = async (id: bigint): Promise<Holder> => {
+    const account = accountCalls(deps, id, block)
+    const [manager, holdings] = await Promise.all([account.manager(), account.holdings()])
+    return { id, manager, holdings }
+  }
+  return orUnreachable("what the keeper's accounts hold", Promise.all(ids.map(read)))
+}

@@ -4,13 +4,14 @@ import { exactNumber } from '../../core/decimal.js'
 import type { Market } from '../../core/model/market.js'
 import {
   perpetualDuties,
+  type Bidder,
   type LiveAuction,
   type MarginedAccount,
   type PerpetualTask,
   type PerpetualUpkeep,
 } from '../../core/contracts/perpetual-upkeep.js'
 import type { Duty } from '../../core/contracts/upkeep.js'
-import { signedWord } from '../../core/entry/read-action.js'
+import { addressOfWord, signedWord } from '../../core/entry/read-action.js'
 import { dutchAuctionAbi, managerAbi, perpAssetAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
@@ -20,7 +21,7 @@ import { readAuction } from './perpetual-reads.js'
 const of = {
   ...selectorsOf(perpAssetAbi, 'openInterest', 'lastFundingPaidAt'),
   ...selectorsOf(managerAbi, 'getMargin'),
-  ...selectorsOf(tradeModuleAbi, 'feeRecipient'),
+  ...selectorsOf(tradeModuleAbi, 'feeRecipient', 'quoteAsset'),
   ...selectorsOf(dutchAuctionAbi, 'isAuctionLive', 'getAuction', 'getAuctionStatus'),
   ...selectorsOf(dutchAuctionAbi, 'getCurrentBidPrice'),
 }
@@ -58,8 +59,24 @@ async function readUpkeep(
   ])
   return {
     ...{ atSec: block.atSec, openInterest, fundingAtSec: exactNumber(fundingAt) },
-    ...{ hasAuctions: auction !== undefined, accounts },
+    ...{ hasAuctions: auction !== undefined, accounts, mostCash: block.mostUsd },
+    bidders: await readBidders(market, block),
   }
+}
+
+/** The keeper's accounts under the market's manager, with their cash. */
+async function readBidders(
+  { tradeModuleAddress: module, marginManagerAddress }: Market,
+  { rescuers, constant }: UpkeepCalls,
+): Promise<readonly Bidder[]> {
+  const own = rescuers.filter(({ manager }) => manager === marginManagerAddress)
+  const quote = own.length === 0 ? undefined : await constant(module, of.quoteAsset)
+  const cash = quote === undefined ? undefined : addressOfWord(quote)
+  return own.map(({ id, holdings }) => ({
+    id,
+    cash: holdings.find(({ asset }) => asset === cash)?.balance ?? 0n,
+    isCashOnly: holdings.every(({ asset }) => asset === cash),
+  }))
 }
 
 async function readAccount(
@@ -77,17 +94,14 @@ async function readAccount(
     words(auction, of.getAuctionStatus, [id]).catch(undefinedOnRevert),
     word(auction, of.getCurrentBidPrice, [id]).then(signedWord).catch(undefinedOnRevert),
   ])
-  const [, , isInsolvent = 0n] = held
+  const [, , isInsolvent = 0n, , , startTime = 0n, reservedCash = 0n] = held
+  const [canEnd = 0n, , , bufferMargin = 0n] = status ?? []
   const found: LiveAuction = {
-    isInsolvent: isInsolvent !== 0n,
-    // What the chain cannot price now is neither over nor restored.
-    price: price ?? UNPRICED,
-    canEnd: (status?.[0] ?? 0n) !== 0n,
+    ...{ isInsolvent: isInsolvent !== 0n, price, canEnd: canEnd !== 0n, reservedCash },
+    ...{ startedAtSec: exactNumber(startTime), bufferMargin: signedWord(bufferMargin) },
   }
   return { id, margin, auction: found }
 }
-
-const UNPRICED = 1n
 
 interface Called {
   readonly perp: Address
@@ -117,8 +131,15 @@ function callOf(task: PerpetualTask, { perp, auction, feeAccount }: Called): Upk
       const call = { abi, functionName: 'terminateAuction', args: [account] } as const
       return { to: auction, data: encodeFunctionData(call) }
     }
+    case 'bid': {
+      const args = [account, task.by, task.portion, task.most, ANY_TRADE] as const
+      const data = encodeFunctionData({ abi, functionName: 'bid', args })
+      return { to: auction, data }
+    }
   }
 }
 
 /** Scenarios are of other managers: this kind's ignores which is named. */
 const NO_SCENARIO = 0n
+/** The account may have changed since: what a bid pays is bounded. */
+const ANY_TRADE = 0n

@@ -32,6 +32,37 @@ export const expiriesFrom = (
     .filter((expirySec) => expirySec > atSec + LEAST_LIFE_SEC)
     .slice(0, count)
 
+/** What of the series is not as the calendar says. */
+export type SeriesWork =
+  /** It is to be opened on the chain, or to be registered as it is there; unix seconds. */
+  | { readonly kind: 'open' | 'list'; readonly expirySec: number }
+  /** The chain has it no more. */
+  | { readonly kind: 'disable'; readonly market: string }
+
+/**
+ * What is to be done at this moment, where `open` are the expiries of the series that the chain has. None is opened beside one of
+ * the same day, whose name it would have, and a venue that lists no series stays without.
+ */
+export function seriesWork(
+  calendar: FuturesCalendar,
+  markets: readonly Market[],
+  { atSec, open }: { readonly atSec: number; readonly open: ReadonlySet<bigint> },
+): readonly SeriesWork[] {
+  const listed = markets.filter(isSeries)
+  if (listed.length === 0) return []
+  const missing = expiriesFrom(calendar, atSec).flatMap((expirySec): SeriesWork[] => {
+    const day = dateCodeOf(BigInt(expirySec))
+    const ofDay = listed.find(({ subId }) => dateCodeOf(subId) === day)
+    if (ofDay !== undefined && ofDay.subId !== BigInt(expirySec)) return []
+    if (!open.has(BigInt(expirySec))) return [{ kind: 'open', expirySec }]
+    return ofDay === undefined ? [{ kind: 'list', expirySec }] : []
+  })
+  const over = listed
+    .filter(({ subId }) => BigInt(atSec) >= subId && !open.has(subId))
+    .map(({ market }) => ({ kind: 'disable', market }) as const)
+  return [...missing, ...over]
+}
+
 /** The series that follows those of the market data. */
 export interface NextSeries {
   /** Its identifier and its expiry; undefined when the calendar names none. */

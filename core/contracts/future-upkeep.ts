@@ -1,10 +1,13 @@
 import { exactNumber } from '../decimal.js'
-import { priceE18, type PriceE18 } from '../money.js'
+import { priceE18 } from '../money.js'
 import { fillBand, FIXING_SEC, MARK_INTERVAL_SEC, markTowards } from './future-prices.js'
+import { rescueDuties } from './future-rescues.js'
+import type { FutureTask, FutureUpkeep, SeriesUpkeep } from './future-work.js'
 import type { Duty } from './upkeep.js'
 
 /**
- * Upkeep of dated futures: marks, fixing, settlement, close-out, retirement, and the variation margin that claims wait for.
+ * Upkeep of dated futures: marks, fixing, settlement, close-out, retirement, the variation margin that claims wait for, and what
+ * is done about accounts that cannot carry what they have (future-rescues.ts).
  * Prices are cNGN per USDC at 1e18, all times unix seconds of the chain.
  */
 
@@ -17,49 +20,18 @@ const INCLUSION_SEC = 60
 /** Accounts of one call, so that it fits into a block. */
 export const ACCOUNTS_AT_ONCE = 20
 
-/** An open series at the block. */
-export interface SeriesUpkeep {
-  /** Its expiry. */
-  readonly subId: bigint
-  readonly mark: PriceE18
-  readonly markAtSec: number
-  readonly isSettled: boolean
-  readonly isFixingComplete: boolean
-  /** Time of the newest recorded sample; 0 for none. */
-  readonly sampleAtSec: number
-  /** Accounts with a position. */
-  readonly holders: readonly bigint[]
-}
-
-/** An account with a position. Amounts of cNGN at 1e18. */
-export interface VariationAccount {
-  readonly id: bigint
-  /** What it is owed, or owes where negative, with what is not accrued. */
-  readonly variation: bigint
-  /** Its wrapped cNGN, which pays what it owes. */
-  readonly cngn: bigint
-}
-
-export interface FutureUpkeep {
-  readonly atSec: number
-  readonly index: { readonly price: PriceE18; readonly atSec: number; readonly isFresh: boolean }
-  readonly series: readonly SeriesUpkeep[]
-  readonly accounts: readonly VariationAccount[]
-  /** cNGN that claims can draw, at 1e18. */
-  readonly pool: bigint
-}
-
-export type FutureTask =
-  | { readonly call: 'move_mark'; readonly subId: bigint; readonly mark: PriceE18 }
-  | { readonly call: 'record_index' | 'settle' | 'retire'; readonly subId: bigint }
-  | { readonly call: 'close_out'; readonly subId: bigint; readonly accounts: readonly bigint[] }
-  | { readonly call: 'settle_variation'; readonly accounts: readonly bigint[] }
-
 /** What is due at the block; of one series at most one mark, and of one list of accounts one call. */
 export const futureDuties = (seen: FutureUpkeep): Duty<FutureTask>[] => [
   ...seen.series.flatMap((series) => seriesDuties(seen, series)),
+  ...seen.toOpen.map(openingDuty),
   ...variationDuties(seen),
+  ...rescueDuties(seen),
 ]
+
+const openingDuty = (expirySec: number): Duty<FutureTask> => ({
+  ...{ job: 'next_series', subject: `series-${expirySec}` },
+  task: { call: 'create_series', subId: BigInt(expirySec) },
+})
 
 function seriesDuties(seen: FutureUpkeep, series: SeriesUpkeep): Duty<FutureTask>[] {
   if (series.isSettled) return closingDuties(series)
@@ -97,9 +69,9 @@ function sampleDuty({ index }: FutureUpkeep, series: SeriesUpkeep): Duty<FutureT
   return [{ job: 'fixing_sample', subject: `fixing-${subId}`, sinceSec, task }]
 }
 
-function settlementDuty({ atSec }: FutureUpkeep, series: SeriesUpkeep): Duty<FutureTask>[] {
-  const { subId, isFixingComplete } = series
-  if (BigInt(atSec) < subId || !isFixingComplete) return []
+/** Where the fixing is incomplete the chain refuses it until the owner gives a price: it is late then, and says why. */
+function settlementDuty({ atSec }: FutureUpkeep, { subId }: SeriesUpkeep): Duty<FutureTask>[] {
+  if (BigInt(atSec) < subId) return []
   const task = { call: 'settle', subId } as const
   return [{ job: 'settlement', subject: `series-${subId}`, sinceSec: exactNumber(subId), task }]
 }

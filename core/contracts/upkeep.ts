@@ -13,6 +13,14 @@ export const JOBS = {
   auction_conversion: 60,
   /** An auction that has restored the account, or that has to start anew, ends. */
   auction_end: 60,
+  /** An auction without a bidder is bid in with an account of the keeper's. */
+  auction_bid: 300,
+  /** Positions of an account below maintenance margin are taken over by an account of the keeper's. */
+  liquidation: 36,
+  /** What an account owes in cNGN is paid for its USDC by an account of the keeper's. */
+  cure: 900,
+  /** A debt that nothing is left to pay ends: the insurance account bears it, or all claims. */
+  loss: 900,
   /** The mark of a series follows its index, once an hour. */
   mark: 300,
   /** A sample of the index for the settlement price of a series; a gap of 300 s spoils it. */
@@ -22,6 +30,10 @@ export const JOBS = {
   close_out: 900,
   /** A settled series without positions makes room for another. */
   retirement: 900,
+  /** The series that the calendar names is opened on the chain. */
+  next_series: 900,
+  /** A series that is open on the chain is registered, and one that it has no more is disabled. */
+  listing: 900,
   /** What debtors owe is paid into the pool, for claims that it cannot pay. */
   variation: 900,
 } as const satisfies Readonly<Record<string, number>>
@@ -30,10 +42,14 @@ export type Job = keyof typeof JOBS
 
 const OF_MARKET: ReadonlySet<Job> = new Set([
   ...(['funding', 'mark', 'fixing_sample', 'settlement', 'retirement'] as const),
+  ...(['next_series', 'listing'] as const),
 ])
 
 /** Whether a job is done once for all of a market or series. Of the others there is as much work as there are accounts. */
 export const isOfMarket = (job: Job): boolean => OF_MARKET.has(job)
+
+/** The share of a whole at 1e18: all of it. */
+export const WHOLE = 10n ** 18n
 
 /** A piece of work that is due. */
 export interface Duty<Task = unknown> {

@@ -16,18 +16,28 @@ export interface GrantOptions {
 }
 
 /**
- * Lets the keeper move the marks of a devnet that an earlier build made, where the feeder did, and gives it gas money; does
- * nothing where it may already. Throws as a batch does.
+ * Gives the keeper the two roles of the futures, mark keeper and series creator, which the deployment or an earlier build gave to
+ * others, and gas money with the first; does nothing where it has both. Throws as a batch does.
  */
 export async function grantKeeper(options: GrantOptions): Promise<void> {
   const { rpcUrl, futureAsset: to, keeper, ownerKey: privateKey } = options
   const client = createPublicClient({ transport: http(rpcUrl) })
   const asset = { address: to, abi: futureAssetAbi } as const
-  const current = await client.readContract({ ...asset, functionName: 'markKeeper' })
-  if (current.toLowerCase() === keeper) return
+  const abi = futureAssetAbi
+  const marks = await client.readContract({ ...asset, functionName: 'markKeeper' })
+  const series = await client.readContract({ ...asset, functionName: 'seriesCreator' })
+  const isKeeper = (address: string): boolean => address.toLowerCase() === keeper
+  if (isKeeper(marks) && isKeeper(series)) return
   const batch = await createBatch({ rpcUrl, privateKey })
-  const grant = { abi: futureAssetAbi, functionName: 'setMarkKeeper', args: [keeper] } as const
-  await batch.send({ to: keeper, value: GAS_MONEY_WEI, gas: TRANSFER_GAS })
-  await batch.send({ to, data: encodeFunctionData(grant), gas: GRANT_GAS })
+  const args = [keeper] as const
+  if (!isKeeper(marks)) {
+    const data = encodeFunctionData({ abi, functionName: 'setMarkKeeper', args })
+    await batch.send({ to: keeper, value: GAS_MONEY_WEI, gas: TRANSFER_GAS })
+    await batch.send({ to, data, gas: GRANT_GAS })
+  }
+  if (!isKeeper(series)) {
+    const data = encodeFunctionData({ abi, functionName: 'setSeriesCreator', args })
+    await batch.send({ to, data, gas: GRANT_GAS })
+  }
   await batch.flush()
 }

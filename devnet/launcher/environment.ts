@@ -10,8 +10,8 @@ export interface Wiring {
   readonly natsUrl: string
   /** The directory of the bus's credentials; undefined with a bus that is not of our own. */
   readonly natsCredentials: string | undefined
-  /** The key that signs commands to markets; undefined without credentials. */
-  readonly operatorKey: string | undefined
+  /** Who signs commands to markets, as OPERATOR_KEYS; undefined without credentials. */
+  readonly operatorKeys: string | undefined
   readonly rpcUrl: string
   readonly deploymentFile: string
   readonly marketsFile: string
@@ -28,8 +28,6 @@ export interface Wiring {
     readonly demoMaker: DemoMakerKeys | undefined
     readonly feeder: string | undefined
     readonly demoAccounts: string | undefined
-    /** Of the futures' owner, for the feeder. */
-    readonly seriesOwner: string | undefined
   }
 }
 
@@ -50,7 +48,7 @@ export function workerEnvironments(
     EXECUTOR_SECRET: config.executorSecret,
   }
   const operators: Env =
-    wiring.operatorKey === undefined ? {} : { OPERATOR_KEYS: `operator=${wiring.operatorKey}` }
+    wiring.operatorKeys === undefined ? {} : { OPERATOR_KEYS: wiring.operatorKeys }
   const common: Env = {
     PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
     ...config.inherited,
@@ -93,8 +91,7 @@ export function workerEnvironments(
         DEMO_ACCOUNTS_PRIVATE_KEY: keys.demoAccounts,
         DEMO_ACCOUNTS_PORT: `${wiring.demoPort}`,
       }
-    if (process === 'feeder')
-      return { FEEDER_PRIVATE_KEY: keys.feeder, SERIES_OWNER_PRIVATE_KEY: keys.seriesOwner }
+    if (process === 'feeder') return { FEEDER_PRIVATE_KEY: keys.feeder }
     if (process === 'demo-maker')
       return {
         DEMO_MAKER_PRIVATE_KEY: keys.demoMaker?.privateKey,

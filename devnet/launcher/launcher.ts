@@ -69,7 +69,7 @@ export interface LauncherOptions {
   readonly deploy?: typeof deployDevnet
 }
 
-type BusSide = Pick<Wiring, 'natsUrl' | 'natsCredentials' | 'operatorKey'>
+type BusSide = Pick<Wiring, 'natsUrl' | 'natsCredentials' | 'operatorKeys'>
 type ChainSide = Omit<Wiring, keyof BusSide | 'ports' | 'marketsFile' | 'demoPort'> & {
   /** Expiries of the series of futures that a new market file lists, rising, in unix seconds. */
   readonly series: readonly number[]
@@ -200,7 +200,7 @@ async function untilQuoted(gatewayUrl: string): Promise<void> {
 async function startBus({ keeping, running, ports }: Start): Promise<BusSide> {
   const { config, console } = keeping
   if (config.natsUrl !== undefined) {
-    return { natsUrl: config.natsUrl, natsCredentials: undefined, operatorKey: undefined }
+    return { natsUrl: config.natsUrl, natsCredentials: undefined, operatorKeys: undefined }
   }
   const { nats: port, nats_monitor: monitorPort } = ports
   assert(port !== undefined && monitorPort !== undefined, 'a bus of our own has ports')
@@ -216,7 +216,9 @@ async function startBus({ keeping, running, ports }: Start): Promise<BusSide> {
   )
   running.bus = bus
   await console.step(`start nats-server on 127.0.0.1:${port}`, () => bus.ready)
-  return { natsUrl: `nats://127.0.0.1:${port}`, natsCredentials, operatorKey: keys?.operator }
+  // The keeper registers the series of the calendar.
+  const operatorKeys = keys && `operator=${keys.operator},keeper=${keys.keeper}`
+  return { natsUrl: `nats://127.0.0.1:${port}`, natsCredentials, operatorKeys }
 }
 
 async function startChainSide({ keeping, running, ports, deploy }: Start): Promise<ChainSide> {
@@ -261,13 +263,12 @@ async function startChainSide({ keeping, running, ports, deploy }: Start): Promi
       keeper: config.feeder ? keeperKeyOf(roles) : undefined,
       demoMaker: config.demoMaker ? demoMaker : undefined,
       feeder: config.feeder ? roles.feeder.privateKey : undefined,
-      seriesOwner: config.feeder ? roles.deployer.privateKey : undefined,
       demoAccounts: config.demoAccounts && hasSeeder ? demoKeyOf(roles) : undefined,
     },
   }
 }
 
-/** A devnet of an earlier build has no keeper. */
+/** The deployment opens the first series itself, and a devnet of an earlier build has no keeper. */
 async function provideKeeper(
   rpcUrl: string,
   roles: RoleAccounts,
@@ -297,7 +298,6 @@ function existingSide(
       keeper: existing.keeperPrivateKey,
       demoMaker: demoMaker ? existing.demoMaker : undefined,
       feeder: undefined,
-      seriesOwner: undefined,
       demoAccounts: undefined,
     },
   }

@@ -26,7 +26,8 @@ export async function readOpenSeries(
 }
 
 /**
- * Opens a series on the chain, whose series creator is the sender. Throws NoNextSeries when the chain refuses it or does not answer.
+ * Opens a series on the chain. The sender is the asset's series creator, or its owner, who is creator meanwhile. Throws
+ * NoNextSeries when the chain refuses it or does not answer.
  */
 export async function createSeries(
   sender: SenderOptions,
@@ -37,13 +38,26 @@ export async function createSeries(
     const message = `the chain at ${sender.rpcUrl} does not answer: is the venue running?`
     throw new NoNextSeries(message, { cause })
   })
-  const call = { abi: futureAssetAbi, functionName: 'createSeries' } as const
-  const data = encodeFunctionData({ ...call, args: [BigInt(expirySec)] })
-  await batch.send({ to: futureAsset, data, gas: CREATE_GAS })
+  const creator = await readCreator(sender.rpcUrl, futureAsset)
+  const abi = futureAssetAbi
+  const create = encodeFunctionData({
+    ...{ abi, functionName: 'createSeries', args: [BigInt(expirySec)] },
+  })
+  const name = (address: Address) =>
+    encodeFunctionData({ abi, functionName: 'setSeriesCreator', args: [address] })
+  const isCreator = creator === batch.sender
+  const calls = isCreator ? [create] : [name(batch.sender), create, name(creator)]
+  for (const data of calls) await batch.send({ to: futureAsset, data, gas: CREATE_GAS })
   await batch.flush().catch((error: unknown) => {
     if (!(error instanceof BatchError)) throw error
     throw new NoNextSeries(
       `the chain opened no series: it must be new, its expiry more than an hour ahead, and the index fresh (${error.message})`,
     )
   })
+}
+
+async function readCreator(rpcUrl: string, address: Address): Promise<Address> {
+  const client = createPublicClient({ transport: http(rpcUrl) })
+  const call = { address, abi: futureAssetAbi, functionName: 'seriesCreator' } as const
+  return (await client.readContract(call)).toLowerCase() as Address
 }

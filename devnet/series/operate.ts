@@ -1,58 +1,55 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isoTime } from '../../core/time.js'
-import { writeFileDurably } from '../../data/durable-file.js'
-import { inProject } from '../launcher/binaries.js'
-import type { CalendarVenue } from './keep-calendar.js'
+import { z } from 'zod'
+import type { Address } from '../../core/action.js'
+import { formatDecimal } from '../../core/decimal.js'
+import { dateCodeOf } from '../../core/contracts/future.js'
+import { roleAccounts } from '../chain/accounts.js'
+import { devnetFile } from '../chain/deploy-devnet.js'
+import { readLauncherConfig } from '../launcher/config.js'
+import { createSeries, NoNextSeries } from './next-series.js'
+import { settleByFallback } from './settle-by-fallback.js'
 
-/** `./venue market` did not do it; the message is what it printed. */
-export class NotOperated extends Error {
-  override readonly name = 'NotOperated'
-}
+export const USAGE = `usage: ./venue series [settle] <expiry>
 
-export interface VenueCommands extends Pick<CalendarVenue, 'add' | 'disable'> {
-  /** Ends a command that runs; none is begun from then on. */
-  readonly stop: () => void
-}
+Opens the next series of futures on the local chain of DATA_DIR (./var), and says how it is listed. With settle, gives a series
+whose fixing is incomplete its settlement price, as its owner may from a day after its expiry on. The expiry is a time with its
+zone:
 
-export interface VenueCommandsOptions {
-  readonly dataDir: string
-  /** The settings of the venue, without keys. */
-  readonly env: Readonly<Record<string, string | undefined>>
-}
+  ./venue series 2026-12-31T14:00Z
+  ./venue series settle 2026-11-30T14:00Z`
+const USAGE_LINE =
+  'usage: ./venue series [settle] <expiry>, a time with its zone such as 2026-12-31T14:00Z'
+const devnetSchema = z.object({ rpc_url: z.url(), future_asset: z.string() })
 
-/** The operator's commands, each a process of its own, as they are typed on this machine. Both throw NotOperated. */
-export function venueCommands({ dataDir, env }: VenueCommandsOptions): VenueCommands {
-  let running: ChildProcess | undefined
-  let isOver = false
-  /** Resolves with what it printed. */
-  const operate = async (...words: readonly string[]): Promise<string> => {
-    if (isOver) throw new NotOperated(`./venue market ${words.join(' ')}: the feeder stops`)
-    const child = spawn(inProject('venue'), ['market', ...words], { cwd: inProject('.'), env })
-    running = child
-    let [output, problem] = ['', '']
-    child.stdout.on('data', (part: Buffer) => (output += part.toString()))
-    child.stderr.on('data', (part: Buffer) => (problem += part.toString()))
-    const [code] = (await once(child, 'close')) as [number | null]
-    running = undefined
-    if (code !== 0)
-      throw new NotOperated(`./venue market ${words.join(' ')}: ${(problem || output).trim()}`)
-    return output
+/** Opens a series of futures on the devnet's chain, or settles one. Throws NoNextSeries, and as a batch does. */
+export async function operate(words: readonly string[]): Promise<void> {
+  const isSettling = words[0] === 'settle'
+  const given = words[isSettling ? 1 : 0]
+  // Without its zone the time would be that of the machine.
+  const expirySec = given?.endsWith('Z') === true ? Date.parse(given) / 1_000 : NaN
+  if (!Number.isInteger(expirySec)) throw new NoNextSeries(USAGE_LINE)
+  const { dataDir } = readLauncherConfig()
+  if (!existsSync(devnetFile(dataDir)))
+    throw new NoNextSeries(`${dataDir} has no devnet: run ./venue up first`)
+  const devnet = devnetSchema.parse(JSON.parse(readFileSync(devnetFile(dataDir), 'utf8')))
+  if (dateCodeOf(BigInt(expirySec)) === undefined)
+    throw new NoNextSeries(`${given} is not an expiry of a series`)
+  const { privateKey } = (await roleAccounts(dataDir)).deployer
+  const sender = { rpcUrl: devnet.rpc_url, privateKey }
+  const asset = devnet.future_asset as Address
+  if (isSettling) {
+    const price = await settleByFallback(sender, asset, BigInt(expirySec))
+    process.stdout.write(
+      price === undefined
+        ? 'nothing to do: it is settled, or its fixing is complete\n'
+        : `settled at ${formatDecimal(price, 18)} cNGN per USDC\n`,
+    )
+    return
   }
-  return {
-    async add(expirySec) {
-      const file = join(dataDir, 'next-series.json')
-      await writeFileDurably(
-        file,
-        await operate('row', isoTime(expirySec * 1_000).replace('.000Z', 'Z')),
-      )
-      await operate('add', file, '--reason', 'calendar')
-    },
-    disable: async (market, reason) => void (await operate('disable', market, '--reason', reason)),
-    stop: () => {
-      isOver = true
-      running?.kill()
-    },
-  }
+  await createSeries(sender, asset, expirySec)
+  const file = join(dataDir, 'next-series.json')
+  process.stdout.write(
+    `the series is open; list it: ./venue market row ${given} > ${file} && ./venue market add ${file}\n`,
+  )
 }

@@ -1,4 +1,5 @@
 import { operatorText, type MarketRequest, type OperatorProof } from '../../bus-schemas/markets.js'
+import type { BusUser } from '../../bus-schemas/permissions.js'
 import type { TextOf } from './check-operator.js'
 import { readSigningKey } from './nats-access.js'
 import { signingKeyOf, type SigningKey } from './nkeys.js'
@@ -26,6 +27,10 @@ export const operatorKeyOf = (seed: Uint8Array): OperatorKey => signsCommands(si
 /** The key in a file, or the operator's in a directory of seeds. Throws BusAccessRefused. */
 export const readOperatorKey = (path: string): OperatorKey =>
   signsCommands(readSigningKey(path, 'operator'))
+
+/** The key with which a process is known to the bus, where OPERATOR_KEYS names it. Throws BusAccessRefused. */
+export const readProcessKey = (path: string, user: BusUser): OperatorKey =>
+  signsCommands(readSigningKey(path, user))
 
 function signsCommands(key: SigningKey): OperatorKey {
   const prove: OperatorKey['prove'] = (textOf, { issuedAtMs, nonce }) => {

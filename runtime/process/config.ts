@@ -49,6 +49,23 @@ export const futuresCalendar = z
     return z.NEVER
   })
 
+const MOST_ACCOUNTS = 16
+
+/** Setting with ids of accounts, separated by commas; none by default. */
+export const accountList = z
+  .string()
+  .default('')
+  .transform((text, context) => {
+    const words = text.split(',').flatMap((word) => (word.trim() === '' ? [] : [word.trim()]))
+    if (words.length <= MOST_ACCOUNTS && words.every((word) => /^[1-9][0-9]{0,18}$/.test(word)))
+      return words.map(BigInt)
+    context.addIssue({
+      code: 'custom',
+      message: `must be at most ${MOST_ACCOUNTS} ids of accounts, such as 12,13`,
+    })
+    return z.NEVER
+  })
+
 /** Setting with the addresses of several copies of a process, separated by commas; at least one. */
 export const urlList = z
   .string()

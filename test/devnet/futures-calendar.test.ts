@@ -1,23 +1,29 @@
 import { expect } from 'chai'
 import { rowOfNextSeries } from '../../data/series-row.js'
-import {
-  createCalendarKeeper,
-  type CalendarKeeper,
-  type CalendarVenue,
-} from '../../devnet/series/keep-calendar.js'
+import { createListing, type Listing, type SeriesOrders } from '../../actors/keeper/list-series.js'
+import { OrderRefused } from '../../actors/market-orders/order-refused.js'
+import { createChainClient } from '../../chain/reads/client.js'
+import { createSeries } from '../../devnet/series/next-series.js'
+import { settleByFallback } from '../../devnet/series/settle-by-fallback.js'
+import { JOBS } from '../../core/contracts/upkeep.js'
+import type { Market } from '../../core/model/market.js'
 import { isoTime } from '../../core/time.js'
 import type { MarketEntry } from '../../interface/market.js'
 import { ANVIL_KEY } from '../support/anvil.js'
 import { ONE } from '../support/devnet-actions.js'
 import type { Trader } from '../support/devnet-world.js'
 import {
+  act,
   ask,
   DAY,
   HOUR,
+  KEEPER,
   openDatedWorld,
   openTraders,
   positionOf,
   SERIES_EXPIRY_SEC,
+  setIndex,
+  warpTo,
   type FuturesWorld,
 } from '../support/futures-world.js'
 import { openSeriesVenue, type SeriesVenue } from '../support/series-venue.js'
@@ -35,7 +41,7 @@ const PRICE = 650n * 10n ** 12n
 describe('the calendar of a venue', function () {
   let world: FuturesWorld
   let venue: SeriesVenue
-  let calendar: CalendarKeeper
+  let listing: Listing
   let alice: Trader
   let bob: Trader
   /** What the calendar's keeper has asked the operator for. */
@@ -49,10 +55,8 @@ describe('the calendar of a venue', function () {
     const first = rowOfNextSeries([], SERIES_EXPIRY_SEC)
     const rows = [first, rowOfNextSeries([first], DEC_SEC)]
     venue = await openSeriesVenue(world, rows, 'month-end')
-    calendar = createCalendarKeeper({
-      ...{ rpcUrl: world.anvil.rpcUrl, futureAsset: world.at.future_asset, ownerKey: ANVIL_KEY },
-      ...{ calendar: 'month-end', venue: operated },
-    })
+    await act(world, world.at.deployer, 'asset', 'setSeriesCreator', KEEPER)
+    listing = listingOf({})
   })
   after(async () => {
     await venue.close()
@@ -63,27 +67,39 @@ describe('the calendar of a venue', function () {
     asked.push(line.replace(/\S*\//, ''))
     await venue.operate(line)
   }
-  const known = {
-    markets: () => venue.registered(),
-    isEnabled: (market: string) => Promise.resolve(venue.marketOf(market).state.enabled),
-  }
-  const operated: CalendarVenue = {
-    ...known,
-    async add(expirySec) {
+  const orders: SeriesOrders = {
+    async list(_, expirySec) {
       const time = isoTime(expirySec * 1_000).replace('.000Z', 'Z')
       const [text = ''] = await venue.operate(`row ${time}`)
       await operate(`add ${venue.write('next.json', JSON.parse(text))}`)
     },
-    disable: (market) => operate(`disable ${market} --reason over`),
+    async disable(market) {
+      if (venue.marketOf(market).state.enabled) await operate(`disable ${market} --reason over`)
+    },
   }
+  /** What the keeper lists, with these of its parts. */
+  const listingOf = (parts: Partial<Parameters<typeof createListing>[0]>): Listing => {
+    const client = createChainClient(world.anvil.rpcUrl, 'read')
+    const deployment = { matching: world.at.matching, subAccounts: world.at.sub_accounts }
+    return createListing({
+      ...{ client, deployment, markets: () => registered, calendar: 'month-end', keeper: KEEPER },
+      ...{ orders, facts: { unreadable: () => undefined }, ...parts },
+    })
+  }
+  let registered: readonly Market[] = []
   const listed = async () => (await venue.listed()).map(({ market }) => market)
   const openOnChain = async () =>
     (await ask<bigint[]>(world, 'asset', 'openSeries')).map(Number).toSorted((a, b) => a - b)
   /** A block of this time, a round of the prices' keeper and one of the calendar's. */
   async function pass(timeSec: number): Promise<void> {
     await venue.pass(timeSec, PRICE)
-    await calendar.keep()
+    await list(listing)
     await venue.run()
+  }
+  /** As often as a series that was opened becomes listed. */
+  async function list(of: Listing): Promise<void> {
+    registered = await venue.registered()
+    await of.round()
   }
   async function trade(market: string, name: string): Promise<void> {
     const terms = { market, amount: '1000', price: '1538' }
@@ -144,12 +160,20 @@ describe('the calendar of a venue', function () {
     )
     await pass(DEC_SEC + 2 * HOUR)
     expect(await listed()).to.have.members([DEC, JAN, FEB])
-    expect((await known.markets()).map(({ market }) => market)).to.deep.equal([NOV, DEC, JAN, FEB])
+    expect((await venue.registered()).map(({ market }) => market)).to.deep.equal([
+      NOV,
+      DEC,
+      JAN,
+      FEB,
+    ])
     expect(endedIn(await venue.listed())).to.deep.equal([DEC])
     await pass(DEC_SEC + DAY - 60)
     const state = async () => (await ask<readonly unknown[]>(world, 'asset', 'series', DEC_SEC))[3]
     expect(await state()).to.equal(0n)
     await pass(DEC_SEC + DAY)
+    expect(await state()).to.equal(0n)
+    const sender = { rpcUrl: world.anvil.rpcUrl, privateKey: ANVIL_KEY }
+    await settleByFallback(sender, world.at.future_asset, BigInt(DEC_SEC))
     // Without a sample it is the last mark.
     const mark = (await ask<readonly unknown[]>(world, 'asset', 'series', DEC_SEC))[1]
     expect(await state()).to.equal(mark)
@@ -163,41 +187,55 @@ describe('the calendar of a venue', function () {
     const OLD_SEC = Date.UTC(2026, 9, 31, 14) / 1_000
     await venue.operate(`add ${venue.write('old.json', [rowOfNextSeries([], OLD_SEC)])}`)
     expect(await listed()).to.include('USDC-cNGN-31OCT26')
-    await calendar.keep()
+    await list(listing)
     expect(await listed()).to.have.members([JAN, FEB])
-    const never = { ...known, markets: () => Promise.resolve([]), add: failing, disable: failing }
-    const options = { rpcUrl: world.anvil.rpcUrl, futureAsset: world.at.future_asset }
-    const other = { ...options, ownerKey: ANVIL_KEY, calendar: [DEC_SEC + 400 * DAY], venue: never }
-    const before = await openOnChain()
-    await createCalendarKeeper(other).keep()
-    expect(await openOnChain()).to.deep.equal(before)
   })
 
-  it('goes on with what is due when a step fails, and does what failed in its next round', async () => {
+  it('goes on with what is due when a step fails, says since when, and does it in a later round', async () => {
     const dates = [2, 3].map((month) => Date.UTC(2027, month + 1, 0, 14) / 1_000)
-    const options = { rpcUrl: world.anvil.rpcUrl, futureAsset: world.at.future_asset }
-    const keeper = (of: CalendarVenue) =>
-      createCalendarKeeper({ ...options, ownerKey: ANVIL_KEY, calendar: dates, venue: of })
-    const broken = keeper({ ...known, add: failing, disable: failing })
-    const error: unknown = await broken.keep().catch((it: unknown) => it)
-    expect((error as Error).message).to.equal('no operator')
-    expect(await openOnChain()).to.include.members(dates)
+    const sender = { rpcUrl: world.anvil.rpcUrl, privateKey: ANVIL_KEY }
+    for (const date of dates) await createSeries(sender, world.at.future_asset, date)
+    const tried: number[] = []
+    const failing: SeriesOrders = {
+      list(_, expirySec) {
+        tried.push(expirySec)
+        return Promise.reject(new OrderRefused('the order intake does not answer'))
+      },
+      disable: orders.disable,
+    }
+    const broken = listingOf({ calendar: dates, orders: failing })
+    await list(broken)
+    expect(tried).to.deep.equal(dates)
+    expect(broken.late()).to.deep.equal([])
+    await warpTo(world, venue.nowSec() + JOBS.listing + 60)
+    await list(broken)
+    expect(broken.late()).to.have.length(1)
+    expect(broken.late()[0]).to.include({
+      ...{ job: 'listing', why: 'the order intake does not answer' },
+    })
     expect(await listed()).to.have.members([JAN, FEB])
-    await keeper(operated).keep()
+    await list(listingOf({ calendar: dates }))
+    await venue.run()
     expect(await listed()).to.have.members([JAN, FEB, 'USDC-cNGN-31MAR27', 'USDC-cNGN-30APR27'])
   })
 
-  it('opens none beside one of the same day, whose name it would have', async () => {
-    const calendar = [Date.UTC(2027, 2, 31, 10) / 1_000]
-    const options = { rpcUrl: world.anvil.rpcUrl, futureAsset: world.at.future_asset }
-    const venue = { ...known, add: failing, disable: failing }
-    const before = await openOnChain()
-    await createCalendarKeeper({ ...options, ownerKey: ANVIL_KEY, calendar, venue }).keep()
-    expect(await openOnChain()).to.deep.equal(before)
+  it('lists nothing where another key opens the series', async () => {
+    const { deployer } = world.at
+    await act(world, deployer, 'asset', 'setSeriesCreator', deployer)
+    const asked: string[] = []
+    const other = Date.UTC(2027, 4, 31, 14) / 1_000
+    await setIndex(world, 1_538n * ONE)
+    await act(world, deployer, 'asset', 'createSeries', other)
+    const note = (what: string) => Promise.resolve(void asked.push(what))
+    await list(
+      listingOf({
+        calendar: [other],
+        orders: { list: () => note('list'), disable: () => note('disable') },
+      }),
+    )
+    expect(asked).to.deep.equal([])
   })
 })
-
-const failing = (): Promise<never> => Promise.reject(new Error('no operator'))
 
 /** The series that trade no more, while all others do. */
 function endedIn(markets: readonly MarketEntry[]): string[] {

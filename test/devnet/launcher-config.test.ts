@@ -92,7 +92,7 @@ describe('devnet/launcher-env', () => {
   const wiring = {
     natsUrl: 'nats://n',
     natsCredentials: '/bus',
-    operatorKey: 'UKEY',
+    operatorKeys: 'operator=UKEY',
     rpcUrl: 'http://r',
     deploymentFile: '/d.json',
     marketsFile: '/m.json',
@@ -106,7 +106,6 @@ describe('devnet/launcher-env', () => {
       keeper: 'keeper-key',
       demoMaker: { privateKey: 'maker-key', subaccountId: '8', perpSubaccountId: '9,10' },
       feeder: 'feeder-key',
-      seriesOwner: 'owner-key',
       demoAccounts: 'demo-key',
     },
   }
@@ -161,7 +160,7 @@ describe('devnet/launcher-env', () => {
     expect(secretsOf('executor')).to.deep.equal(['EXECUTOR_PRIVATE_KEY', 'EXECUTOR_SECRET'])
     expect(secretsOf('deposit-submitter')).to.deep.equal(['DEPOSIT_SUBMITTER_PRIVATE_KEY'])
     expect(secretsOf('demo-maker')).to.deep.equal(['DEMO_MAKER_PRIVATE_KEY'])
-    expect(secretsOf('feeder')).to.deep.equal(['FEEDER_PRIVATE_KEY', 'SERIES_OWNER_PRIVATE_KEY'])
+    expect(secretsOf('feeder')).to.deep.equal(['FEEDER_PRIVATE_KEY'])
     expect(secretsOf('demo-accounts')).to.deep.equal(['DEMO_ACCOUNTS_PRIVATE_KEY'])
     expect(environment('executor').EXECUTOR_PRIVATE_KEY).to.equal('executor-key')
     const inFile = environmentsOf({ EXECUTOR_KEY_FILE: '/k' })

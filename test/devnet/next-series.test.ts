@@ -37,7 +37,9 @@ describe('the row of the next series', () => {
       })
     try {
       for (const args of [[], ['tomorrow'], ['2026-13-01T00:00Z'], ['2026-12-31T14:00']])
-        expect(run(...args).stderr).to.match(/^venue: usage: .\/venue series <expiry>[^\n]+\n$/)
+        expect(run(...args).stderr).to.match(
+          /^venue: usage: .\/venue series \[settle\] <expiry>[^\n]+\n$/,
+        )
       const { status, stdout, stderr } = run('2026-12-31T14:00Z')
       expect([status, stdout]).to.deep.equal([1, ''])
       expect(stderr).to.match(/^venue: \S+ has no devnet: run \.\/venue up first\n$/)

@@ -3,11 +3,10 @@ import { dutchAuctionAbi } from '../../chain/abi/contracts.js'
 import { ONE, actionsCall, signAction, type ActionOverrides } from './devnet-actions.js'
 import type { Call, Trader, World } from './devnet-world.js'
 
-/** The venue does not bid: what it calls and reads of auctions, and the rest. */
+/** What the venue calls and reads of auctions, and the rest. */
 export const auctionAbi = [
   ...dutchAuctionAbi,
   ...parseAbi([
-    'function bid(uint256 accountId, uint256 bidderId, uint256 percentOfAccount, int256 priceLimit, uint256 expectedLastTradeId) returns (uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',
     'function getMaxProportion(uint256 accountId, uint256 scenarioId) view returns (uint256)',
     'function totalInsolventMM() view returns (uint256)',
     'event Bid(uint256 accountId, uint256 bidderId, uint256 finalPercentage, uint256 cashFromBidder, uint256 cashToBidder)',

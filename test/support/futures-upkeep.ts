@@ -1,3 +1,4 @@
+import { privateKeyToAddress } from 'viem/accounts'
 import type { UpkeepCall } from '../../chain/contracts/chain-contract.js'
 import { createCensus } from '../../chain/contracts/holders.js'
 import { blockCalls } from '../../chain/contracts/observe-account.js'
@@ -6,12 +7,14 @@ import { simulateCall } from '../../chain/contracts/simulate.js'
 import { readHead } from '../../chain/reads/blocks.js'
 import { createChainClient } from '../../chain/reads/client.js'
 import type { Address, Hex } from '../../core/action.js'
+import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { Market } from '../../core/model/market.js'
 import type { Duty } from '../../core/contracts/upkeep.js'
 import { divHalfUp, exactNumber } from '../../core/decimal.js'
 import { E18 } from '../../core/money.js'
 import { signSpotPrice } from '../../devnet/chain/sign-prices.js'
 import { createBatch } from '../../devnet/chain/transaction-batch.js'
+import { lower } from './devnet-world.js'
 
 const INDEX_GAS = 400_000n
 const UPKEEP_GAS = 4_000_000n
@@ -41,8 +44,11 @@ export function createFuturesUpkeep(options: {
   readonly feederKey: Hex
   /** Moves the marks; the feeder's by default. */
   readonly keeperKey?: Hex
+  /** By which series are opened where the keeper may; none by default. */
+  readonly calendar?: FuturesCalendar
+  readonly markets?: () => readonly Market[]
 }): FuturesUpkeep {
-  const { rpcUrl, at, feederKey, keeperKey = feederKey } = options
+  const { rpcUrl, at, feederKey, keeperKey = feederKey, calendar = 'none' } = options
   const client = createChainClient(rpcUrl, 'read')
   const deployment = { matching: at.matching, subAccounts: at.sub_accounts }
   const market = { assetAddress: at.future_asset, marginManagerAddress: at.futures_manager }
@@ -55,7 +61,10 @@ export function createFuturesUpkeep(options: {
       managers: new Set([at.futures_manager]),
     })
     const atSec = exactNumber(head.timestamp)
-    const block = { ...blockCalls(deps, head), atSec, holders }
+    const block = {
+      ...{ ...blockCalls(deps, head), atSec, holders, rescuers: [], mostUsd: 0n, calendar },
+      ...{ keeper: lower(privateKeyToAddress(keeperKey)), markets: options.markets?.() ?? [] },
+    }
     return (await future.readDuties?.(market as Market, block)) ?? []
   }
 

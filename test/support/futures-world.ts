@@ -204,17 +204,19 @@ export async function settleFill(world: FuturesWorld, fill: FutureFill) {
   return perform(world, await fillCall(world, fill))
 }
 
-/** Takes an account out of Matching, so that its owner acts for it directly. */
-export async function leaveMatching(world: FuturesWorld, trader: Trader): Promise<void> {
-  const send = (functionName: 'requestWithdrawAccount' | 'completeWithdrawAccount') =>
+/** Takes accounts out of Matching, so that their owners act for them directly. */
+export async function leaveMatching(world: World, ...traders: readonly Trader[]): Promise<void> {
+  const send = (
+    { address: from, subaccountId }: Trader,
+    functionName: 'requestWithdrawAccount' | 'completeWithdrawAccount',
+  ) =>
     perform(world, {
-      from: trader.address,
-      to: world.at.matching,
-      data: encodeFunctionData({ abi: matchingAbi, functionName, args: [trader.subaccountId] }),
+      ...{ from, to: world.at.matching },
+      data: encodeFunctionData({ abi: matchingAbi, functionName, args: [subaccountId] }),
     })
-  await send('requestWithdrawAccount')
+  for (const trader of traders) await send(trader, 'requestWithdrawAccount')
   await warpTo(world, (await timeOf(world)) + 1_800)
-  await send('completeWithdrawAccount')
+  for (const trader of traders) await send(trader, 'completeWithdrawAccount')
 }
 
 /** Position of an account, contracts at 1e18. */

@@ -123,7 +123,9 @@ export async function openSeriesVenue(
     asker: { matching: deployment.matching, sender: world.executor },
   })
   const { rpcUrl } = world.anvil
-  const keeper = createFuturesUpkeep({ rpcUrl, at: world.at, feederKey: FEEDER_KEY })
+  const keeper = createFuturesUpkeep({
+    ...{ rpcUrl, at: world.at, feederKey: FEEDER_KEY, calendar, markets: () => list.markets },
+  })
   const domain = { chainId: ANVIL_CHAIN_ID, verifyingContract: world.at.matching }
   const entry: PlaceOrderDeps = {
     markets: list.markets,

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Docket } from '../../../actors/keeper/docket.js'
-import { Unread } from '../../../actors/keeper/unread.js'
+import { SeenHead, Unread } from '../../../actors/keeper/unread.js'
 import { intentFrom, intentOf } from '../../../actors/keeper/intent.js'
 import { JOBS, type Duty } from '../../../core/contracts/upkeep.js'
 
@@ -31,6 +31,22 @@ describe("the keeper's docket", () => {
     docket.observe('perp', [...accounts, { ...funding, sinceSec: 1_000 }], 100)
     docket.passed(1_000)
     expect(ready().slice(0, 2)).to.deep.equal(['funding', 'auction_start'])
+  })
+
+  it('tries what was not tried yet, and then what was tried longest ago, so that nothing hides another', () => {
+    const accounts = Array.from({ length: 70 }, (_, i) => ({ ...start, subject: `account-${i}` }))
+    docket.observe('perp', accounts, 100)
+    const seen = new Set<string>()
+    for (let block = 0; block < 2; block += 1) {
+      for (const duty of docket.ready(none).slice(0, 64)) {
+        seen.add(duty.subject)
+        docket.refused(duty, 'DA_NotWhitelistedManager')
+      }
+    }
+    expect(seen.size).to.equal(70)
+    const newcomer = { ...start, subject: 'account-99' }
+    docket.observe('perp', [...accounts, newcomer], 101)
+    expect(docket.ready(none)[0]?.subject).to.equal('account-99')
   })
 
   it('keeps the duties of other contracts', () => {
@@ -153,5 +169,25 @@ describe('what a keeper cannot read', () => {
     expect(unread.trouble(10_000)).to.equal(undefined)
     unread.failed('cNGN-PERP', new Error('no answer'))
     expect(told).to.have.length(3)
+  })
+})
+
+describe('the newest block of a keeper', () => {
+  it('is trouble when no other comes for a minute and a half', () => {
+    let nowMs = 0
+    const seen = new SeenHead(() => nowMs)
+    expect(seen.number).to.equal(undefined)
+    nowMs = 90_001
+    expect(seen.trouble()).to.equal('the node has shown no block for 90 s')
+    seen.seen({ hash: '0xa', number: 7n })
+    expect(seen.trouble()).to.equal(undefined)
+    nowMs = 180_000
+    seen.seen({ hash: '0xa', number: 7n })
+    expect(seen.trouble()).to.equal(undefined)
+    nowMs = 180_002
+    expect(seen.trouble()).to.equal('the node has shown only block 7 for 90 s')
+    seen.seen({ hash: '0xb', number: 7n })
+    expect(seen.trouble()).to.equal(undefined)
+    expect(seen.number).to.equal(7n)
   })
 })

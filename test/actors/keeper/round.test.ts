@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { Docket } from '../../../actors/keeper/docket.js'
 import { createRound } from '../../../actors/keeper/round.js'
-import { Unread } from '../../../actors/keeper/unread.js'
-import type { ChainClient } from '../../../chain/reads/client.js'
-import type { Address } from '../../../core/action.js'
-import type { Job } from '../../../core/contracts/upkeep.js'
-import type { Transactions } from '../../../actors/transfer-submitter/transactions.js'
+import { SeenHead, Unread } from '../../../actors/keeper/unread.js'
+import { ChainUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import type { UpkeepCall } from '../../../chain/contracts/chain-contract.js'
+import type { Address } from '../../../core/action.js'
+import type { Duty, Job } from '../../../core/contracts/upkeep.js'
+import type { Transactions } from '../../../actors/sending/transactions.js'
 
 const address = (digit: string): Address => `0x${digit.repeat(40)}`
 const nothing = (): void => undefined
@@ -18,6 +18,8 @@ const receipt = {
 /** A chain on which every call passes and stays without effect: what is due remains due. */
 function createStage() {
   let number = 0n
+  /** Calls to these the node does not answer. */
+  const silent = new Set<unknown>()
   const sent = new Map<string, bigint>()
   const kept: [Job, bigint | undefined][] = []
   const answers: Readonly<Record<string, unknown>> = {
@@ -30,11 +32,17 @@ function createStage() {
         ...{ number, hash: `0x${number.toString(16).padStart(64, '0')}` },
         timestamp: 1_000n + number,
       }),
-    request: ({ method }: { method: string }) => Promise.resolve(answers[method]),
+    request: ({ method, params }: { method: string; params: readonly { to?: unknown }[] }) =>
+      silent.has(params[0]?.to)
+        ? Promise.reject(new ChainUnreachable('no answer'))
+        : Promise.resolve(answers[method]),
   }
   const docket = new Docket<UpkeepCall>()
   const due: Job[] = ['variation', 'funding']
-  const task: UpkeepCall = { to: address('a'), data: '0x' }
+  const dutyOf = (job: Job): Duty<UpkeepCall> => {
+    const task = { to: address(job === 'funding' ? 'f' : 'a'), data: '0x' } as const
+    return { job, subject: job, sinceSec: 900, task }
+  }
   const transactions = {
     address: address('b'),
     shortage: nothing,
@@ -52,7 +60,7 @@ function createStage() {
   const round = createRound({
     ...{ client: client as unknown as ChainClient, docket, transactions, markets: () => [] },
     deployment: { matching: address('1'), subAccounts: address('2') },
-    unread: new Unread({ unreadable: nothing }),
+    ...{ unread: new Unread({ unreadable: nothing }), seen: new SeenHead() },
     gas: {
       ...{ read: () => Promise.resolve({ maxFeePerGas: 1n } as never), paid: nothing },
       pauseFor(_cost, _facts, keptWei) {
@@ -60,7 +68,7 @@ function createStage() {
         return undefined
       },
     },
-    ofMarketsWei: 5n,
+    ...{ ofMarketsWei: 5n, rescue: { accounts: [], mostUsd: 0n }, calendar: 'none' },
     facts: {
       ...{ refused: nothing, confirmed: nothing, lost: nothing, unreadable: nothing },
       sent: (job) => kept.push([job, asked.at(-1)]),
@@ -69,12 +77,11 @@ function createStage() {
   })
   const atBlock = async (next: bigint): Promise<void> => {
     number = next
-    const duties = due.map((job) => ({ job, subject: job, sinceSec: 900, task }))
-    docket.observe('one', duties, Number(1_000n + number))
+    docket.observe('one', due.map(dutyOf), Number(1_000n + number))
     await round()
   }
   /** Each job that was sent, with what it had to leave of the budget. */
-  return { kept, atBlock }
+  return { kept, atBlock, due, silent }
 }
 
 describe("the keeper's round", () => {
@@ -98,5 +105,27 @@ describe("the keeper's round", () => {
     expect(jobs()).to.deep.equal(['funding'])
     await atBlock(302n)
     expect(jobs()).to.include('variation')
+  })
+
+  it('goes on with what is due behind a question that the node does not answer', async () => {
+    const { kept, atBlock, silent } = createStage()
+    silent.add(address('f'))
+    await atBlock(1n)
+    expect(kept.map(([job]) => job)).to.deep.equal(['variation'])
+    silent.clear()
+    await atBlock(2n)
+    expect(kept.map(([job]) => job)).to.deep.equal(['variation'])
+    // After its rest.
+    await atBlock(11n)
+    expect(kept.map(([job]) => job)).to.deep.equal(['variation', 'funding'])
+  })
+
+  it('rejects where the node leaves several questions without an answer', async () => {
+    const { kept, atBlock, silent, due } = createStage()
+    silent.add(address('a'))
+    due.splice(0, due.length, 'mark', 'settlement', 'retirement', 'variation')
+    const outcome = await atBlock(1n).catch((error: unknown) => error)
+    expect(outcome).to.be.instanceOf(ChainUnreachable)
+    expect(kept).to.deep.equal([])
   })
 })

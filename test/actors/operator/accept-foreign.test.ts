@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { acceptForeign } from '../../../actors/operator/accept-foreign.js'
-import { OrderRefused } from '../../../actors/operator/order-refused.js'
+import { OrderRefused } from '../../../actors/market-orders/order-refused.js'
 
 const HASH = `0x${'ab'.repeat(32)}`
 

@@ -15,7 +15,7 @@ import {
   createSubmitter,
   type SubmitterDeps,
 } from '../../../actors/transfer-submitter/submitter.js'
-import { createGasWallet } from '../../../actors/transfer-submitter/transactions.js'
+import { createGasWallet } from '../../../actors/sending/gas-wallet.js'
 import type { Hex } from '../../../core/action.js'
 import { transferRefusals } from '../../../core/entry/transfer-refusals.js'
 import type { Decline } from '../../../core/transaction-journal.js'

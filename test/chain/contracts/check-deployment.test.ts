@@ -14,7 +14,14 @@ import { joinMarket, parseRow } from '../../../data/market-row.js'
 import { loadMarkets } from '../../../data/markets.js'
 import { rowOfNextSeries } from '../../../data/series-row.js'
 import { expiriesFrom } from '../../../core/contracts/future-calendar.js'
-import { lower, openWorld, perform, testKey, type World } from '../../support/devnet-world.js'
+import {
+  lower,
+  openAccount,
+  openWorld,
+  perform,
+  testKey,
+  type World,
+} from '../../support/devnet-world.js'
 import { freePort } from '../../support/free-port.js'
 import { noAnswer } from '../../support/silent-node.js'
 
@@ -132,6 +139,35 @@ describe('checkDeployment', function () {
     ])
     await world.client.setBalance({ address: named, value: parseEther('1') })
     expect(await findings({ keeper: { ...keeper, address: named } })).to.deep.equal([])
+  })
+
+  it('names accounts with which a keeper cannot take over, and says where it can', async () => {
+    const { alice } = world
+    const keeper = { role: 'keeper', address: alice.address, reserveWei: 0n }
+    const own = await openAccount(world, alice.address, world.at.perp_manager)
+    const odd = await openAccount(world, alice.address, world.at.earlier_spot_manager)
+    const checks = await checkDeployment({
+      ...{ ...deps, keeper, keeperAccounts: [alice.subaccountId, odd, own] },
+    })
+    const ofAccounts = checks.filter(({ what }) => what.startsWith("the keeper's account"))
+    expect(ofAccounts).to.deep.equal([
+      {
+        what: `the keeper's account ${alice.subaccountId}`,
+        result: 'failed',
+        detail: `${lower(world.at.matching)} owns it: transfer its NFT to ${alice.address}, out of matching where it is there`,
+      },
+      {
+        what: `the keeper's account ${odd}`,
+        result: 'failed',
+        detail: `it is under ${lower(world.at.earlier_spot_manager)}, the manager of no market`,
+      },
+      {
+        ...{ what: `the keeper's account ${own}`, result: 'ok' },
+        detail: 'takes over in cNGN-PERP',
+      },
+    ])
+    const opens = checks.find(({ what }) => what.endsWith('who opens the next series'))
+    expect(opens?.detail).to.equal('another key than the keeper, by hand')
   })
 
   it('names a pause, a module that is not allowed and a right that was taken away', async () => {

@@ -4,6 +4,7 @@ import {
   expiriesFrom,
   nextSeries,
   readCalendar,
+  seriesWork,
   type FuturesCalendar,
 } from '../../../core/contracts/future-calendar.js'
 import { dateCodeOf } from '../../../core/contracts/future.js'
@@ -153,5 +154,40 @@ describe('the series that comes next', () => {
   it('is not looked for where no series was listed, or no rule is followed', () => {
     expect(nextSeries('month-end', listed(), at)).to.equal(undefined)
     expect(nextSeries('none', listed(NOV), at)).to.equal(undefined)
+  })
+})
+
+describe('what of the series is not as the calendar says', () => {
+  const [NOV, DEC, JAN] = ['2026-11-30', '2026-12-31', '2027-01-31'].map((day) =>
+    sec(`${day}T14:00:00Z`),
+  ) as [number, number, number]
+  const dates = ['2026-11-30T14:00:00Z', '2026-12-31T14:00:00Z']
+  const open = (...expiries: readonly number[]) => new Set(expiries.map(BigInt))
+  const work = (atSec: number, on: ReadonlySet<bigint>, markets = listed(...dates)) =>
+    seriesWork('month-end', markets, { atSec, open: on })
+
+  it('is nothing while two series trade that are listed, and without any series', () => {
+    expect(work(NOV - 86_400, open(NOV, DEC))).to.deep.equal([])
+    expect(work(NOV, open(), [aMarket(), aPerp()])).to.deep.equal([])
+    expect(
+      seriesWork('none', listed(...dates), { atSec: NOV - 1, open: open(NOV, DEC) }),
+    ).to.deep.equal([])
+  })
+
+  it('opens the next one first, then lists it, and disables what the chain has no more', () => {
+    expect(work(NOV - 3_600, open(NOV, DEC))).to.deep.equal([{ kind: 'open', expirySec: JAN }])
+    expect(work(NOV - 3_600, open(NOV, DEC, JAN))).to.deep.equal([{ kind: 'list', expirySec: JAN }])
+    const all = listed(...dates, '2027-01-31T14:00:00Z')
+    expect(work(NOV, open(NOV, DEC, JAN), all)).to.deep.equal([])
+    expect(work(NOV, open(DEC, JAN), all)).to.deep.equal([
+      { kind: 'disable', market: 'USDC-cNGN-30NOV26' },
+    ])
+    // Listed ahead of its opening, it is not disabled.
+    expect(work(NOV - 1, open(DEC, JAN), all)).to.deep.equal([])
+  })
+
+  it('opens none beside one of the same day, whose name it would have', () => {
+    const early = listed('2026-12-31T10:00:00Z')
+    expect(seriesWork([DEC], early, { atSec: NOV, open: open(DEC - 4 * 3_600) })).to.deep.equal([])
   })
 })

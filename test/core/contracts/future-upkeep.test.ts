@@ -1,13 +1,12 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { refusalOfMark } from '../../../core/contracts/future-prices.js'
-import {
-  ACCOUNTS_AT_ONCE,
-  futureDuties,
-  type FutureUpkeep,
-  type SeriesUpkeep,
-  type VariationAccount,
-} from '../../../core/contracts/future-upkeep.js'
+import { ACCOUNTS_AT_ONCE, futureDuties } from '../../../core/contracts/future-upkeep.js'
+import type {
+  FutureUpkeep,
+  SeriesUpkeep,
+  UpkeepAccount,
+} from '../../../core/contracts/future-work.js'
 import { E18, priceE18 } from '../../../core/money.js'
 import { runs } from '../../support/property-runs.js'
 
@@ -19,13 +18,16 @@ const fresh = (atSec: number, whole = 1_500n) => ({ price: price(whole), atSec, 
 const aSeries = (overrides: Partial<SeriesUpkeep> = {}): SeriesUpkeep => ({
   subId: BigInt(EXPIRY_SEC),
   ...{ mark: price(1_500n), markAtSec: EXPIRY_SEC - 8 * HOUR_SEC, sampleAtSec: 0 },
-  ...{ isSettled: false, isFixingComplete: false, holders: [] },
+  ...{ isSettled: false, holders: [] },
   ...overrides,
 })
 
 function seen(atSec: number, overrides: Partial<FutureUpkeep> = {}): FutureUpkeep {
   const index = fresh(atSec)
-  return { atSec, index, series: [aSeries()], accounts: [], pool: 0n, ...overrides }
+  return {
+    ...{ atSec, index, series: [aSeries()], accounts: [], pool: 0n, initialRate: E18 / 10n },
+    ...{ rescuers: [], mostUsd: 0n, toOpen: [], losses: new Map(), ...overrides },
+  }
 }
 
 const jobsOf = (facts: FutureUpkeep) => futureDuties(facts).map(({ job }) => job)
@@ -82,23 +84,21 @@ describe('the upkeep of dated futures', () => {
     expect(at(begin + 29, begin)).to.deep.equal([])
     expect(at(begin + 30, begin)).to.deep.equal(['fixing_sample'])
     // Delivered late, of a time before expiry.
-    expect(at(EXPIRY_SEC, EXPIRY_SEC - 60, EXPIRY_SEC + 900)).to.deep.equal(['fixing_sample'])
-    expect(at(EXPIRY_SEC + 1, EXPIRY_SEC - 60)).to.deep.equal([])
+    expect(at(EXPIRY_SEC, EXPIRY_SEC - 60, EXPIRY_SEC + 900)).to.include('fixing_sample')
+    expect(at(EXPIRY_SEC + 1, EXPIRY_SEC - 60)).to.not.include('fixing_sample')
     const [late] = futureDuties(
       seen(EXPIRY_SEC, { series: [aSeries({ ...settledMark, sampleAtSec: EXPIRY_SEC - 200 })] }),
     )
     expect(late?.sinceSec).to.equal(EXPIRY_SEC - 170)
   })
 
-  it('settles a complete fixing at expiry, then closes a list at a time, then retires', () => {
+  it('settles at expiry, then closes a list at a time, then retires', () => {
     const past = { ...fresh(EXPIRY_SEC + 1), isFresh: true }
     const at = (overrides: Partial<SeriesUpkeep>, atSec = EXPIRY_SEC + 1) =>
       futureDuties(seen(atSec, { index: past, series: [aSeries(overrides)] }))
-    expect(at({ isFixingComplete: true })).to.have.length(1)
-    expect(at({ isFixingComplete: true })[0]).to.deep.include({
-      ...{ job: 'settlement', sinceSec: EXPIRY_SEC },
-    })
-    expect(at({ isFixingComplete: false })).to.deep.equal([])
+    expect(at({})).to.have.length(1)
+    expect(at({})[0]).to.deep.include({ job: 'settlement', sinceSec: EXPIRY_SEC })
+    expect(at({}, EXPIRY_SEC - 1).map(({ job }) => job)).to.not.include('settlement')
     const holders = Array.from({ length: ACCOUNTS_AT_ONCE + 5 }, (_, i) => BigInt(i))
     const [close, ...others] = at({ isSettled: true, holders })
     expect(others).to.deep.equal([])
@@ -110,11 +110,12 @@ describe('the upkeep of dated futures', () => {
   })
 
   it('settles variation of the debtors that can pay most, while claims wait for it', () => {
-    const owes = (id: bigint, whole: bigint, cngn = 1_000_000n): VariationAccount => ({
-      ...{ id, variation: -whole * E18, cngn: cngn * E18 },
+    const rest = { usdc: 0n, margin: 0n, positions: [] }
+    const owes = (id: bigint, whole: bigint, cngn = 1_000_000n): UpkeepAccount => ({
+      ...{ id, variation: -whole * E18, cngn: cngn * E18, ...rest },
     })
-    const claim = { id: 1n, variation: 10_000n * E18, cngn: 0n }
-    const at = (accounts: readonly VariationAccount[], pool = 0n) =>
+    const claim = { id: 1n, variation: 10_000n * E18, cngn: 0n, ...rest }
+    const at = (accounts: readonly UpkeepAccount[], pool = 0n) =>
       futureDuties(seen(EXPIRY_SEC - 8 * HOUR_SEC, { accounts, pool: pool * E18 }))
     const [duty] = at([claim, owes(2n, 3_000n), owes(3n, 7_000n)])
     expect(duty?.task).to.deep.equal({ call: 'settle_variation', accounts: [3n, 2n] })

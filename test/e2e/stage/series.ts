@@ -2,15 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { encodeFunctionData } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { futureAssetAbi } from '../../../chain/abi/contracts.js'
 import { createRestClient, type OrderRecord } from '../../../client/index.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { dateCodeOf } from '../../../core/contracts/future.js'
 import type { Market } from '../../../core/model/market.js'
 import { roleAccounts } from '../../../devnet/chain/accounts.js'
 import { seedTradingAccounts, type TokenBalances } from '../../../devnet/chain/seed-accounts.js'
+import { createSeries } from '../../../devnet/series/next-series.js'
 import { createBatch } from '../../../devnet/chain/transaction-batch.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
 import { marketsIn, readRegister } from '../../../runtime/bus/market-register.js'
@@ -21,7 +20,6 @@ import { seriesRow } from '../../support/series-rows.js'
 import type { TestVenue } from '../../support/venue.js'
 
 const DAY_SEC = 86_400
-const CALL_GAS = 1_000_000n
 const CONTRACT_FEE_BOUND = 3n * 10n ** 18n
 
 /**
@@ -31,13 +29,11 @@ const CONTRACT_FEE_BOUND = 3n * 10n ** 18n
 export async function openSeries(venue: TestVenue, ordinal: number): Promise<Market> {
   const { deployer } = await roleAccounts(venue.dataDir)
   const { privateKey } = deployer
-  const batch = await createBatch({ rpcUrl: venue.devnet.rpc_url, privateKey })
+  const { rpc_url: rpcUrl } = venue.devnet
+  const batch = await createBatch({ rpcUrl, privateKey })
   const today = Number(await batch.newestBlockTimeSec()) / DAY_SEC
   const expirySec = (Math.floor(today) + 20) * DAY_SEC + 14 * 3_600
-  const call = { abi: futureAssetAbi, functionName: 'createSeries' } as const
-  const data = encodeFunctionData({ ...call, args: [BigInt(expirySec)] })
-  await batch.send({ to: venue.devnet.future_asset, data, gas: CALL_GAS })
-  await batch.flush()
+  await createSeries({ rpcUrl, privateKey }, venue.devnet.future_asset, expirySec)
 
   const name = `USDC-cNGN-${dateCodeOf(BigInt(expirySec))}`
   const file = join(venue.dataDir, 'series.json')
