@@ -25,7 +25,7 @@ export function createLiquidationFollower(
   read: ReadLiquidations,
   log: LiquidationLog,
 ): LiquidationFollower {
-  /** The first block that was not read. */
+  /** The first block that was not read, or of which a doubt is left. */
   let next: bigint | undefined
   let doubts: ReadonlySet<string> = new Set()
   const known = new Set<string>()
@@ -39,7 +39,7 @@ export function createLiquidationFollower(
     const first = (read ?? from) - READ_AGAIN
     return first > 0n ? first : 0n
   }
-  /** True when it has reached the head. */
+  /** True when there is no more to read in this round: it has reached the head, or a later read decides what is lost. */
   const run = async (markets: readonly SeenMarket[], head: bigint): Promise<boolean> => {
     const first = firstAfter(head)
     const furthest = first + MAX_LOG_BLOCKS - 1n
@@ -51,8 +51,9 @@ export function createLiquidationFollower(
     const news = compareRead(log.held, shown, doubts)
     if (isNews(news) && !(await log.publish(news))) return false
     doubts = news.doubts
-    next = last + 1n
-    return isAtHead
+    // The next read has the same beginning, so that each doubted place is shown by it or taken back.
+    next = doubts.size > 0 ? first + READ_AGAIN : last + 1n
+    return isAtHead || doubts.size > 0
   }
   return {
     async round(markets, head) {

@@ -114,6 +114,19 @@ describe('the liquidations that the chain reader tells', () => {
     expect(await told()).to.deep.equal(['+1000', '+1002', '+1004'])
   })
 
+  it('are taken back when their block was lost while no reader ran, however long ago', async () => {
+    onChain = [aLiquidation({ block: 1_000 })]
+    await round(1_000)
+    onChain = [aLiquidation({ block: 1_001 })]
+    follower = await open()
+    const later = 1_001 + Number(READ_AGAIN) + 3 * Number(MAX_LOG_BLOCKS)
+    for (let i = 0; i < 4; i += 1) await round(later + i)
+    expect(await told()).to.deep.equal(['+1000', '+1001', '-1000'])
+    onChain.push(aLiquidation({ block: later + 4 }))
+    await round(later + 4)
+    expect((await told()).at(-1), 'and it goes on to the head').to.equal(`+${later + 4}`)
+  })
+
   it('begin a day before the head where none was told, in runs that a node takes', async () => {
     onChain = [aLiquidation({ block: 60_000 })]
     for (let i = 0; i < 100 && (await told()).length === 0; i += 1) await round(100_000)
