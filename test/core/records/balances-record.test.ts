@@ -157,6 +157,9 @@ describe('balances record', () => {
         // A position of 200, and 10.3 lost against the mark; then one of 400.
         ...{ reserved_by_matches: '20.3', reserved_by_orders: '20', free: '4.7' },
         price_status: 'ok',
+        // 100 lose 48.5 more than their maintenance margin falls by, where the price falls by so much.
+        ...{ liquidation_status: 'ok', liquidation_price: '0.481283422459893049' },
+        liquidation_distance: '0.518716',
       },
     ])
   })
@@ -239,6 +242,8 @@ describe('balances record', () => {
         ...{ initial_margin_surplus: '890', maintenance_margin_surplus: '955' },
         ...{ reserved_by_matches: '2.5', reserved_by_orders: '0', free: '887.5' },
         price_status: 'ok',
+        ...{ liquidation_status: 'ok', liquidation_price: '1011.714589989350372737' },
+        liquidation_distance: '0.325523',
       },
     ])
   })
