@@ -50,7 +50,7 @@ describe('the trail that an operator reads', () => {
     deposits.close()
     for (const [n, file] of ['deposits.db', 'withdrawals.db'].entries()) {
       const transfers = open(file, TRANSFER_MIGRATIONS)
-      const record = anUnsentTransfer({ actionHash: hashOf(n + 1) })
+      const record = anUnsentTransfer({ actionHash: hashOf(n + 1), nonce: 5n })
       createTransferStore(transfers).add(record, JSON.stringify({ action: { nonce: '5' } }))
       transfers.close()
     }
