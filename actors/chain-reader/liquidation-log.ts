@@ -12,7 +12,7 @@ import {
   type LiquidationNews,
 } from '../../core/contracts/liquidation.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
-import { stateOrEmpty, type Bus } from '../../runtime/bus/bus.js'
+import { mayBeReadLater, stateOrEmpty, type Bus } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { Logger } from '../../runtime/process/log.js'
 
@@ -76,6 +76,14 @@ export async function openLiquidationLog(
       }
   }
   await catchUp()
+  const orLater = async (work: Promise<void>, what: string): Promise<void> => {
+    try {
+      await work
+    } catch (err) {
+      if (!mayBeReadLater(err)) throw err
+      log.warn({ err }, what)
+    }
+  }
   const target = {
     ...{ bus, stream: liquidationsStream, subject: liquidationsSubject },
     onUnknown: (err: unknown) => log.warn({ err }, 'append of liquidations not acknowledged'),
@@ -89,12 +97,16 @@ export async function openLiquidationLog(
           lastSeq = await appendFenced(target, encodeLiquidations(part), lastSeq)
         } catch (error) {
           if (!(error instanceof AnotherWriter)) throw error
-          await catchUp()
+          // What is not read now, the next try to append meets again.
+          await orLater(catchUp(), 'liquidations of another reader were not read')
           return false
         }
         take(part)
         if (lastSeq % TRIM_EVERY === 0 && lastSeq > KEPT_MESSAGES)
-          await bus.trim(liquidationsStream, lastSeq - KEPT_MESSAGES)
+          await orLater(
+            bus.trim(liquidationsStream, lastSeq - KEPT_MESSAGES),
+            'liquidations were not trimmed',
+          )
       }
       return true
     },
