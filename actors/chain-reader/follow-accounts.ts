@@ -43,7 +43,7 @@ const READ_FOR_MS = 500
 /** How long a round waits for the events of the blocks: the facts of markets are due again then. */
 export const EVENTS_WITHIN_MS = 1_000
 /** The name of what is read beside the rounds for all markets. */
-const LIQUIDATIONS = 'liquidations'
+export const LIQUIDATIONS = 'liquidations'
 /** How long an account that traded waits for its fill in the feed, in milliseconds. */
 export const AWAIT_FILL_MS = 5_000
 

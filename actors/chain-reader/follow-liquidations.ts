@@ -1,10 +1,14 @@
-import { type ReadLiquidations, type SeenMarket } from '../../chain/contracts/read-liquidations.js'
-import { MAX_LOG_BLOCKS } from '../../chain/reads/logs.js'
-import { compareRead, isNews } from '../../core/contracts/liquidation.js'
+import type {
+  LiquidationSpan,
+  ReadLiquidations,
+  SeenMarket,
+} from '../../chain/contracts/read-liquidations.js'
+import { compareRead, isNews, type Liquidation } from '../../core/contracts/liquidation.js'
 import { LOOK_BACK, READ_AGAIN } from './follow-close-outs.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { openLiquidationLog, type LiquidationLog } from './liquidation-log.js'
+import { createRunLength } from './run-length.js'
 
 /** Runs of blocks that one round reads at most. */
 const RUNS_PER_ROUND = 4
@@ -29,6 +33,7 @@ export function createLiquidationFollower(
   let next: bigint | undefined
   let doubts: ReadonlySet<string> = new Set()
   const known = new Set<string>()
+  const length = createRunLength()
 
   const firstAfter = (head: bigint): bigint => {
     const published = log.lastBlock()
@@ -39,13 +44,29 @@ export function createLiquidationFollower(
     const first = (read ?? from) - READ_AGAIN
     return first > 0n ? first : 0n
   }
+  /** Reads a span in parts that the node takes. */
+  const readParts = async (
+    markets: readonly SeenMarket[],
+    { first, last, head }: LiquidationSpan,
+  ): Promise<readonly Liquidation[]> => {
+    const most = length.most()
+    const found: Liquidation[] = []
+    for (let from = first; from <= last; from += most)
+      found.push(
+        ...(await read(markets, { first: from, last: smaller(from + most - 1n, last), head })),
+      )
+    return found
+  }
   /** True when there is no more to read in this round: it has reached the head, or a later read decides what is lost. */
   const run = async (markets: readonly SeenMarket[], head: bigint): Promise<boolean> => {
     const first = firstAfter(head)
-    const furthest = first + MAX_LOG_BLOCKS - 1n
-    const last = furthest < head ? furthest : head
+    // Longer than what the next run reads again of it, or that would have the same beginning.
+    const blocks = larger(length.most(), 2n * READ_AGAIN)
+    const last = smaller(first + blocks - 1n, head)
     const isAtHead = last === head
-    const found = await read(markets, { first, last, head })
+    const asked = smaller(length.most(), last - first + 1n)
+    const found = await length.attempt(asked, () => readParts(markets, { first, last, head }))
+    if (found === undefined) return false
     // What stands in blocks beyond the head is of another chain, or the node lags.
     const shown = { markets: namesOf(markets), first, last: isAtHead ? undefined : last, found }
     const news = compareRead(log.held, shown, doubts)
@@ -65,6 +86,9 @@ export function createLiquidationFollower(
     },
   }
 }
+
+const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 const namesOf = (markets: readonly SeenMarket[]): ReadonlySet<string> =>
   new Set(markets.map(({ market }) => market.market))

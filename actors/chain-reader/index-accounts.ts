@@ -1,10 +1,9 @@
 import type { ChainHead } from '../../chain/reads/blocks.js'
-import { ChainUnreachable } from '../../chain/reads/client.js'
-import { MAX_LOG_BLOCKS } from '../../chain/reads/logs.js'
 import type { Hex } from '../../core/action.js'
 import type { IndexedBlock, IndexedEvents } from '../../core/owner-accounts.js'
 import { exactNumber } from '../../core/decimal.js'
 import type { AccountIndex } from '../../data/account-index.js'
+import { createRunLength } from './run-length.js'
 
 /** Runs of blocks that one round reads at most: the facts of markets come first. */
 const RUNS_PER_ROUND = 4
@@ -35,22 +34,7 @@ export interface AccountIndexer {
 
 export function createAccountIndexer(options: IndexerOptions): AccountIndexer {
   const { index, chain, firstBlock, onAnew = () => undefined } = options
-  /** Blocks of the next run at most. */
-  let most = MAX_LOG_BLOCKS
-  /** Undefined where a run was refused: a provider may refuse one with many events, so that the next one is half as long. */
-  const readEvents = async (first: bigint, last: bigint): Promise<IndexedEvents | undefined> => {
-    const asked = last - first + 1n
-    try {
-      const events = await chain.readAccountEvents(first, last)
-      most = most * 2n < MAX_LOG_BLOCKS ? most * 2n : MAX_LOG_BLOCKS
-      return events
-    } catch (error) {
-      if (!(error instanceof ChainUnreachable) || asked === 1n) throw error
-      // Rounded down; at least 1.
-      most = asked / 2n
-      return undefined
-    }
-  }
+  const length = createRunLength()
   /**
    * Takes back what the chain does not hold any more. A node that lags shows fewer blocks of the same chain, the first one among
    * them: nothing is lost.
@@ -76,10 +60,12 @@ export function createAccountIndexer(options: IndexerOptions): AccountIndexer {
     const first = known === undefined ? firstBlock : known.number + 1n
     if (first > head.number) return true
     // The first block alone: its hash, which stays, tells another chain also where that is shorter than all else that was read.
-    const end = known === undefined ? first : first + most - 1n
+    const end = known === undefined ? first : first + length.most() - 1n
     const number = end < head.number ? end : head.number
     const before = number === head.number ? head : await chain.readBlock(number)
-    const events = await readEvents(first, number)
+    const events = await length.attempt(number - first + 1n, () =>
+      chain.readAccountEvents(first, number),
+    )
     if (events === undefined) return false
     const after = await chain.readBlock(number)
     // Another block took its place meanwhile: the next round reads the run again.

@@ -1,7 +1,7 @@
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { AccountFollower, Round } from './follow-accounts.js'
+import { LIQUIDATIONS, type AccountFollower, type Round } from './follow-accounts.js'
 import type { ClockTeller } from './tell-clock.js'
 
 /** Not ready when no block was processed for longer than this. */
@@ -101,8 +101,8 @@ export function repeatRounds(options: RoundsOptions): Rounds {
   }
 }
 
-/** The markets for which alone the chain does not answer. */
-function createSilentMarkets(log: Logger) {
+/** The markets for which alone the chain does not answer, and what is read beside the rounds. */
+export function createSilentMarkets(log: Pick<Logger, 'info' | 'warn'>) {
   const silent = new Map<string, { readonly sinceMs: number; readonly why: string }>()
   return {
     note(unanswered: Round['unanswered']): void {
@@ -117,8 +117,11 @@ function createSilentMarkets(log: Logger) {
         silent.set(market, { sinceMs, why: error.message })
       }
     },
-    /** Why, of one that has been silent for longer than SILENCE_MS. */
-    why: (nowMs: number): string | undefined =>
-      [...silent.values()].find(({ sinceMs }) => nowMs - sinceMs > SILENCE_MS)?.why,
+    /** Why, of a market that has been silent for longer than SILENCE_MS: no order waits for liquidations. */
+    why(nowMs: number): string | undefined {
+      for (const [name, { sinceMs, why }] of silent)
+        if (name !== LIQUIDATIONS && nowMs - sinceMs > SILENCE_MS) return why
+      return undefined
+    },
   }
 }

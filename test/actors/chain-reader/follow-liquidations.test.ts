@@ -30,10 +30,12 @@ describe('the liquidations that the chain reader tells', () => {
   let onChain: Liquidation[]
   let spans: (readonly [bigint, bigint])[]
   let isDown: boolean
+  /** Blocks of a read above which the node refuses it. */
+  let mostBlocks: bigint
 
   beforeEach(async () => {
     bus = createMemoryBus()
-    ;[onChain, spans, isDown] = [[], [], false]
+    ;[onChain, spans, isDown, mostBlocks] = [[], [], false, MAX_LOG_BLOCKS]
     follower = await open()
   })
 
@@ -41,6 +43,8 @@ describe('the liquidations that the chain reader tells', () => {
     createLiquidationFollower(
       (markets, { first, last }) => {
         spans.push([first, last])
+        if (last - first >= mostBlocks)
+          return Promise.reject(new ChainUnreachable('too many events'))
         if (isDown) return Promise.reject(new ChainUnreachable('no answer'))
         const names = new Set(markets.map(({ market }) => market.market))
         return Promise.resolve(
@@ -148,6 +152,29 @@ describe('the liquidations that the chain reader tells', () => {
     await round(1_004)
     await round(1_005)
     expect(await told()).to.have.length(2)
+  })
+
+  it('are read in shorter parts where a node refuses long ones, and in long ones again after it', async () => {
+    const untilTold = async (count: number, head: number): Promise<void> => {
+      for (let i = 0; i < 100 && (await told()).length < count; i += 1) await round(head)
+      expect(await told()).to.have.length(count)
+    }
+    onChain = [aLiquidation({ block: 1_000 })]
+    await untilTold(1, 1_000)
+    mostBlocks = 5n
+    onChain.push(aLiquidation({ block: 1_010 }))
+    await untilTold(2, 1_010)
+    onChain.push(aLiquidation({ block: 1_500 }))
+    await untilTold(3, 1_600)
+    mostBlocks = 0n
+    const refused = async (): Promise<unknown> => untilTold(4, 1_600).catch((e: unknown) => e)
+    expect(await refused()).to.be.instanceOf(ChainUnreachable)
+    mostBlocks = MAX_LOG_BLOCKS
+    onChain.push(aLiquidation({ block: 9_000 }))
+    await untilTold(4, 9_000)
+    expect(
+      spans.some(([first, last]) => first > 1_600n && last - first + 1n === MAX_LOG_BLOCKS),
+    ).to.equal(true)
   })
 
   it('wait for the chain', async () => {
