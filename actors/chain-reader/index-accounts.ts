@@ -19,8 +19,11 @@ export interface IndexerOptions {
   readonly chain: IndexSource
   /** The block of the deployment: nothing of it is older. */
   readonly firstBlock: bigint
-  /** Called when all that was read is of another chain: the index is empty, and is made anew. */
-  readonly onAnew?: () => void
+  /**
+   * Called before blocks that the chain has lost are taken back, or all where it is another chain: what is left lacks what their
+   * successors hold, until the head is reached again.
+   */
+  readonly onTakeBack?: () => void
 }
 
 /** Keeps the index of accounts up to the newest block. */
@@ -33,7 +36,7 @@ export interface AccountIndexer {
 }
 
 export function createAccountIndexer(options: IndexerOptions): AccountIndexer {
-  const { index, chain, firstBlock, onAnew = () => undefined } = options
+  const { index, chain, firstBlock, onTakeBack = () => undefined } = options
   const length = createRunLength()
   /**
    * Takes back what the chain does not hold any more. A node that lags shows fewer blocks of the same chain, the first one among
@@ -45,14 +48,16 @@ export function createAccountIndexer(options: IndexerOptions): AccountIndexer {
       if (block.number > head.number) continue
       const now = block.number === head.number ? head : await chain.readBlock(block.number)
       if (now.hash === block.hash) {
-        if (isLost) index.rollBack(block)
+        if (!isLost) return
+        onTakeBack()
+        index.rollBack(block)
         return
       }
       isLost = true
     }
     // None of the blocks that are kept is on this chain: a longer reorganisation, or another chain.
     if (!isLost) return
-    onAnew()
+    onTakeBack()
     index.rollBack(undefined)
   }
   const readRun = async (head: ChainHead): Promise<boolean> => {

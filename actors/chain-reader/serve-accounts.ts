@@ -57,7 +57,7 @@ export async function openAccounts(
 
 /**
  * Keeps the index of accounts up to the newest block, beside everything else that the process reads, and answers what it has of an
- * owner, and of session keys. Until it has reached the newest block once, and again after all that it had was of another chain,
+ * owner, and of session keys. Until it has reached the newest block once, and again after the chain has lost blocks that it had,
  * it has nothing. A chain that does not answer is asked again; what is known of accounts is
  * answered meanwhile, of session keys for KEYS_GOOD_MS. Closes the index when it stops.
  */
@@ -66,7 +66,7 @@ export async function serveAccounts(options: AccountServiceOptions): Promise<Run
   const { elapsedMs = () => performance.now() } = options
   /** The newest block that was read when the index had reached the head, and when it was first there. */
   let reached: { readonly hash: Hex; readonly atMs: number } | undefined
-  const indexer = createAccountIndexer({ ...options, onAnew: () => (reached = undefined) })
+  const indexer = createAccountIndexer({ ...options, onTakeBack: () => (reached = undefined) })
   const noteReached = (): void => {
     const newest = index.readTo()
     if (newest === undefined || newest.hash === reached?.hash) return

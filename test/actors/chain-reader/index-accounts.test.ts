@@ -264,6 +264,35 @@ describe('the index of accounts follows the chain', () => {
     index = open()
   })
 
+  it('answers nothing while it reads the blocks anew that the chain has in place of others', async () => {
+    const bus = createMemoryBus()
+    chain.length = 5n
+    const running = await serveAccounts({
+      ...{ bus, index, chain, firstBlock: 1n, log: silentLog, pollMs: 5 },
+      onFatal: (error) => expect.fail(String(error)),
+    })
+    const askKeys = async () => {
+      const question = encodeSessionKeysQuestion({ keys: [KEY] })
+      return decodeSessionKeysAnswer(await bus.ask(askSessionKeys, question, 1_000)).endsSec
+    }
+    await eventually(async () => expect(await askKeys()).to.deep.equal([5_000n]))
+    const answers = new Set<string>()
+    chain.mostBlocks = 0n
+    ;[chain.forkedAt, chain.length] = [3n, 6n]
+    await eventually(async () => {
+      answers.add(String(await askKeys()))
+      expect(await askKeys(), 'whether the key stands again').to.equal(undefined)
+    })
+    chain.mostBlocks = MAX_LOG_BLOCKS
+    await eventually(async () => {
+      answers.add(String(await askKeys()))
+      expect(await askKeys()).to.deep.equal([5_000n])
+    })
+    expect([...answers]).to.not.include('0')
+    await running.stop()
+    index = open()
+  })
+
   it('answers nothing while it is made anew on another chain, from then on what that has', async () => {
     const bus = createMemoryBus()
     chain.length = 3n
