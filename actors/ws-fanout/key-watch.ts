@@ -61,8 +61,9 @@ export class KeyWatch {
     const keys = [...asked.values()]
     for (let from = 0; from < keys.length; from += MAX_ASKED_KEYS) {
       await this.#read(keys.slice(from, from + MAX_ASKED_KEYS))
+      // Each question may take its whole time, while the keys of the ones before go on to age.
+      this.#close()
     }
-    this.#close()
   }
 
   async #read(keys: readonly AskedKey[]): Promise<void> {

@@ -165,6 +165,17 @@ describe('the watch of session keys', () => {
     expect(ended).to.deep.equal(['one', 'two'])
   })
 
+  it('ends sockets before it asks for further keys, each question of which may take its time (AUT-042)', async () => {
+    const key = (n: number): Address => `0x${n.toString(16)}`
+    const watch = watchOf(Array.from({ length: 2 * MAX_ASKED_KEYS }, (_, n) => sessionOf(key(n))))
+    await watch.look()
+    nowMs += KEY_UNREAD_MS + 1
+    const endedBefore: number[] = []
+    answers = () => void endedBefore.push(ended.length)
+    await watch.look()
+    expect(endedBefore).to.deep.equal([0, 2 * MAX_ASKED_KEYS])
+  })
+
   it('ends a socket whose key could not be read for half a minute (AUT-042)', async () => {
     const watch = watchOf([sessionOf('0x1')])
     answers = () => undefined
