@@ -13,7 +13,7 @@ import { chainContractOf } from './registry.js'
 
 /** Blocks whose state every node keeps: of older events nothing but the events is read. */
 export const STATE_KEPT = 64n
-/** Events of one market that are read together. */
+/** Events of one market that are read together, without those of the last one's transaction. */
 const EVENTS_AT_ONCE = 200
 
 /** A market and what was last seen of it. */
@@ -61,8 +61,7 @@ async function fetchLiquidations(
     asked.map(async ({ market, liquidating, filter }) => {
       const own = events.filter((event) => isAmong(filter, event))
       const read: Liquidation[] = []
-      for (let at = 0; at < own.length; at += EVENTS_AT_ONCE) {
-        const some = own.slice(at, at + EVENTS_AT_ONCE)
+      for (const some of inSlices(own, EVENTS_AT_ONCE)) {
         const told = await liquidating.read(market, some, readsOf(deps, span))
         const times = await timesOf(deps, some)
         for (const [i, one] of told.entries()) {
@@ -81,6 +80,18 @@ async function fetchLiquidations(
     }),
   )
   return found.flat()
+}
+
+/** In slices of so many events, and more where they would part a transaction: a bid is told by those before it there. */
+export function inSlices(events: readonly PlacedEvent[], size: number): PlacedEvent[][] {
+  const slices: PlacedEvent[][] = []
+  for (const event of events) {
+    const slice = slices.at(-1)
+    if (slice === undefined || (slice.length >= size && slice.at(-1)?.txHash !== event.txHash))
+      slices.push([event])
+    else slice.push(event)
+  }
+  return slices
 }
 
 /** What any of these filters takes, and more: they differ beyond the first topic. */
