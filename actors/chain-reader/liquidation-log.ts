@@ -76,14 +76,8 @@ export async function openLiquidationLog(
       }
   }
   await catchUp()
-  const orLater = async (work: Promise<void>, what: string): Promise<void> => {
-    try {
-      await work
-    } catch (err) {
-      if (!mayBeReadLater(err)) throw err
-      log.warn({ err }, what)
-    }
-  }
+  const orLater = logUnreadable(log)
+  const trimTo = (belowSeq: number) => bus.trim(liquidationsStream, belowSeq)
   const target = {
     ...{ bus, stream: liquidationsStream, subject: liquidationsSubject },
     onUnknown: (err: unknown) => log.warn({ err }, 'append of liquidations not acknowledged'),
@@ -103,15 +97,24 @@ export async function openLiquidationLog(
         }
         take(part)
         if (lastSeq % TRIM_EVERY === 0 && lastSeq > KEPT_MESSAGES)
-          await orLater(
-            bus.trim(liquidationsStream, lastSeq - KEPT_MESSAGES),
-            'liquidations were not trimmed',
-          )
+          await orLater(trimTo(lastSeq - KEPT_MESSAGES), 'liquidations were not trimmed')
       }
       return true
     },
   }
 }
+
+/** Awaits work on the stream that a later call does again where the bus does not answer for a moment. */
+const logUnreadable =
+  (log: Pick<Logger, 'warn'>) =>
+  async (work: Promise<void>, what: string): Promise<void> => {
+    try {
+      await work
+    } catch (err) {
+      if (!mayBeReadLater(err)) throw err
+      log.warn({ err }, what)
+    }
+  }
 
 /** In parts that a message takes, in order. */
 function partsOf({ takenBack, added }: LiquidationNews): LiquidationNews[] {
