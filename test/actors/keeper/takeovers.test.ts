@@ -194,15 +194,16 @@ describe('a keeper with accounts of its own', function () {
 
   it('pays what is owed for USDC, and has what nothing is left to pay borne by the claims', async () => {
     await open([rescuer.subaccountId], 100_000n * ONE)
-    // Twelve percent of 10,000 USD are lost, and 1,100 were there.
-    await moveIndex(112n)
+    // 1,304 USD are lost at the new index, and 1,100 were there.
+    await moveIndex(115n)
     await eventually(async () => expect(await futureOf(short)).to.equal(0n))
     await eventually(async () => expect(await ledgerOf(short)).to.equal(0n), 20_000)
     // What is taken is rounded down.
     expect((await balanceOf(world, short.subaccountId, world.at.wrapped_usdc)) <= 1n).to.equal(true)
-    expect(told).to.include('confirmed cure').and.include('confirmed loss')
+    // Booked in the round after the block.
+    await eventually(() => expect(told).to.include('confirmed cure').and.include('confirmed loss'))
     // The claim of the long was cut.
-    const gain = (INDEX * 12n * 10_000n) / 100n
+    const gain = (INDEX * 15n * 10_000n) / 100n
     const cngn = await balanceOf(world, long.subaccountId, world.at.wrapped_cngn)
     expect((await ledgerOf(long)) + cngn < 100_000_000n * ONE + gain).to.equal(true)
   })
