@@ -53,9 +53,11 @@ describe('a keeper that is killed', function () {
     // A keeper looks again at each block.
     mining = setInterval(() => void world.client.mine({ blocks: 1 }), 500)
   })
+  afterEach(async () => {
+    for (const child of children.splice(0)) await end(child)
+  })
   after(async () => {
     clearInterval(mining)
-    for (const child of children) child.kill('SIGKILL')
     await Promise.all([world.anvil.stop(), nats.stop()])
     rmSync(dir, { recursive: true, force: true })
   })
@@ -87,6 +89,7 @@ describe('a keeper that is killed', function () {
   }
 
   async function end(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
     const ended = once(child, 'exit')
     child.kill('SIGKILL')
     await ended
@@ -117,11 +120,10 @@ describe('a keeper that is killed', function () {
       const dying = start(point)
       const [, signal] = (await once(dying, 'exit')) as [unknown, unknown]
       expect(signal).to.equal('SIGKILL')
-      const next = start()
+      start()
       await eventually(async () => expect(await isLive()).to.equal(true), STARTS_WITHIN_MS)
       await setPrices(world, { index: '0.00065' })
       await eventually(async () => expect(await isLive()).to.equal(false), STARTS_WITHIN_MS)
       expect(await counted()).to.deep.equal([i + 1, i + 1])
-      await end(next)
     })
 })

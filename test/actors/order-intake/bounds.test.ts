@@ -116,6 +116,8 @@ describe('bounds of order intake', () => {
     await eventually(() => stage.registry().findOrder(body.order_id) !== undefined)
     let answered = 0
     const repeating = ask(bus, 'place', body).finally(() => (answered += 1))
+    const other = await signedBody({ orderId: body.order_id })
+    const refusing = ask(bus, 'place', other).finally(() => (answered += 1))
     for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate)
     expect(answered).to.equal(0)
     expect(matcher.taken).to.have.length(0)
@@ -124,6 +126,7 @@ describe('bounds of order intake', () => {
     if (repeat.kind !== 'refused') throw new Error('expected a refusal')
     expect(repeat.refusal).to.include({ status: 409, existingOrderId: body.order_id })
     expect((await first).kind).to.equal('order')
+    expect(await refusing).to.have.property('kind', 'refused')
     await intake.stop()
     await matcher.stop()
     stage.close()
