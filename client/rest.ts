@@ -177,7 +177,7 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
   const levels = (market: string, depth?: LevelDepth) =>
     get<MarketLevels>('/v1/levels', { symbol: market, depth })
 
-  const { placeOrder, replaceOrder } = createPlacing({ post, order, resends })
+  const placing = createPlacing({ post, order, resends })
 
   return {
     markets: () => get('/v1/markets'),
@@ -200,10 +200,10 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     orderHistory: (frame, query) => getOwn('/v1/orders', frame, query),
     fills: (frame, query) => getOwn('/v1/fills', frame, query),
     closeOuts: (frame, query) => getOwn('/v1/close-outs', frame, query),
-    placeOrder,
+    placeOrder: (body) => placing.placeOrder(body),
     validateOrder: (body) => post('/v1/orders/validate', body),
     cancelOrder: async (body) => (await post<OrderAnswer>('/v1/orders/cancel', body)).order,
-    replaceOrder,
+    replaceOrder: (body) => placing.replaceOrder(body),
     reduceOrder: async (body) => (await post<OrderAnswer>('/v1/orders/reduce', body)).order,
     placeOrders: async (orders) =>
       (await post<BatchAnswer>('/v1/orders/batch', { orders })).results,

@@ -9,7 +9,7 @@ import { saveChainState } from '../../../devnet/chain/chain-state.js'
 import { deployDevnet } from '../../../devnet/chain/deploy-devnet.js'
 import { chainStateFile } from '../../../devnet/chain/local-chain.js'
 import { startAnvil } from '../../support/anvil.js'
-import { createFuturesUpkeep, type FuturesContracts } from '../../support/futures-upkeep.js'
+import { createFuturesUpkeep } from '../../support/futures-upkeep.js'
 
 const HOUR_SEC = 3_600
 const DAY_SEC = 86_400
@@ -47,7 +47,7 @@ export async function prepareEndingVenue(leftSec: number): Promise<EndingVenue> 
     const at = deployment as Readonly<Record<string, unknown>> as Readonly<Record<string, Address>>
     const keeper = createFuturesUpkeep({
       ...{ rpcUrl, feederKey: roles.feeder.privateKey, keeperKey: keeperKeyOf(roles) },
-      at: at as unknown as FuturesContracts,
+      at: at,
     })
     const untilSec = Math.min(nowSec, expirySec) - 5
     for (let atSec = expirySec - HOUR_SEC - 60; atSec < untilSec; atSec += SAMPLE_EVERY_SEC) {

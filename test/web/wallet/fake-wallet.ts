@@ -27,7 +27,7 @@ export class FakeWallet implements Provider {
     [8_453, '0x'],
   ])
   /** The next call of a method rejects with it. */
-  rejects = new Map<string, unknown>()
+  rejects = new Map<string, Error>()
   /** Answers of a method in place of its own. */
   answers = new Map<string, (params: readonly unknown[]) => unknown>()
   /** Status of every receipt; undefined: there is none yet. */
@@ -71,7 +71,7 @@ export class FakeWallet implements Provider {
     await Promise.resolve()
     const refused = this.rejects.get(method)
     this.rejects.delete(method)
-    if (refused !== undefined) return Promise.reject(refused)
+    if (refused !== undefined) throw refused
     const given = this.answers.get(method)
     return given === undefined ? this.#answer(method, params) : given(params)
   }
