@@ -38,9 +38,16 @@ export interface IntakeRegistry {
   /**
    * The market's log was folded up to the position, and these are the claims since the position before. Calling it again
    * changes nothing. From time to time it stores all that was folded. Returns the orders that hold what another claim took,
-   * which no log of this venue should contain.
+   * which no log of this venue should contain. `heldAt`: the last message that made these claims, where that is not the position's.
    */
-  fold(market: string, claims: readonly Claim[], position: LogPosition): readonly TakenOrder[]
+  fold(
+    market: string,
+    claims: readonly Claim[],
+    position: LogPosition,
+    heldAt?: number,
+  ): readonly TakenOrder[]
+  /** A message up to which the log of the holder's market holds its order; undefined while that is on its way. */
+  heldAt(holder: TakenOrder): number | undefined
   /** So many claims wait to be stored that no further order may be placed. */
   isFull(): boolean
   /** Up to where the market's log was folded; zeros before the first time. */
@@ -86,12 +93,16 @@ export function openIntakeRegistry(path: string, thread?: ClaimThread): IntakeRe
     hasOrderOf: (owner) => recent.hasOrderOf(owner),
     take: (market, claim) => recent.take(market, claim),
     giveBack: (claim) => recent.giveBack(claim),
-    fold(market, claims, position) {
-      const clashes = claims.flatMap((claim) => recent.land(market, claim) ?? [])
+    fold(market, claims, position, heldAt = position.streamSeq) {
+      const clashes = claims.flatMap((claim) => recent.land(market, claim, heldAt) ?? [])
       state.folded.set(market, position)
       state.folds += 1
       if (recent.landed().length >= MAX_RECENT_CLAIMS || state.folds >= MAX_FOLDS) storing.store()
       return clashes
+    },
+    heldAt({ market, orderId }) {
+      const landed = recent.landedAt(orderId)
+      return landed === undefined ? state.stored.get(market)?.streamSeq : landed.heldAt
     },
     isFull: () => recent.landed().length >= MAX_WAITING_CLAIMS,
     folded,

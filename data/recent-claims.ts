@@ -48,9 +48,11 @@ export interface RecentClaims extends ClaimTable {
   giveBack(claim: Claim): void
   /**
    * The market's log holds the order: its claim may go into the table. It is taken if it was free; the same claim may land
-   * more than once. Returns the other order that holds its id or nonce.
+   * more than once. Returns the other order that holds its id or nonce. `heldAt`: a message up to which the log holds it.
    */
-  land(market: string, claim: Claim): TakenOrder | undefined
+  land(market: string, claim: Claim, heldAt: number): TakenOrder | undefined
+  /** The `heldAt` of an order that is not known to be in the table; undefined unless it has landed. */
+  landedAt(orderId: string): { readonly heldAt: number | undefined } | undefined
   /** Claims that have landed and are not in the table, oldest first. */
   landed(): readonly LandedClaim[]
   /** Call when the table holds the first so many of them. */
@@ -61,7 +63,8 @@ export interface RecentClaims extends ClaimTable {
 const MAX_KNOWN_FREE = 8_192
 
 interface RecentClaim extends LandedClaim {
-  hasLanded: boolean
+  /** Undefined until it has landed. */
+  heldAt: number | undefined
 }
 
 export function createRecentClaims(table: ClaimTable): RecentClaims {
@@ -88,7 +91,7 @@ export function createRecentClaims(table: ClaimTable): RecentClaims {
     const key = nonceKey(claim)
     const sameNonce = findBy(key, claim)
     if (sameNonce !== undefined) return { kind: 'taken', by: 'nonce', holder: sameNonce }
-    const made = { market, claim, hasLanded: false }
+    const made = { market, claim, heldAt: undefined }
     orders.set(orderId, made)
     nonces.set(key, made)
     freeIds.forget(orderId)
@@ -109,18 +112,19 @@ export function createRecentClaims(table: ClaimTable): RecentClaims {
     },
     take,
     giveBack,
-    land(market, claim) {
+    land(market, claim, heldAt) {
       const own = orders.get(claim.orderId)
       if (own?.claim !== claim) {
         const holder = take(market, claim)?.holder
         if (holder !== undefined && !isOf(holder, market, claim)) return holder
       }
       const made = orders.get(claim.orderId)
-      if (made === undefined || made.hasLanded) return undefined
-      made.hasLanded = true
+      if (made === undefined || made.heldAt !== undefined) return undefined
+      made.heldAt = heldAt
       landed.push(made)
       return undefined
     },
+    landedAt: (orderId) => orders.get(orderId),
     landed: () => landed,
     moved(count) {
       for (const { claim } of landed.slice(0, count)) giveBack(claim)

@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises'
 import { decodePingAnswer } from '../../bus-schemas/operations.js'
 import { askPing, commandsStream } from '../../bus-schemas/subjects.js'
-import type { LogPosition } from '../../data/claim-writer.js'
 import { mayBeReadLater, NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import { readStorage, readStoreDir } from '../../runtime/bus/nats-monitor.js'
 import type { Logger } from '../../runtime/process/log.js'
+import type { TakenLog } from './command-log.js'
 import type { OrderIntakeConfig } from './config.js'
 
 /** Largest lag of a matcher behind its log, in messages; beyond it orders are refused. */
@@ -62,7 +62,7 @@ export interface Admission {
   stop(): Promise<void>
 }
 
-type OnTaken = (market: string, taken: LogPosition) => void
+type OnTaken = (market: string, taken: TakenLog) => void
 
 /** Checks the storage of the bus, the free disk and the lag of each matcher once a second. */
 export function watchAdmission(options: AdmissionOptions): Admission {
@@ -147,10 +147,12 @@ async function lagOf(
   try {
     const ping = await bus.ask(askPing(`matcher-${market}`), new Uint8Array(), PING_TIMEOUT_MS)
     const { positions } = decodePingAnswer(ping)
-    const { command_seq: streamSeq, intake_no: lastNo } = positions
+    const { command_seq: streamSeq, intake_no: lastNo, feed_seq: feedSeq } = positions
     if (streamSeq !== undefined) {
       reached.set(market, streamSeq)
-      if (lastNo !== undefined) onTaken(market, { streamSeq, lastNo })
+      if (lastNo !== undefined && feedSeq !== undefined) {
+        onTaken(market, { streamSeq, lastNo, feedSeq })
+      }
     }
   } catch (error) {
     // The matcher is down or late: its last known position stands.

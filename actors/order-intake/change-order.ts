@@ -44,7 +44,7 @@ export function checkReplacement(
 ): Answer<Replacement | Refused> {
   const request = readReplacement(body)
   if ('refusal' in request) return request
-  const checking = checkPlacement(deps, request.order)
+  const checking = checkPlacement(deps, request.order, { mayBeRefused: true })
   return checking instanceof Promise
     ? checking.then((checked) => judgeReplacement(deps, request, checked))
     : judgeReplacement(deps, request, checking)

@@ -6,7 +6,7 @@ import { whyUnderivable } from '../../core/engine/derive.js'
 import { INTAKE_SOURCE, termOf, type Numbering } from '../../core/model/command.js'
 import type { LogPosition } from '../../data/claim-writer.js'
 import { DiskTrouble } from '../../data/disk-trouble.js'
-import type { Claim, ClaimTaken } from '../../data/intake-registry.js'
+import type { Claim, ClaimTaken, TakenOrder } from '../../data/intake-registry.js'
 import {
   createLogWriter,
   type LogMessage,
@@ -77,13 +77,20 @@ export interface CommandLog {
   /** Resolves when the log holds what is being appended; rejects when that stays unknown. */
   settled(): Promise<void>
   /** What the market's matcher has taken. */
-  heard(taken: LogPosition): void
+  heard(taken: TakenLog): void
+  /** The change of the market by which it had decided the order that holds a claim; undefined while that is not known. */
+  decidedBy(holder: TakenOrder): number | undefined
   /** Entries that wait for a message. */
   waiting(): number
   /** Why the last append failed, while it is retried; undefined otherwise. */
   trouble(): string | undefined
   /** Accepts nothing new; what cannot be appended is given up. */
   stop(): Promise<void>
+}
+
+/** How far the market's matcher has taken its log, and the last change that it has made of it. */
+export interface TakenLog extends LogPosition {
+  readonly feedSeq: number
 }
 
 export interface CommandLogOptions extends FoldOptions {
@@ -119,6 +126,7 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
     ...{ writer: undefined, trouble: undefined, isOver: false },
   }
   let flushing = Promise.resolve()
+  let heard: TakenLog | undefined
   const committer = createGroupCommit<Pending>({
     maxItems: MAX_GROUP,
     maxQueue: MAX_QUEUE,
@@ -130,7 +138,10 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
     recover: async () => void (await foldLog(writing, { term: undefined })),
     begin: (term) => begin(writing, term),
     settled: () => flushing,
-    heard({ streamSeq, lastNo }) {
+    heard(taken) {
+      const { streamSeq, lastNo } = taken
+      // A matcher that has started again first reports an older position than the one before it.
+      if (streamSeq > (heard?.streamSeq ?? 0)) heard = taken
       const known = registry.folded(market)
       // With the same last command, the registry has folded everything up to this position.
       if (lastNo === known.lastNo && streamSeq > known.streamSeq) {
@@ -142,6 +153,11 @@ export function createCommandLog(options: CommandLogOptions): CommandLog {
           options.log.warn({ err: error, market }, 'the position in the log is not stored')
         }
       }
+    },
+    decidedBy(holder) {
+      const heldAt = registry.heldAt(holder)
+      if (heard === undefined || heldAt === undefined) return undefined
+      return heard.streamSeq >= heldAt ? heard.feedSeq : undefined
     },
     waiting: () => committer.waiting(),
     trouble: () => writing.writer?.trouble() ?? writing.trouble,

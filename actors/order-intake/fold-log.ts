@@ -74,7 +74,7 @@ export async function foldLog(options: FoldOptions, end: FoldEnd): Promise<numbe
       if (end.sought !== undefined && Buffer.compare(data, end.sought) === 0) return seq
       const found = readMessage(options, message, at.lastNo, end.term)
       at = { streamSeq: seq, lastNo: found.lastNo }
-      fold(options, found.claims, reached(at))
+      fold(options, found.claims, reached(at), seq)
     }
   }
   // What was rebuilt counts from the moment at which it is complete.
@@ -119,8 +119,9 @@ function fold(
   { registry, market, log }: FoldOptions,
   claims: readonly Claim[],
   position: LogPosition,
+  heldAt = position.streamSeq,
 ): void {
-  for (const { orderId, market: holding } of registry.fold(market, claims, position)) {
+  for (const { orderId, market: holding } of registry.fold(market, claims, position, heldAt)) {
     log.error(
       { market, holder: orderId, of: holding },
       'the log holds an order whose id or nonce is taken',

@@ -181,7 +181,9 @@ function placeDecision(deps: IntakeDeps, check: (body: unknown) => Checking): De
     if (outcome.kind === 'busy') return refusals.overloaded
     if (outcome.kind === 'taken') {
       const repeated = { ...outcome, fingerprint: claim.fingerprint }
-      return passRepeat(deps, repeatOf(repeated), origin)
+      const byMarket = [order.postOnly, order.signedByCode, replaces]
+      const mayBeRefused = byMarket.some((each) => each !== undefined)
+      return passRepeat(deps, repeatOf(deps.markets, repeated, mayBeRefused), origin)
     }
     if (keyEndsSec !== undefined) {
       await logOf(deps, order.market).submit({ command: keyEndOf(order, keyEndsSec) })
@@ -208,8 +210,13 @@ async function passRepeat(
   { refusal, holder, repeat }: Refused,
   { replyTo, requestId }: Origin,
 ): Promise<Refusal | undefined> {
-  // Until the log holds it, the other placement may still be lost.
-  if (holder !== undefined) await deps.commandLogs.get(holder.market)?.settled()
+  if (holder !== undefined) {
+    const commandLog = deps.commandLogs.get(holder.market)
+    // Until the log holds it, the first placement may still be lost.
+    await commandLog?.settled()
+    const seq = refusal.existingOrderId === undefined ? undefined : commandLog?.decidedBy(holder)
+    return seq === undefined ? refusal : { ...refusal, decided: { market: holder.market, seq } }
+  }
   if (repeat === undefined) return refusal
   const { market, command } = repeat
   // The first may be in the log already, so no refusal may say that nothing was placed.

@@ -9,6 +9,7 @@ import type { IndexLag } from '../../core/contracts/index-lag.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import { crash } from '../../core/crash-point.js'
 import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'
+import { statesOption } from '../../core/entry/order-body.js'
 import {
   type Checked,
   notInCustody,
@@ -64,7 +65,7 @@ export interface Placeable {
   readonly observed?: MarketObservation
 }
 
-/** A placement that enters no log, or only as the repeat of an earlier one: its market answers what it answered to that. */
+/** A placement that enters no log, or only as the repeat of an earlier one, which its market answers. */
 export interface Refused {
   readonly refusal: Refusal
   /** The order that holds its id or nonce: it is refused once the log holds that order. */
@@ -78,14 +79,25 @@ export interface Refused {
 /**
  * Every check before uniqueness, in the order of ORD-027: fields, the early answer to a repeat, the body's checks,
  * custody, signature. When the chain does not answer, the order is not refused: it enters unchecked, which keeps it out
- * of the book.
+ * of the book. `mayBeRefused`: the book may refuse such an order, so a repeat of it is passed on.
  */
-export function checkPlacement(deps: PlaceOrderDeps, body: unknown): Answer<Placeable | Refused> {
+export function checkPlacement(
+  deps: PlaceOrderDeps,
+  body: unknown,
+  { mayBeRefused = false } = {},
+): Answer<Placeable | Refused> {
   const submitted = readSubmittedOrder(body)
   if ('refusal' in submitted) return submitted
   const fingerprint = fingerprintOf(submitted.identity.signedText)
   const repeated = findRepeated(deps.registry, submitted.identity, fingerprint)
-  if (repeated !== undefined) return repeatOf(repeated)
+  if (repeated !== undefined) {
+    const { fields } = submitted
+    const isRefusable = mayBeRefused || statesOption(fields, 'post_only')
+    const code = isRefusable || withDeadline(deps.verifier.hasCode(fields.signer), undefined)
+    const answer = (hasCode: boolean | undefined) =>
+      repeatOf(deps.markets, repeated, hasCode !== false)
+    return code instanceof Promise ? code.then(answer) : answer(code)
+  }
 
   const nowMs = deps.nowMs()
   const valid = judgeOrder(submitted, { markets: deps.markets, nowMs })
@@ -226,13 +238,19 @@ interface Repeated {
 }
 
 /**
- * The answer to a placement whose id or nonce is taken. What became of an order only its market knows, which may have refused any for
- * what the intake does not see: the orders that an account has, or a signer that it knows as code. So each repeat is answered there.
+ * The answer to a placement whose id or nonce is taken. The market may have refused a post-only order, a replacement or an order
+ * that code has signed, and any order if it has ever limited the live orders of an account: it answers a repeat of one.
  */
-export function repeatOf({ by, holder, fingerprint }: Repeated): Refused {
+export function repeatOf(
+  markets: readonly Market[],
+  { by, holder, fingerprint }: Repeated,
+  isRefusable: boolean,
+): Refused {
   const refusal = duplicate(by, holder, fingerprint)
-  if (!isRepeat(fingerprint, holder)) return { refusal, holder }
   const { market, orderId } = holder
+  const limit = markets.find((each) => each.market === market)?.openOrderLimit
+  const mayBeRefused = isRefusable || limit !== undefined
+  if (!mayBeRefused || !isRepeat(fingerprint, holder)) return { refusal, holder }
   return { refusal, repeat: { market, command: { kind: 'RepeatOrder', orderId, by } } }
 }
 

@@ -1,5 +1,6 @@
 import {
   ORDER_OPTIONS,
+  type OptionName,
   type OrderOption,
   type OrderOptions,
 } from '../../interface/order-options.js'
@@ -170,6 +171,10 @@ export const isLeaseId = (value: unknown): value is string =>
 /** Those of an order that has none. */
 export const USUAL_OPTIONS: OrderOptions = {}
 const NO_OPTIONS: ReadOptions = { options: USUAL_OPTIONS }
+
+/** Whether the body states the option, whatever its value. */
+export const statesOption = ({ options }: OrderBody, name: OptionName): boolean =>
+  fieldOf(options, name) !== undefined
 
 /** The options of a body, up to the first that cannot be. */
 export interface ReadOptions {

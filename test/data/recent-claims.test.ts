@@ -49,7 +49,7 @@ describe('claims that the table does not hold yet', () => {
     const [given, moved] = [numberedClaim(1), numberedClaim(2)]
     for (const claim of [given, moved]) recent.take(market, claim)
     recent.giveBack(given)
-    recent.land(market, moved)
+    recent.land(market, moved, 1)
     recent.moved(1)
     stored = { orderId: 'stored', owner, nonce: 3n, market, fingerprint: Buffer.alloc(32) }
     looks = []
@@ -78,7 +78,8 @@ describe('claims that the table does not hold yet', () => {
     const recent = createRecentClaims(table)
     const [first, second, third] = [numberedClaim(1), numberedClaim(2), numberedClaim(3)]
     recent.take(market, first)
-    for (const claim of [second, first, second, numberedClaim(1), third]) recent.land(market, claim)
+    for (const claim of [second, first, second, numberedClaim(1), third])
+      recent.land(market, claim, 1)
     const landed = () => recent.landed().map(({ claim }) => claim.orderId)
     expect(landed()).to.deep.equal(['order-2', 'order-1', 'order-3'])
     recent.moved(2)
@@ -89,13 +90,13 @@ describe('claims that the table does not hold yet', () => {
     const recent = createRecentClaims(table)
     const claim = numberedClaim(1)
     const holder = { ...claim, market }
-    recent.land(market, claim)
+    recent.land(market, claim, 1)
     const others = [
       ...[numberedClaim(1, 'another'), { ...claim, fingerprint: Buffer.alloc(32, 9) }],
       { ...claim, nonce: 5n, fingerprint: Buffer.alloc(32, 9) },
     ]
-    for (const other of others) expect(recent.land(market, other)).to.deep.equal(holder)
-    expect(recent.land('other', { ...claim })).to.deep.equal(holder)
+    for (const other of others) expect(recent.land(market, other, 1)).to.deep.equal(holder)
+    expect(recent.land('other', { ...claim }, 1)).to.deep.equal(holder)
     expect(recent.take(market, claim)).to.deep.equal({ kind: 'taken', by: 'order_id', holder })
     expect(recent.landed()).to.have.length(1)
   })

@@ -27,7 +27,6 @@ export async function startFakeMatcher(
   const taken: LoggedCommand[] = []
   const messages: LoggedCommand[][] = []
   const active = new Map<string, Order>()
-  const placed = new Map<string, Order>()
   let lastNo = 0
   const take = (logged: LoggedCommand): void => {
     if (logged.source !== 'intake' || logged.sourceNo <= lastNo) return
@@ -39,7 +38,7 @@ export async function startFakeMatcher(
     if (logged.command.kind === 'SessionKeyObserved') return
     const data =
       cancelsAnswerTo(logged, taken.length) ??
-      encodeOrderAnswer(answerTo(logged, { active, placed, market, feedSeq: taken.length }))
+      encodeOrderAnswer(answerTo(logged, { active, market, feedSeq: taken.length }))
     if (logged.replyTo !== undefined) bus.reply(logged.replyTo, data)
   }
   const subscription = await bus.follow({
@@ -74,16 +73,13 @@ function cancelsAnswerTo({ command }: LoggedCommand, feedSeq: number): Uint8Arra
 
 interface Book {
   readonly active: Map<string, Order>
-  /** All that were placed, by id. */
-  readonly placed: Map<string, Order>
   readonly market: string
   readonly feedSeq: number
 }
 
 type OrderTaken = Extract<OrderAnswer, { readonly kind: 'order' }>
 
-function answerTo({ command }: LoggedCommand, book: Book): OrderAnswer {
-  const { active, placed: known, market, feedSeq } = book
+function answerTo({ command }: LoggedCommand, { active, market, feedSeq }: Book): OrderAnswer {
   const answer = (order: Order, status: 'active' | 'cancelled'): OrderTaken => ({
     kind: 'order',
     feed_seq: feedSeq,
@@ -99,20 +95,13 @@ function answerTo({ command }: LoggedCommand, book: Book): OrderAnswer {
     }
     if (old !== undefined) active.delete(`${old.owner} ${old.nonce}`)
     active.set(`${order.owner} ${order.nonce}`, order)
-    known.set(order.orderId, order)
     const placed = answer(order, 'active')
     return old === undefined
       ? placed
       : { ...placed, replaced: { order: old, progress: progressOf(old, { status: 'cancelled' }) } }
   }
   if (command.kind === 'RepeatOrder') {
-    const { orderId, by } = command
-    if (known.get(orderId)?.postOnly !== undefined) {
-      return { kind: 'refused', refusal: controlRefusals.postOnlyWouldCross }
-    }
-    const refusal = by === 'order_id' ? refusals.duplicateOrderId : refusals.duplicateNonce
-    const decided = { market, seq: feedSeq }
-    return { kind: 'refused', refusal: { ...refusal, existingOrderId: orderId, decided } }
+    return { kind: 'refused', refusal: controlRefusals.postOnlyWouldCross }
   }
   if (command.kind === 'ReduceOrder') {
     const order = active.get(`${command.owner} ${command.nonce}`)

@@ -287,7 +287,7 @@ describe('the command log of order intake', () => {
     await begin(commandLog)
     isFull = true
     // What the matcher tells is no reason to end.
-    commandLog.heard({ ...registry.folded(stage.market.market), streamSeq: 1_000 })
+    commandLog.heard({ ...registry.folded(stage.market.market), streamSeq: 1_000, feedSeq: 1 })
     const first = commandLog.submit(entryOf(1))
     await eventually(() => commandLog.trouble() === 'disk full')
     isFull = false

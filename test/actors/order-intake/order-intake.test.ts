@@ -2,16 +2,22 @@ import { balanceFacts } from '../../../core/contracts/balances.js'
 import { expect } from 'chai'
 import type { OrderAnswer } from '../../../bus-schemas/orders.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
+import type { Admission } from '../../../actors/order-intake/admission.js'
+import { repeatOf } from '../../../actors/order-intake/place-order.js'
+import type { Market } from '../../../core/model/market.js'
 import type { Refusal } from '../../../core/entry/refusals.js'
 import { amountE18, quoteE18 } from '../../../core/money.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import type { Running } from '../../../runtime/process/process.js'
+import { aMarket } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
 import { anIntakeStage, ask, signedBody, type IntakeStage } from '../../support/intake-stage.js'
 
 const otherKey = `0x${'02'.repeat(32)}` as const
 const otherOwner = `0x${'99'.repeat(20)}` as const
+
+type OnTaken = Parameters<Admission['listen']>[0]
 
 describe('order intake', () => {
   let stage: IntakeStage
@@ -55,13 +61,17 @@ describe('order intake', () => {
     expect(command.order).to.include({ orderId: body.order_id, signatureStatus: 'checked' })
   })
 
-  it('says of an order that code has signed it', async () => {
+  it('says of an order that code has signed it, and lets the market answer the repeat of one', async () => {
     const placed = () => matcher.taken.map(({ command }) => command)
     await place(await signedBody())
     Object.assign(stage.chain, { verdict: { kind: 'valid', byCode: true }, hasCode: true })
-    await place(await signedBody())
+    const body = await signedBody()
+    await place(body)
     const flags = placed().map((each) => each.kind === 'PlaceOrder' && each.order.signedByCode)
     expect(flags).to.deep.equal([undefined, true])
+    await place(body)
+    const repeat = { kind: 'RepeatOrder', orderId: body.order_id, by: 'order_id' }
+    expect(placed().at(-1)).to.deep.equal(repeat)
   })
 
   it('puts what the account has beside the order, and nothing when that cannot be read', async () => {
@@ -186,26 +196,38 @@ describe('order intake', () => {
       message: 'duplicate order: order_id already used',
       existingOrderId: body.order_id,
     })
+    expect(matcher.taken).to.have.length(1)
   })
 
-  it('lets the market answer each repeat: it may have refused the first for what only it knows', async () => {
+  it('says of a repeat by when its market had decided the first, once the matcher has told', async () => {
+    await intake.stop()
+    let tell: OnTaken = () => undefined
+    const admission = {
+      trouble: () => undefined,
+      listen: (listener: OnTaken) => void (tell = listener),
+    }
+    intake = await stage.start(bus, { admission })
+    const { market } = stage.market
     const body = await signedBody()
     await place(body)
-    const { market } = stage.market
-    const { order_id: orderId } = body
-    expect(refusalOf(await place(body))).to.deep.include({
-      ...{ status: 409, existingOrderId: orderId, decided: { market, seq: 2 } },
-    })
-    expect(refusalOf(await place({ ...body, order_id: 'another' }))).to.deep.include({
-      ...{ status: 409, existingOrderId: orderId, decided: { market, seq: 3 } },
-    })
-    expect(matcher.taken.slice(1).map(({ command }) => command)).to.deep.equal([
-      { kind: 'RepeatOrder', orderId, by: 'order_id' },
-      { kind: 'RepeatOrder', orderId, by: 'nonce' },
-    ])
-    const other = refusalOf(await place(await signedBody({ orderId })))
-    expect(other).not.to.have.any.keys('decided', 'existingOrderId')
-    expect(matcher.taken).to.have.length(3)
+    const { lastSeq: streamSeq } = await bus.streamState(commandsStream(market))
+    const lastNo = matcher.taken.at(-1)?.sourceNo ?? 0
+    const repeat = async () => refusalOf(await place(body))
+    expect(await repeat()).not.to.have.property('decided')
+    tell(market, { streamSeq: streamSeq - 1, lastNo: lastNo - 1, feedSeq: 4 })
+    expect(await repeat()).not.to.have.property('decided')
+    tell(market, { streamSeq, lastNo, feedSeq: 5 })
+    expect(await repeat()).to.deep.include({ status: 409, decided: { market, seq: 5 } })
+    // A matcher that starts again has taken less than its feed holds.
+    tell(market, { streamSeq: streamSeq - 1, lastNo: lastNo - 1, feedSeq: 4 })
+    expect(await repeat()).to.deep.include({ decided: { market, seq: 5 } })
+    const second = await signedBody()
+    await place(second)
+    expect(refusalOf(await place(second))).not.to.have.property('decided')
+    expect(await repeat()).to.deep.include({ decided: { market, seq: 5 } })
+    expect(
+      refusalOf(await place(await signedBody({ orderId: body.order_id }))),
+    ).not.to.have.any.keys('decided', 'existingOrderId')
   })
 
   it('lets the market answer the repeat of a post-only order, behind the first', async () => {
@@ -221,6 +243,22 @@ describe('order intake', () => {
       { kind: 'RepeatOrder', orderId, by: 'order_id' },
       { kind: 'RepeatOrder', orderId, by: 'nonce' },
     ])
+    expect(refusalOf(await place({ ...body, post_only: undefined })).status).to.equal(409)
+  })
+
+  it('lets a market that limits live orders answer the repeat of any order (MAT-014)', () => {
+    const fingerprint = Buffer.from('signed')
+    const owner = `0x${'a'.repeat(40)}` as const
+    const holder = { orderId: 'o1', owner, nonce: 1n, market: stage.market.market, fingerprint }
+    const repeatIn = (market: Market) =>
+      repeatOf([market], { by: 'order_id', holder, fingerprint }, false).repeat
+    expect(repeatIn(stage.market)).to.equal(undefined)
+    // Also one that limits them no more: the order may have come before.
+    for (const openOrderLimit of [3, 0]) {
+      expect(repeatIn(aMarket({ openOrderLimit }))?.command).to.deep.equal({
+        ...{ kind: 'RepeatOrder', orderId: 'o1', by: 'order_id' },
+      })
+    }
   })
 
   it('judges a different order with a taken id or nonce last, and does not show the other (ORD-023)', async () => {
@@ -256,8 +294,7 @@ describe('order intake', () => {
     for (const refusal of repeats) {
       expect(refusal).to.include({ status: 409, existingOrderId: body.order_id })
     }
-    const kinds = matcher.taken.map(({ command }) => command.kind)
-    expect(kinds.filter((kind) => kind === 'PlaceOrder')).to.have.length(1)
+    expect(matcher.taken).to.have.length(1)
   })
 
   it('keeps id and nonce taken after a cancel (ORD-017)', async () => {
