@@ -62,9 +62,16 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   return { rpcUrl, client, stop: () => stop(guardian) }
 }
 
-/** The shell runs anvil beside a `read` on its stdin, which ends when our end of the pipe closes, however we end. */
+/**
+ * The shell runs anvil beside a `read` on its stdin, which ends when our end of the pipe closes, however we end. A killed anvil
+ * leaves the states that it stored on disk, gigabytes in a run of all tests, so the shell gives it a directory and removes that.
+ */
 function spawnGuarded(args: readonly string[]): ChildProcess {
-  const script = '"$@" </dev/null >/dev/null 2>&1 & child=$!; read _; kill -9 $child; wait $child'
+  const script = [
+    'states=$(mktemp -d) || exit 1',
+    '"$@" --cache-path "$states" </dev/null >/dev/null 2>&1 & child=$!',
+    'read _; kill -9 $child; wait $child; rm -rf "$states"',
+  ].join('\n')
   const guardian = spawn('/bin/sh', ['-c', script, 'anvil-guardian', ANVIL, ...args], {
     stdio: ['pipe', 'ignore', 'ignore'],
   })
