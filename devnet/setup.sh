@@ -67,7 +67,7 @@ ensure_build_tools() {
   [ -z "$missing" ] || need_packages 'a compiler is needed' $missing
 }
 
-# The tests of the market page run in a browser.
+# The tests of the terminal run in a browser.
 ensure_browser() {
   has_browser && return 0
   lock_setup

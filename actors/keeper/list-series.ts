@@ -70,7 +70,7 @@ export function createListing(deps: ListingDeps): Listing {
   let atSec = 0
   /** By the work; bounded by the registered markets and the calendar. */
   let undone = new Map<string, Undone>()
-  /** Why what was not done, as it was told last; bounded as that is. */
+  /** Why what was not done, as it was logged last; bounded as that is. */
   const told = new Map<string, string>()
   /** Disabled by this process, or before: an operator may enable one again. */
   const over = new Set<string>()

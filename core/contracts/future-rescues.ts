@@ -116,7 +116,7 @@ function cureDuties(seen: FutureUpkeep): Duty<FutureTask>[] {
   if (!index.isFresh || index.price === 0n) return []
   const own = new Set(seen.rescuers.map(({ id }) => id))
   const claims = accounts.reduce((sum, { variation }) => sum + max(variation, 0n), 0n)
-  const purses = new Map(seen.rescuers.map(({ id, cngn }) => [id, cngn] as const))
+  const cashOf = new Map(seen.rescuers.map(({ id, cngn }) => [id, cngn] as const))
   const most = mulDivFloor(seen.mostUsd, index.price, E18)
   const owing = accounts
     .filter(({ id, usdc, margin }) => {
@@ -127,12 +127,12 @@ function cureDuties(seen: FutureUpkeep): Duty<FutureTask>[] {
     .filter(({ debt }) => debt >= index.price)
     .sort((a, b) => (a.debt < b.debt ? 1 : -1))
   return owing.flatMap(({ account, debt }): Duty<FutureTask>[] => {
-    const by = [...purses].sort(([, a], [, b]) => (a < b ? 1 : -1))[0]
+    const by = [...cashOf].sort(([, a], [, b]) => (a < b ? 1 : -1))[0]
     if (by === undefined) return []
-    const [rescuer, purse] = by
-    const cngn = min(debt, min(purse, most))
+    const [rescuer, cash] = by
+    const cngn = min(debt, min(cash, most))
     if (cngn < index.price) return []
-    purses.set(rescuer, purse - cngn)
+    cashOf.set(rescuer, cash - cngn)
     const task = { call: 'cure', account: account.id, by: rescuer, cngn } as const
     return [{ job: 'cure', subject: subjectOf(account), task }]
   })

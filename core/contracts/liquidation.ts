@@ -35,14 +35,14 @@ export interface Liquidation extends LiquidationPlace {
   readonly bySubaccountId?: bigint
   /** Cash that it paid to the account, at 1e18; of a bid. */
   readonly paid?: bigint
-  /** What it was paid besides, in USD at 1e18: by the security module, or as the bonus of a takeover. */
+  /** What it was paid besides, at 1e18: of a bid in USDC, by the security module; of a takeover in USD, as its bonus. */
   readonly received?: bigint
   readonly txHash: Hex
   readonly blockNumber: bigint
   readonly blockTimeSec: number
 }
 
-/** What is told of liquidations at once. Those that are taken back were of blocks that the chain has lost. */
+/** What one message says of liquidations. Those that are taken back were of blocks that the chain has lost. */
 export interface LiquidationNews {
   readonly takenBack: readonly LiquidationPlace[]
   readonly added: readonly Liquidation[]
@@ -52,7 +52,7 @@ export interface LiquidationNews {
 export const placeText = ({ market, blockHash, logIndex }: LiquidationPlace): string =>
   `${blockHash} ${logIndex} ${market}`
 
-/** Whether there is anything to tell. */
+/** Whether there is anything to publish. */
 export const isNews = ({ takenBack, added }: LiquidationNews): boolean =>
   takenBack.length + added.length > 0
 

@@ -250,7 +250,7 @@ export function readyLines(
   const place = dataDir === resolve('var') ? '' : `DATA_DIR=${dataDir} `
   return [
     `venue ready ${gatewayUrl}`,
-    `  market page:   ${gatewayUrl}/`,
+    `  terminal:      ${gatewayUrl}/`,
     `  documentation: ${gatewayUrl}/docs`,
     // The examples trade with the accounts of a local chain.
     ...(existing === undefined

@@ -69,7 +69,7 @@ describe('devnet/config', () => {
     const lines = readyLines(readLauncherConfig({ DATA_DIR: '/tmp/x' }), 'http://127.0.0.1:1')
     expect(lines).to.deep.equal([
       'venue ready http://127.0.0.1:1',
-      '  market page:   http://127.0.0.1:1/',
+      '  terminal:      http://127.0.0.1:1/',
       '  documentation: http://127.0.0.1:1/docs',
       '  first example: DATA_DIR=/tmp/x node dist/examples/01-place-order.js',
     ])

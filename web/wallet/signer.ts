@@ -40,7 +40,7 @@ export function walletSigner(
 const utf8Hex = (text: string): Hex =>
   `0x${[...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 
-/** Wallets want the type of the domain among the others. */
+/** Wallets ask for the type of the domain among the others. */
 const withDomainType = (data: Parameters<typeof serializeTypedData>[0]): typeof data => ({
   ...data,
   types: {

@@ -17,7 +17,7 @@ CREATE TABLE liquidations (
   by_subaccount_id TEXT,
   -- Of a bid: what it paid to the account, in the market's cash.
   paid TEXT,
-  -- What who took over was paid besides, in USD.
+  -- What the account that took over was paid besides: of a bid in USDC, of a takeover in USD.
   received TEXT,
   tx_hash BLOB NOT NULL,
   block_hash BLOB NOT NULL,
