@@ -1,16 +1,15 @@
-import { commandsStream } from '../../bus-schemas/subjects.js'
 import { SPARED_FACTS_VERSION } from '../../core/engine/engine-version.js'
 import type { Market } from '../../core/model/market.js'
 import type { LastNumbers } from '../../runtime/actor/last-numbers.js'
-import { mayBeReadLater, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
+import { mayBeReadLater, MessagesGone } from '../../runtime/bus/bus.js'
 import type { AccountWatch } from './account-watch.js'
 
 /** For so long a market has had no order before its facts rest, in milliseconds: one that empties for a moment keeps its pace. */
 export const QUIET_AFTER_MS = 60_000
 /** How often the log is read on for the engine version of a market whose facts may not rest, in milliseconds. */
 const LOOK_EVERY_MS = 10_000
-/** A log that has gone on by more than this is not read for it. */
-const LOOK_MESSAGES_MAX = 5_000
+/** About so many messages of a log are read at once for it: the facts of all markets wait meanwhile. An idle log grows by ten. */
+export const LOOK_MESSAGES_MAX = 1_000
 
 /** What a feed has shown of a market's orders. */
 export interface FollowedOrders {
@@ -23,7 +22,6 @@ export interface FollowedOrders {
 
 export interface QuietMarketOptions {
   readonly market: Market
-  readonly bus: Pick<Bus, 'streamState'>
   readonly lastNumbers: Pick<LastNumbers, 'read' | 'engineVersion'>
   readonly orders: FollowedOrders
   /** Unix milliseconds. */
@@ -42,23 +40,19 @@ export interface QuietMarket {
 }
 
 export function createQuietMarket(options: QuietMarketOptions): QuietMarket {
-  const { market, bus, lastNumbers, orders, nowMs, onLife } = options
+  const { market, lastNumbers, orders, nowMs, onLife } = options
   const { market: name } = market
   let busyAtMs = nowMs()
   let lookedAtMs: number | undefined
-  let lookedTo = 0
   let isResting = false
 
   const isSpared = (): boolean => lastNumbers.engineVersion(name) >= SPARED_FACTS_VERSION
   /** Reads the log on: the matcher of a new market sets its version after it was opened. */
   const look = async (): Promise<void> => {
     if (lookedAtMs !== undefined && Math.abs(nowMs() - lookedAtMs) < LOOK_EVERY_MS) return
-    const isFirst = lookedAtMs === undefined
     lookedAtMs = nowMs()
     try {
-      const { lastSeq } = await bus.streamState(commandsStream(name))
-      if (isFirst || lastSeq - lookedTo <= LOOK_MESSAGES_MAX) await lastNumbers.read(market)
-      lookedTo = lastSeq
+      await lastNumbers.read(market, LOOK_MESSAGES_MAX)
     } catch (error) {
       if (!mayBeReadLater(error) && !(error instanceof MessagesGone)) throw error
     }

@@ -223,14 +223,14 @@ interface FactsParts extends Pick<QuietMarketOptions, 'lastNumbers' | 'orders' |
 
 /** How the market's own facts are followed; nothing where its contract type has none. */
 function factsOf(
-  { observeMarket: observe, nowMs, bus }: ChainReaderOptions,
+  { observeMarket: observe, nowMs }: ChainReaderOptions,
   market: Market,
   { publish, ...parts }: FactsParts,
 ): Pick<FollowedMarket, 'facts'> {
   const contract = chainContractOf(market)
   if (observe === undefined || contract?.readMarketFacts === undefined) return {}
   const trading = tradingOf(market)
-  const quiet = createQuietMarket({ ...parts, bus, market, nowMs })
+  const quiet = createQuietMarket({ ...parts, market, nowMs })
   let logged: MarketObservation | undefined
   return {
     facts: {

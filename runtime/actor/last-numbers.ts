@@ -16,9 +16,10 @@ const READ_CHUNK = 256
 export interface LastNumbers {
   /**
    * Reads the market's log on to its end, and resolves with the writer's greatest number in it, 0 for none. Of what the newest
-   * usable checkpoint covers, that checkpoint says it. A market without a log has none.
+   * usable checkpoint covers, that checkpoint says it. A market without a log has none. With `most`, a log that was read before is
+   * read on by about so many messages at most, and by the next call from there.
    */
-  read(row: Market): Promise<number>
+  read(row: Market, most?: number): Promise<number>
   /** The greatest term of what was read so far. */
   term(): number
   /** The engine version of a market's log, as far as it was read. */
@@ -71,13 +72,15 @@ export function createLastNumbers(bus: Bus, source: string): LastNumbers {
     }
   }
   return {
-    async read(row) {
+    async read(row, most = Infinity) {
       const ends = await endsOf(bus, row.market)
       if (ends === undefined) return 0
       const { firstSeq, lastSeq } = ends
       const known = reached.get(row.market)
       const goesOn = known && known.streamSeq >= firstSeq - 1 && known.streamSeq <= lastSeq
-      const now = goesOn ? await readOn(known, lastSeq) : await begin(row, firstSeq, lastSeq)
+      const now = goesOn
+        ? await readOn(known, Math.min(lastSeq, known.streamSeq + most))
+        : await begin(row, firstSeq, lastSeq)
       // A log that was rolled back has forgotten some.
       const lastNo = Math.max(now.lastNo, known?.lastNo ?? 0)
       reached.set(row.market, { ...now, lastNo })

@@ -5,6 +5,7 @@ import {
 } from '../../../actors/chain-reader/account-watch.js'
 import {
   createQuietMarket,
+  LOOK_MESSAGES_MAX,
   QUIET_AFTER_MS,
   type FollowedOrders,
   type QuietMarket,
@@ -33,8 +34,8 @@ describe('a market whose facts may rest', () => {
   let orders: FollowedOrders
   let quiet: QuietMarket
   let lives: number
-  let reads: number
-  let lastSeq: number
+  /** The bound of each read of the log. */
+  let asked: (number | undefined)[]
   let trouble: Error | undefined
 
   beforeEach(() => {
@@ -42,22 +43,18 @@ describe('a market whose facts may rest', () => {
     version = SPARED_FACTS_VERSION
     isKnown = true
     lives = 0
-    reads = 0
-    lastSeq = 100
+    asked = []
     trouble = undefined
     watch = createAccountWatch()
     orders = { watch, isKnown: () => isKnown, onBlock: () => undefined }
     quiet = createQuietMarket({
       ...{ market, orders, nowMs: () => nowMs, onLife: () => (lives += 1) },
-      bus: {
-        streamState: () =>
-          trouble === undefined
-            ? Promise.resolve({ firstSeq: 1, lastSeq })
-            : Promise.reject(trouble),
-      },
       lastNumbers: {
         engineVersion: () => version,
-        read: () => Promise.resolve((reads += 1)),
+        read: (_row, most) => {
+          asked.push(most)
+          return trouble === undefined ? Promise.resolve(1) : Promise.reject(trouble)
+        },
       },
     })
   })
@@ -110,26 +107,20 @@ describe('a market whose facts may rest', () => {
   it('is not one whose log has an older engine version, which it looks for now and then (OPE-023)', async () => {
     version = SPARED_FACTS_VERSION - 1
     expect(await after(QUIET_AFTER_MS)).to.equal(false)
-    expect(reads).to.equal(1)
+    expect(asked).to.have.length(1)
     expect(await after(9_999)).to.equal(false)
-    expect(reads).to.equal(1)
+    expect(asked).to.have.length(1)
     version = SPARED_FACTS_VERSION
     expect(await after(1)).to.equal(true)
   })
 
-  it('does not read a log that has gone on far for it, nor ends because that cannot be read', async () => {
+  it('is looked for in so much of a log at once, and a log that cannot be read ends nothing', async () => {
     version = SPARED_FACTS_VERSION - 1
     await after(QUIET_AFTER_MS)
-    lastSeq += 5_001
-    await after(10_000)
-    expect(reads).to.equal(1)
-    lastSeq += 5_000
-    await after(10_000)
-    expect(reads).to.equal(2)
     trouble = new BusUnavailable('away')
     expect(await after(10_000)).to.equal(false)
     trouble = undefined
     await after(10_000)
-    expect(reads).to.equal(3)
+    expect(asked).to.deep.equal([LOOK_MESSAGES_MAX, LOOK_MESSAGES_MAX, LOOK_MESSAGES_MAX])
   })
 })

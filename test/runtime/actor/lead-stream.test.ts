@@ -230,4 +230,17 @@ describe('a process that leads by a stream of terms', () => {
     await again.read(row)
     expect(again.engineVersion(market)).to.equal(ENGINE_VERSION)
   })
+
+  it('reads a long log on in parts, where it is asked to', async () => {
+    await declareLog()
+    const last = createLastNumbers(bus, 'chain-reader')
+    await last.read(row)
+    const first = createNumbering(7).next()
+    const numbers = Array.from({ length: 600 }, (_, i) => first + i)
+    for (const number of numbers) await write('chain-reader', number)
+    const read = [await last.read(row, 1), await last.read(row, 1), await last.read(row, 1)]
+    expect(read[0]).to.be.below(first + 300)
+    expect(read[1]).to.be.below(first + 599)
+    expect(read[2]).to.equal(first + 599)
+  })
 })
