@@ -37,7 +37,7 @@ const Outcome = z
     complete: z
       .boolean()
       .describe(
-        'False when it meets more orders than the market matches in one step, 200: this is what the first step does, and it goes on at once.',
+        'False when it meets more orders than the market matches in one step, 200: this is what the first step does, and it goes on at once. Also false where hundreds of orders before it are about to expire: then more may match.',
       ),
     fills: z
       .object({

@@ -7,7 +7,7 @@ import {
 } from '../../bus-schemas/cancels.js'
 import { askCancels, cancelProofs } from '../../bus-schemas/subjects.js'
 import type { Hex } from '../../core/action.js'
-import { cancelsRefusals } from '../../core/entry/order-refusals.js'
+import { cancelsRefusals, optionRefusals } from '../../core/entry/order-refusals.js'
 import {
   proofTimeFault,
   readCancelAll,
@@ -223,7 +223,7 @@ function leaseOfAll(
 function readLeaseRequest(request: CancelsRequest, body: unknown): Checked<ReadRequest> {
   const { kind, authenticated: owner } = request
   const lease = readSocketLease(body)
-  if (lease === undefined) return { refusal: cancelsRefusals.leaseIdForm }
+  if (lease === undefined) return { refusal: optionRefusals.lease_id }
   if (owner === undefined) return { refusal: refusals.cancelProofRequired }
   const { leaseId, seconds } = lease
   const command: Command =

@@ -125,11 +125,6 @@ export const cancelsRefusals = {
     `seconds must be 0 or an integer from ${LEASE_MIN_SEC} to ${LEASE_MAX_SEC}`,
     { field: 'seconds' },
   ),
-  leaseIdForm: badRequest(
-    'invalid_lease_id',
-    'lease_id must be the lease_id that the answer to cancel_on_disconnect names',
-    { field: 'lease_id' },
-  ),
   issuedAtInteger: badRequest('invalid_issued_at', 'issued_at must be an integer', {
     field: 'issued_at',
   }),
