@@ -5,6 +5,9 @@ import type { Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import { isReversalApplicable, isReversalDone } from '../../core/engine/apply-reversal.js'
 import { createSettlementTrail, type SettlementTrail } from '../../core/engine/settlement-trail.js'
+import type { MatcherState } from '../../core/engine/state.js'
+import type { SettlementReversal } from '../../core/model/command.js'
+import type { AmountE18 } from '../../core/money.js'
 import { ReversalsPage, type ReversalRecord } from '../../interface/execute.js'
 import { mayBeReadLater, MessagesGone, type Bus } from '../../runtime/bus/bus.js'
 import type { ExecutorAddress } from './ask-executor.js'
@@ -27,6 +30,8 @@ interface Watch {
   readonly signal: AbortSignal
   /** Numbers that were reported as waiting, so that each is reported once; bounded by the length of a page. */
   waiting: Set<number>
+  /** What orders of those that wait have asked for at most, as far as it was read; emptied when none waits. */
+  readonly greatest: Map<string, AmountE18>
 }
 
 /**
@@ -35,7 +40,13 @@ interface Watch {
  */
 export function watchReversals(leading: Leading, own: OwnCommands): ReversalWatch {
   const stopping = new AbortController()
-  const watch: Watch = { leading, own, signal: stopping.signal, waiting: new Set() }
+  const watch: Watch = {
+    leading,
+    own,
+    signal: stopping.signal,
+    waiting: new Set(),
+    greatest: new Map(),
+  }
   const watching = keepReading(watch).catch((error: unknown) => {
     if (!stopping.signal.aborted) leading.settings.onFatal(error)
   })
@@ -101,7 +112,9 @@ async function applyReversals(
   const settlementIds = rows.map(({ settlementId }) => settlementId)
   const seqs = settlementIds.map((id) => proposedBy(market.market, id) ?? 0)
   const fromSeq = Math.min(...seqs)
-  const trail = await openFeedTrail(bus, market.market, { settlementIds, fromSeq })
+  if (watch.waiting.size === 0) watch.greatest.clear()
+  const { greatest } = watch
+  const trail = await openFeedTrail(bus, market.market, { settlementIds, fromSeq, greatest })
   for (const row of rows) {
     if (watch.signal.aborted || !(await applyReversal(watch, trail, row))) left.add(row.no)
   }
@@ -118,8 +131,13 @@ async function applyReversal(
   const { leading, own } = watch
   const { state } = leading.log
   await trail.readUpTo(leading.feed.end.messageSeq)
-  const reversal = trail.reversalOf(settlementId, no, now)
+  let reversal = trail.reversalOf(settlementId, no, now)
   if (reversal === undefined) return true
+  if (isShort(state, reversal) && !watch.waiting.has(no)) {
+    await trail.readBack()
+    reversal = trail.reversalOf(settlementId, no, now)
+    assert(reversal !== undefined, 'earlier changes leave an outcome as it is')
+  }
   // The match is pending: its outcome is asked for, and will be the true one.
   if (reversal === 'unpublished') return false
   if (isReversalApplicable(state, reversal)) {
@@ -133,6 +151,12 @@ async function applyReversal(
   }
   return false
 }
+
+/** Whether an order of a late fill has no room for it: it may have been reduced before the match. */
+const isShort = (state: MatcherState, reversal: SettlementReversal | 'unpublished'): boolean =>
+  reversal !== 'unpublished' &&
+  reversal.now.kind === 'success' &&
+  !isReversalApplicable(state, reversal)
 
 /** Resolves when this matcher has applied all that its log holds now. */
 async function untilApplied({ leading: { log }, signal }: Watch): Promise<void> {
@@ -171,11 +195,22 @@ function readReversal(row: ReversalRecord): ReportedReversal {
 }
 
 const PAGE = 64
+/** So many messages before a match are read for what its orders asked for; an order reduced before them waits, and is told of. */
+const READ_BACK_MAX = 16_384
 
 /** The settlements asked for, as far as a market's feed was read. */
 export interface FeedTrail extends Pick<SettlementTrail, 'reversalOf'> {
   /** Reads on up to this message of the feed. */
   readUpTo(messageSeq: number): Promise<void>
+  /** Reads READ_BACK_MAX messages before the first one, as far as the feed has them, for what orders asked for earlier. */
+  readBack(): Promise<void>
+}
+
+export interface FeedTrailOptions {
+  readonly settlementIds: readonly string[]
+  readonly fromSeq: number
+  /** What orders are known to have asked for at most; added to. */
+  readonly greatest?: Map<string, AmountE18>
 }
 
 /**
@@ -185,23 +220,31 @@ export interface FeedTrail extends Pick<SettlementTrail, 'reversalOf'> {
 export async function openFeedTrail(
   bus: Pick<Bus, 'read' | 'streamState'>,
   market: string,
-  {
-    settlementIds,
-    fromSeq,
-  }: { readonly settlementIds: readonly string[]; readonly fromSeq: number },
+  { settlementIds, fromSeq, greatest }: FeedTrailOptions,
 ): Promise<FeedTrail> {
   const stream = feedStream(market)
-  const trail = createSettlementTrail(settlementIds)
-  let next = await findMessage(bus, stream, fromSeq)
+  const trail = createSettlementTrail(settlementIds, greatest)
+  const begin = await findMessage(bus, stream, fromSeq)
+  /** Folds the messages from one up to another, and resolves with the number of the next. */
+  const readPages = async (from: number, to: number, fold: SettlementTrail['fold']) => {
+    let next = from
+    while (next <= to) {
+      const messages = await bus.read(stream, next, Math.min(PAGE, to - next + 1))
+      if (messages.length === 0) break
+      for (const { data } of messages) decodeBlock(data).changes.forEach(fold)
+      next += messages.length
+    }
+    return next
+  }
+  let next = begin
   return {
     reversalOf: trail.reversalOf,
     async readUpTo(messageSeq) {
-      while (next <= messageSeq) {
-        const messages = await bus.read(stream, next, Math.min(PAGE, messageSeq - next + 1))
-        if (messages.length === 0) return
-        for (const { data } of messages) decodeBlock(data).changes.forEach(trail.fold)
-        next += messages.length
-      }
+      next = await readPages(next, messageSeq, trail.fold)
+    },
+    async readBack() {
+      const { firstSeq } = await bus.streamState(stream)
+      await readPages(Math.max(firstSeq, begin - READ_BACK_MAX), begin - 1, trail.recall)
     },
   }
 }

@@ -14,6 +14,8 @@ export type SettlementTruth =
 export interface SettlementTrail {
   /** Takes the feed's next change, beginning at or before the match of the earliest settlement. */
   readonly fold: (change: Change) => void
+  /** Takes a change from before those, of which it keeps only how much an order of these settlements asked for. */
+  readonly recall: (change: Change) => void
   /**
    * The reversal that corrects the market; undefined when the published outcome is the final one. `unpublished` while the
    * changes folded so far contain no outcome.
@@ -32,13 +34,15 @@ interface Trailed {
   isPublished: boolean
 }
 
-/** Memory: the settlements and their orders. */
-export function createSettlementTrail(settlementIds: Iterable<string>): SettlementTrail {
+/** Memory: the settlements and their orders. `greatest`, by order, is added to: a later trail may go on with what this one found. */
+export function createSettlementTrail(
+  settlementIds: Iterable<string>,
+  greatest = new Map<string, AmountE18>(),
+): SettlementTrail {
   const wanted = new Set(settlementIds)
   const trailed = new Map<string, Trailed>()
-  /** The last change of each order of these, and the greatest amount that it asked for. */
+  /** The last change of each order of these. */
   const orders = new Map<string, Change | undefined>()
-  const greatest = new Map<string, AmountE18>()
 
   function fold(change: Change): void {
     if (change.kind === 'OrderMatched') begin(change.match)
@@ -49,8 +53,11 @@ export function createSettlementTrail(settlementIds: Iterable<string>): Settleme
   }
 
   function keep(change: Change): void {
-    const { orderId, desired } = change
-    orders.set(orderId, change)
+    orders.set(change.orderId, change)
+    keepGreatest(change)
+  }
+
+  function keepGreatest({ orderId, desired }: Change): void {
     if (desired > (greatest.get(orderId) ?? 0n)) greatest.set(orderId, desired)
   }
 
@@ -82,6 +89,9 @@ export function createSettlementTrail(settlementIds: Iterable<string>): Settleme
 
   return {
     fold,
+    recall: (change) => {
+      if (orders.has(change.orderId)) keepGreatest(change)
+    },
     reversalOf(settlementId, no, truth) {
       const settlement = trailed.get(settlementId)
       if (settlement?.isPublished !== true) return 'unpublished'

@@ -219,7 +219,7 @@ export interface ReversedLeg {
   readonly side: Side
   readonly limitPrice: PriceE18
   readonly desired: AmountE18
-  /** The greatest amount that it asked for since the match, where it has been reduced. */
+  /** The greatest amount that it is known to have asked for, where it has been reduced. */
   readonly reducedFrom?: AmountE18
   /** Final status and amount of an order that has ended with nothing pending; absent while the market knows it. */
   readonly ended?: { readonly status: OrderStatus; readonly filled: AmountE18 }

@@ -154,5 +154,8 @@ describe('a matcher that reads reversals', () => {
     expect(reads).to.deep.equal([])
     await trail.readUpTo(lastSeq)
     expect(reads).to.deep.equal([[lastSeq - 9, 10]])
+    reads.splice(0)
+    await trail.readBack()
+    expect(reads).to.deep.equal([[1, from - 1]])
   })
 })

@@ -160,4 +160,29 @@ describe('matcher whose settlements are turned round', () => {
     expect(taker).to.include({ kind: 'OrderFilled', orderId: 't', filled: 4n, status: 'filled' })
     await untilRead(1)
   })
+
+  it('fills late an order that was reduced before its match and has ended since (CAN-038)', async () => {
+    answer = { kind: 'reverted', revert: 'TM_X', guilty: 'taker' }
+    const placed = placeOrder({ orderId: 'm', side: 'sell', subaccountId: 2n, nonce: 1n })
+    if (placed.kind !== 'PlaceOrder') throw new Error('no placement')
+    const { owner, nonce } = placed.order
+    const four = { side: 'buy', desiredAmount: 4n as never } as const
+    await appendCommands(bus, [placed])
+    await appendCommands(bus, [
+      { kind: 'ReduceOrder', owner, nonce, desired: 4n as never, reason: 'user' },
+    ])
+    await appendCommands(bus, [placeOrder({ orderId: 't', nonce: 2n, ...four })])
+    await eventually(async () => expect(kinds(await changesOf(bus))).to.include('MatchReverted'))
+    const id = (await changesOf(bus)).flatMap((it) =>
+      it.kind === 'OrderMatched' ? [it.match.settlementId] : [],
+    )[0]
+    answer = { kind: 'success', txHash: '0xab', blockNumber: 8n }
+    await appendCommands(bus, [placeOrder({ orderId: 't2', subaccountId: 3n, nonce: 3n, ...four })])
+    const last = async () => (await changesOf(bus)).findLast(({ orderId }) => orderId === 'm')
+    await eventually(async () => expect(await last()).to.include({ status: 'filled', filled: 4n }))
+    tell(1, id ?? '', MINED)
+    await untilRead(1)
+    expect(await last()).to.include({ kind: 'OrderFilled', filled: 8n, desired: 8n, open: 0n })
+    expect(told).to.deep.equal([])
+  })
 })

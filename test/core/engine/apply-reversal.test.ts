@@ -165,4 +165,27 @@ describe('a reversal of a settlement', () => {
     expect(reversal.maker).to.include({ desired: units(3n), reducedFrom: units(10n) })
     expect(isReversalApplicable(market.state, reversal)).to.equal(true)
   })
+
+  it('counts what an order asked for before the match, where that is recalled (CAN-038)', () => {
+    const { market, settlementId } = traded(REFUSED)
+    const nonce = market.state.orders.get('maker')?.nonce ?? 0n
+    const { owner } = matcherOrder({ orderId: 'x', side: 'sell' })
+    const [placed, ...since] = market.changes
+    if (placed === undefined) throw new Error('nothing was placed')
+    market.apply({ kind: 'CancelOrder', owner, nonce, reason: 'user' })
+    const trail = createSettlementTrail([settlementId])
+    for (const change of [...since, ...market.changes.slice(since.length + 1)]) trail.fold(change)
+    const of = () => {
+      const reversal = trail.reversalOf(settlementId, 1, MINED)
+      if (reversal === undefined || reversal === 'unpublished')
+        throw new Error('nothing to reverse')
+      return reversal.maker
+    }
+    const asked = of().desired
+    expect(of()).not.to.have.property('reducedFrom')
+    trail.recall({ ...placed, orderId: 'another', desired: units(1_000n) })
+    expect(of()).not.to.have.property('reducedFrom')
+    trail.recall({ ...placed, desired: units(100n) })
+    expect(of()).to.include({ desired: asked, reducedFrom: units(100n) })
+  })
 })
