@@ -39,7 +39,7 @@ export const wordsOf = (error: unknown): string => {
 }
 
 export interface Placement {
-  /** The order of which no answer came; undefined without one. */
+  /** The order of which no answer has come; undefined without one. What draws it is told when it changes. */
   unanswered(): NewOrder | undefined
   /** The ticket has changed: the next order is another one. */
   forget(): void
@@ -48,19 +48,19 @@ export interface Placement {
 }
 
 export function createPlacement(venue: Pick<RestClient, 'placeOrder'>): Placement {
-  let kept: NewOrder | undefined
+  const kept = signal<NewOrder | undefined>(undefined)
   return {
-    unanswered: () => kept,
-    forget: () => (kept = undefined),
+    unanswered: () => kept.value,
+    forget: () => void (kept.value = undefined),
     async place(order) {
-      kept = order
+      kept.value = order
       try {
         const record = await venue.placeOrder(order)
-        kept = undefined
+        kept.value = undefined
         return record
       } catch (error) {
         // Any answer settles it.
-        if (!(error instanceof OutcomeUnknown)) kept = undefined
+        if (!(error instanceof OutcomeUnknown)) kept.value = undefined
         throw error
       }
     },

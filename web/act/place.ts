@@ -1,4 +1,4 @@
-import { signal, type ReadonlySignal } from '@preact/signals'
+import { computed, signal, type ReadonlySignal } from '@preact/signals'
 import {
   OutcomeUnknown,
   randomNonce,
@@ -24,6 +24,7 @@ import { createLock, createPlacement, wordsOf, type Placement } from './place-on
 /** An order that the venue does not have yet, or has refused. */
 export interface SentOrder {
   readonly id: string
+  readonly owner: string
   readonly market: string
   readonly words: string
   readonly sent: Sent
@@ -33,17 +34,20 @@ export interface SentOrder {
 
 export interface Placing {
   readonly isBusy: ReadonlySignal<boolean>
-  /** Orders on their way; a refused one stays for a minute. */
+  /** Orders of the trader on their way, until the venue shows them; a refused one stays for a minute. */
   readonly sent: ReadonlySignal<readonly SentOrder[]>
   /** What stands in the way of the ticket, said by the last press; empty without. */
   readonly said: ReadonlySignal<string>
-  /** Whether an order has no answer: the next press sends the same bytes. */
+  /** Whether an order of the trader has no answer: the next press sends the same bytes. */
   readonly isUnanswered: ReadonlySignal<boolean>
   /** Signs and sends what the ticket's words say, once however often it is pressed. */
   press(): Promise<void>
   /** The ticket has changed: the next order is another one. */
   forget(): void
-  /** Signs and sends a plan that another dialog has shown. */
+  /**
+   * Signs and sends a plan that another dialog has shown. Throws what the signer and `placeOrder` throw, and an Error where nothing was
+   * sent: an order has no answer yet, the account has changed, or the book has moved past the guard.
+   */
   placePlan(plan: Planned, terms: Instructions): Promise<void>
   edit(id: string): void
   dismiss(id: string): void
@@ -69,15 +73,16 @@ interface Sending {
   readonly send: (own: OwnState, order: NewOrder, row: Omit<SentOrder, 'sent'>) => Promise<void>
 }
 
-function createSending({ venue, toasts }: Terminal): Sending {
-  const isUnanswered = signal(false)
+function createSending({ venue, toasts, own: current }: Terminal): Sending {
   const list = sentList()
-  let kept: { readonly own: OwnState; readonly placement: Placement } | undefined
-  const placementOf = (own: OwnState): Placement => {
-    // Another trader's unanswered order is not sent again under this one.
-    if (kept?.own !== own) kept = { own, placement: createPlacement(venue) }
-    return kept.placement
+  // By owner: a renewed key, another chain and back, or a reconnect makes a new state of the same owner, whose order is still unanswered.
+  const placements = new Map<string, Placement>()
+  const placementOf = ({ trader }: OwnState): Placement => {
+    const one = placements.get(trader.owner) ?? createPlacement(venue)
+    placements.set(trader.owner, one)
+    return one
   }
+  const unanswered = (own: OwnState): NewOrder | undefined => placementOf(own).unanswered()
   const fail = (row: Omit<SentOrder, 'sent'>, error: unknown): void => {
     const words = wordsOf(error)
     if (error instanceof OutcomeUnknown) list.put({ ...row, sent: { stage: 'unknown' } })
@@ -89,11 +94,13 @@ function createSending({ venue, toasts }: Terminal): Sending {
     toasts.tell({ id: row.id, text: `${row.words}: ${words}`, kind: 'bad' })
   }
   return {
-    ...{ isUnanswered, list },
-    unanswered: (own) => placementOf(own).unanswered(),
+    ...{ list, unanswered },
+    isUnanswered: computed(() => {
+      const own = current.value
+      return own !== undefined && unanswered(own) !== undefined
+    }),
     forget() {
-      isUnanswered.value = false
-      kept?.placement.forget()
+      for (const one of placements.values()) one.forget()
     },
     async send(own, order, row) {
       list.put({ ...row, sent: { stage: 'sending' } })
@@ -106,14 +113,12 @@ function createSending({ venue, toasts }: Terminal): Sending {
       } catch (error) {
         fail(row, error)
         throw error
-      } finally {
-        isUnanswered.value = placementOf(own).unanswered() !== undefined
       }
     },
   }
 }
 
-/** Signs a plan and sends it. Throws what the signer and `placeOrder` throw. */
+/** Signs a plan and sends it. Throws what the signer and `placeOrder` throw, and an Error where nothing was sent. */
 async function signAndSend(
   terminal: Terminal,
   { list, send }: Sending,
@@ -130,7 +135,10 @@ async function signAndSend(
     terminal.toasts.tell({ id: row.id, text: `Not signed: ${wordsOf(error)}`, kind: 'bad' })
     throw error
   }
-  if (own !== terminal.own.value) return list.drop(row.id)
+  if (own !== terminal.own.value) {
+    list.drop(row.id)
+    throw new Error('The account has changed while it was signed: nothing was sent.')
+  }
   if (given.typed.kind === 'market' && hasMovedPast(given.market, planned)) {
     list.drop(row.id)
     throw new Error('The book has moved past the guard while it was signed: nothing was sent.')
@@ -149,10 +157,12 @@ export function createPlacing(terminal: Terminal, views: Views): Placing {
     if (market === undefined) return
     const unanswered = sending.unanswered(own)
     if (unanswered !== undefined) {
-      const words = 'The same order again'
-      const row = { id: unanswered.order_id, market: market.name, words, typed: views.typed.value }
+      const row = repeated(list.all.value, unanswered, {
+        ...{ owner: own.trader.owner, market: market.name, typed: views.typed.value },
+      })
       await sending.send(own, unanswered, row)
-      return clear(ticket)
+      // The ticket of another market is another order.
+      return row.market === market.name ? clear(ticket) : undefined
     }
     const subaccountId = terminal.subaccount.value
     if (subaccountId === undefined)
@@ -166,7 +176,14 @@ export function createPlacing(terminal: Terminal, views: Views): Placing {
     clear(ticket)
   }
   return {
-    ...{ isBusy: lock.isBusy, sent: list.all, said, isUnanswered, dismiss: list.drop },
+    ...{ isBusy: lock.isBusy, said, isUnanswered, dismiss: list.drop },
+    sent: computed(() => {
+      const own = terminal.own.value
+      const orders = own?.orders.value
+      return list.all.value.filter(
+        ({ owner, id }) => owner === own?.trader.owner && orders?.has(id) !== true,
+      )
+    }),
     press: () =>
       lock.run(async () => {
         said.value = ''
@@ -180,7 +197,10 @@ export function createPlacing(terminal: Terminal, views: Views): Placing {
     placePlan: (planned, given) =>
       lock.run(async () => {
         const own = terminal.own.value
-        if (own !== undefined) await signAndSend(terminal, sending, own, { planned, given })
+        if (own === undefined) return
+        if (sending.unanswered(own) !== undefined)
+          throw new Error('An order has no answer yet: send it again in the ticket first.')
+        await signAndSend(terminal, sending, own, { planned, given })
       }),
     edit(id) {
       const found = list.all.value.find((one) => one.id === id)
@@ -190,6 +210,16 @@ export function createPlacing(terminal: Terminal, views: Views): Placing {
       list.drop(id)
     },
   }
+}
+
+/** The row of an unanswered order that is sent again: that of its first sending. `here` counts where that has gone. */
+function repeated(
+  sent: readonly SentOrder[],
+  { order_id: id }: NewOrder,
+  here: Pick<SentOrder, 'owner' | 'market' | 'typed'>,
+): Omit<SentOrder, 'sent'> {
+  const { owner, market, typed } = sent.find((one) => one.id === id) ?? here
+  return { id, owner, market, typed, words: 'The same order again' }
 }
 
 function sentList() {
@@ -254,7 +284,7 @@ function draft(terminal: Terminal, own: OwnState, planned: Planned, given: Instr
     ...(typed.force !== 'GTC' && { timeInForce: typed.force }),
     ...(typed.post !== 'off' && { postOnly: typed.post }),
   })
-  return { order, row: { id, market: market.name, words, typed } }
+  return { order, row: { id, owner: trader.owner, market: market.name, words, typed } }
 }
 
 /** No order outlives its series. */

@@ -1,4 +1,5 @@
 import { effect, signal, type Signal } from '@preact/signals'
+import type { TextStorage } from '../wallet/session-key.js'
 
 /** What a user has chosen on this device. */
 export interface Prefs {
@@ -31,7 +32,7 @@ const PLACE = 'terminal-preferences'
 export const GUARDS_BPS = [10, 25, 50, 100, 200, 500] as const
 
 /** The preferences that are kept in `storage`; each change is kept. Where the browser keeps nothing, they last as long as the page. */
-export function createPrefs(storage: Pick<Storage, 'getItem' | 'setItem'> | undefined): {
+export function createPrefs(storage: Pick<TextStorage, 'getItem' | 'setItem'> | undefined): {
   readonly prefs: Signal<Prefs>
   readonly set: (changed: Partial<Prefs>) => void
 } {
@@ -51,7 +52,7 @@ export function createPrefs(storage: Pick<Storage, 'getItem' | 'setItem'> | unde
   }
 }
 
-function kept(storage: Pick<Storage, 'getItem'> | undefined): Partial<Prefs> {
+function kept(storage: Pick<TextStorage, 'getItem'> | undefined): Partial<Prefs> {
   try {
     const found: unknown = JSON.parse(storage?.getItem(PLACE) ?? '{}')
     return typeof found === 'object' && found !== null ? found : {}
