@@ -1,4 +1,4 @@
-import { effect, signal, type ReadonlySignal } from '@preact/signals'
+import { effect, signal, untracked, type ReadonlySignal } from '@preact/signals'
 import type { Terminal } from '../state/terminal.js'
 import type { Changing } from './change.js'
 import { wordsOf } from './place-once.js'
@@ -28,7 +28,8 @@ export function createDeadMan(terminal: Terminal, { cancelAllAfter }: Changing):
   })
   effect(() => {
     if (!isArmed.value) return undefined
-    const renew = (): void => void cancelAllAfter(OUTLIVES_SEC).catch(tell)
+    // What a signature reads, the time among it, is no reason to sign anew.
+    const renew = (): void => untracked(() => void cancelAllAfter(OUTLIVES_SEC).catch(tell))
     renew()
     const timer = setInterval(renew, RENEWED_MS)
     return () => clearInterval(timer)
