@@ -6,6 +6,7 @@ import { createChanging } from './act/change.js'
 import { createDeadMan } from './act/dead-man.js'
 import { createDemoAccount } from './act/demo-account.js'
 import { createPlacing } from './act/place.js'
+import { createTransfers } from './act/transfer.js'
 import { createWallets } from './act/wallets.js'
 import { createForesight } from './state/foresight.js'
 import { createFrames } from './state/frames.js'
@@ -67,6 +68,7 @@ const changing = createChanging(terminal)
 const page = {
   ...{ terminal, views, demo, room, changing, deadMan: createDeadMan(terminal, changing) },
   placing: createPlacing(terminal, views),
+  transfers: createTransfers(terminal),
   foresight: createForesight(terminal, views),
   wallets: createWallets(terminal, kept),
   isTicketOpen: signal(false),

@@ -5,6 +5,7 @@ import type { Changing } from '../act/change.js'
 import type { DeadMan } from '../act/dead-man.js'
 import type { DemoAccount } from '../act/demo-account.js'
 import type { Placing } from '../act/place.js'
+import type { Transfers } from '../act/transfer.js'
 import type { Wallets } from '../act/wallets.js'
 import type { Foresight } from '../state/foresight.js'
 import type { Terminal } from '../state/terminal.js'
@@ -19,6 +20,7 @@ export interface Page {
   readonly views: Views
   readonly placing: Placing
   readonly changing: Changing
+  readonly transfers: Transfers
   readonly foresight: Foresight
   readonly demo: DemoAccount | undefined
   readonly room: Signal<Room>

@@ -1,7 +1,6 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { createLock, wordsOf } from '../act/place-once.js'
-import { deposit, withdraw } from '../act/transfer.js'
 import { Modal } from './modal.js'
 import { usePage } from './page.js'
 
@@ -10,7 +9,7 @@ export function TransferDialog(props: {
   readonly kind: 'deposit' | 'withdraw'
   readonly subaccountId: string | undefined
 }): JSX.Element {
-  const { terminal } = usePage()
+  const { terminal, transfers } = usePage()
   const { kind, subaccountId } = props
   const [amount, said] = [useSignal(''), useSignal('')]
   const lock = useSignal(createLock()).value
@@ -27,8 +26,8 @@ export function TransferDialog(props: {
     try {
       const { status, hash } =
         kind === 'deposit'
-          ? await deposit(terminal, own, { amount: text, subaccountId })
-          : await withdraw(terminal, own, {
+          ? await transfers.deposit(own, { amount: text, subaccountId })
+          : await transfers.withdraw(own, {
               ...{ amount: text, subaccountId: subaccountId ?? '', asset: chosen?.address ?? '' },
             })
       said.value = `The ${kind === 'deposit' ? 'deposit' : 'withdrawal'} is ${status}: ${hash ?? 'no transaction'}`

@@ -5,6 +5,7 @@ import {
   signPermit,
   tokenUnits,
   transferHash,
+  type NewDeposit,
   type SigningDomain,
   type TransferClient,
 } from '../../client/index.js'
@@ -146,7 +147,8 @@ const tokenOf = (facts: Contracts, name: TokenName) =>
     ? { token: contract(facts, 'usdc'), escrow: contract(facts, 'wrapped_usdc') }
     : { token: contract(facts, 'cngn'), escrow: contract(facts, 'wrapped_cngn') }
 
-function contract({ contracts }: Contracts, name: string): Address {
+/** The address of a contract of the venue. Throws WalletFault `unsupported` where it has none. */
+export function contract({ contracts }: Contracts, name: string): Address {
   const address = contracts[name]
   if (address !== undefined) return address as Address
   throw new WalletFault(
@@ -180,15 +182,19 @@ export interface FundingTerms {
   readonly onStep?: (step: FundingStep) => void
 }
 
-const SIGNED_FOR_SEC = 300
+/** How long what moves money may be carried out, in seconds. */
+export const SIGNED_FOR_SEC = 300
 
 /**
- * Pays USDC into a perpetual account by two signatures of the owner and no gas; resolves with its number once the chain has it. Throws
- * what the signer throws, VenueRefused where the venue takes nothing, BadOrderTerms for an amount that is none, and WalletFault
- * `reverted`, which names the transaction. Where it throws OutcomeUnknown the deposit may still come: it is not to be signed again
- * before the owner's accounts were read anew.
+ * Signs the deposit of USDC into a perpetual account, and the permit in it. Throws what the signer throws, OutcomeUnknown and
+ * VenueRefused of the read of the permit's number, BadOrderTerms for an amount that is none, and WalletFault `unsupported`.
  */
-export async function fundPerpetual(signer: Signer, terms: FundingTerms): Promise<string> {
+export async function signFunding(
+  signer: Signer,
+  terms: Omit<FundingTerms, 'transfers'> & {
+    readonly transfers: Pick<TransferClient, 'permitNonce'>
+  },
+): Promise<NewDeposit> {
   const { facts, domain, transfers, amount, subaccountId, onStep = () => undefined } = terms
   const depositModule = contract(facts, 'deposit_module')
   const tokenNonce = await transfers.permitNonce(signer.address)
@@ -199,12 +205,23 @@ export async function fundPerpetual(signer: Signer, terms: FundingTerms): Promis
     ...{ depositModule, amount, tokenNonce, deadlineSec: endSec },
   })
   onStep({ step: 'deposit', state: 'asking' })
-  const body = await signDeposit(signer, domain, {
+  return signDeposit(signer, domain, {
     ...{ depositModule, amount, permit, nonce: randomNonce(), expirySec: endSec },
     cashAsset: contract(facts, 'cash_asset'),
     perpManager: contract(facts, 'perp_manager'),
     ...(subaccountId !== undefined && { subaccountId }),
   })
+}
+
+/**
+ * Pays USDC into a perpetual account by two signatures of the owner and no gas; resolves with its number once the chain has it. Throws
+ * what the signer throws, VenueRefused where the venue takes nothing, BadOrderTerms for an amount that is none, and WalletFault
+ * `reverted`, which names the transaction. Where it throws OutcomeUnknown the deposit may still come: it is not to be signed again
+ * before the owner's accounts were read anew.
+ */
+export async function fundPerpetual(signer: Signer, terms: FundingTerms): Promise<string> {
+  const { domain, transfers, onStep = () => undefined } = terms
+  const body = await signFunding(signer, terms)
   onStep({ step: 'deposit', state: 'sent' })
   try {
     await transfers.deposit(body)

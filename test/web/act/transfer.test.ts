@@ -1,0 +1,95 @@
+import { expect } from 'chai'
+import {
+  OutcomeUnknown,
+  transferHash,
+  type DepositRecord,
+  type NewDeposit,
+  type NewWithdrawal,
+  type TransferClient,
+} from '../../../client/index.js'
+import { createTransfers } from '../../../web/act/transfer.js'
+import { anOwn, fakeTerminal } from './fake-terminal.js'
+
+const CONFIRMED = { status: 'confirmed', tx_hash: '0xab' } as DepositRecord
+const FACTS = {
+  contracts: Object.fromEntries(
+    ['deposit_module', 'withdrawal_module', 'usdc', 'cash_asset', 'perp_manager'].map(
+      (name, at) => [name, `0x${(at + 1).toString().repeat(40)}`],
+    ),
+  ),
+}
+const ASSET = `0x${'99'.repeat(20)}`
+
+type Answer = () => Promise<never>
+const silence: Answer = () => Promise.reject(new OutcomeUnknown('no answer'))
+
+interface Told {
+  /** What the venue answers to requests, then to look-ups; it confirms where nothing is left. */
+  readonly send?: Answer[]
+  readonly look?: Answer[]
+}
+
+function aVenue({ send = [], look = [] }: Told) {
+  const bodies: (NewDeposit | NewWithdrawal)[] = []
+  const looked: string[] = []
+  const take = (body: NewDeposit | NewWithdrawal): Promise<never> => {
+    bodies.push(body)
+    return (send.shift() ?? (() => Promise.resolve(CONFIRMED as never)))()
+  }
+  const settled = (hash: string): Promise<never> => {
+    looked.push(hash)
+    return (look.shift() ?? (() => Promise.resolve(CONFIRMED as never)))()
+  }
+  const client = {
+    permitNonce: () => Promise.resolve(0n),
+    ...{ deposit: take, withdraw: take, settledDeposit: settled, settledWithdrawal: settled },
+  } as unknown as TransferClient
+  const { terminal } = fakeTerminal({})
+  const transfers = createTransfers({ ...terminal, facts: FACTS as never }, client)
+  return { transfers, bodies, looked, domain: terminal.domain }
+}
+
+type Transfers = ReturnType<typeof createTransfers>
+const own = anOwn()
+const WAYS: readonly (readonly [
+  string,
+  (transfers: Transfers, amount?: string) => Promise<unknown>,
+])[] = [
+  ['deposit', (all, amount = '5') => all.deposit(own, { amount, subaccountId: '7' })],
+  [
+    'withdrawal',
+    (all, amount = '5') => all.withdraw(own, { amount, subaccountId: '7', asset: ASSET }),
+  ],
+]
+
+for (const [name, go] of WAYS) {
+  describe(`web/act: a ${name}`, () => {
+    it('is looked up where no answer came', async () => {
+      const { transfers, bodies, looked, domain } = aVenue({ send: [silence] })
+      expect(await go(transfers)).to.deep.equal({ status: 'confirmed', hash: '0xab' })
+      expect(looked).to.deep.equal(bodies.map((body) => transferHash(domain, body)))
+    })
+
+    it('is not signed again until its outcome is known', async () => {
+      const { transfers, bodies, looked } = aVenue({ send: [silence], look: [silence, silence] })
+      for (let press = 0; press < 2; press++) {
+        const error: unknown = await go(transfers).catch((thrown: unknown) => thrown)
+        expect(error).to.be.instanceOf(OutcomeUnknown)
+        expect(String(error)).to.match(/not signed twice/)
+      }
+      expect(await go(transfers)).to.include({ status: 'confirmed' })
+      expect([bodies.length, new Set(looked).size]).to.deep.equal([1, 1])
+      await go(transfers)
+      expect([bodies.length, new Set(looked).size]).to.deep.equal([2, 2])
+    })
+
+    it('is another one where another amount is asked, or the first was refused', async () => {
+      const refused = (): Promise<never> => Promise.reject(new Error('refused'))
+      const { transfers, bodies } = aVenue({ look: [silence, refused] })
+      await go(transfers).catch(() => undefined)
+      await go(transfers, '6').catch(() => undefined)
+      await go(transfers, '6')
+      expect(bodies).to.have.length(3)
+    })
+  })
+}
