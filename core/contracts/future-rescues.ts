@@ -73,7 +73,7 @@ function liquidationDuties(seen: FutureUpkeep): Duty<FutureTask>[] {
     const needed = marginFor(seen, largest)
     const portion = portionOf(largest, needed, min(room, seen.mostUsd))
     if (portion === undefined && i > 0) return []
-    rooms.set(rescuer, room - min(needed, room))
+    rooms.set(rescuer, room - min(needed, min(room, seen.mostUsd)))
     const task = {
       ...({ call: 'liquidate', account: account.id, by: rescuer, subId: largest.subId } as const),
       portion: portion ?? WHOLE,

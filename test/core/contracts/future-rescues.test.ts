@@ -91,6 +91,12 @@ describe('rescues of dated futures', () => {
       [8n, E18],
       [7n, E18 / 4n],
     ])
+    // The bound of one takeover is of each, not of all.
+    const bounded = { mostUsd: 100n * E18, rescuers: [rescuer(90n, 300n)] }
+    expect(portions(bounded, [failing, worse])).to.deep.equal([
+      [8n, E18 / 3n],
+      [7n, E18 / 4n],
+    ])
     // Where nothing reaches one is tried, so that the chain says why not.
     expect(portions({ rescuers: [rescuer(90n, 0n)] }, [failing, worse])).to.deep.equal([[8n, E18]])
   })
