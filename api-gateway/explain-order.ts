@@ -1,5 +1,8 @@
 import type { PriceRange } from '../core/contracts/contract.js'
+import { venueFaultOf } from '../core/contracts/faults.js'
+import { tradingOf } from '../core/contracts/registry.js'
 import { formatDecimal } from '../core/decimal.js'
+import { FACTS_REPEATED_MS } from '../core/model/limits.js'
 import type { Market } from '../core/model/market.js'
 import type { OrderFacts, PendingMatch } from '../core/records/order-record.js'
 import { revertFields } from '../core/revert.js'
@@ -29,17 +32,15 @@ export interface Known {
   readonly isOwn: boolean
   /** The prices at which the chain fills now; undefined where it fills at any, or does not answer. */
   readonly fillRange?: PriceRange | undefined
+  readonly nowMs: number
 }
 
 /**
  * What became of an order: its record, its matches, and why it was held or refused. Prices are the engine's. What its
  * account holds is part of it only where its owner asks.
  */
-export function explainOrder(
-  market: Market,
-  stored: StoredOrder,
-  { life, facts, isOwn, fillRange }: Known,
-): Explanation {
+export function explainOrder(market: Market, stored: StoredOrder, known: Known): Explanation {
+  const { life, facts, isOwn } = known
   const { order, progress } = stored
   const pending = pendingLines(market, stored, unsettled(life, facts))
   const happened = [
@@ -50,7 +51,7 @@ export function explainOrder(
     order_id: order.orderId,
     market: market.market,
     status: progress.status,
-    ...standing(market, stored, fillRange),
+    ...standing(market, stored, known),
     life: [
       placedLine(market, stored),
       ...reducedLines(market, stored),
@@ -95,7 +96,7 @@ const words = (code: string, { means, ends }: Reason): Standing => ({ code, text
 function standing(
   market: Market,
   { order, progress }: StoredOrder,
-  fillRange: PriceRange | undefined,
+  { life, fillRange, nowMs }: Known,
 ): Standing {
   const { status, heldReason, cancelReason } = progress
   if (status === 'filled') return { code: 'filled', text: 'The order is filled.' }
@@ -107,7 +108,29 @@ function standing(
   const { limitPrice } = order
   const isPassedOver =
     fillRange !== undefined && (limitPrice < fillRange.low || limitPrice > fillRange.high)
-  return isPassedOver ? passedOver(market, fillRange) : OPEN
+  if (isPassedOver) return passedOver(market, fillRange)
+  return isPriceRefused(market, life, nowMs) ? PRICE_REFUSED : OPEN
+}
+
+/**
+ * Whether the chain has refused a match of the order for its price, and the market's next observation may still be to come: until
+ * then fills at that price are not tried. An order of the same price that was not in that match does not know of it.
+ */
+function isPriceRefused(market: Market, { events }: OrderLife, nowMs: number): boolean {
+  const trading = tradingOf(market)
+  return events.some(
+    ({ kind, revert, atMs }) =>
+      kind === 'refused' &&
+      nowMs - atMs < FACTS_REPEATED_MS &&
+      revert !== undefined &&
+      venueFaultOf(trading, revert) === 'price',
+  )
+}
+
+const PRICE_REFUSED: Standing = {
+  code: 'price_refused',
+  text: 'The order rests in the book, and no match at the price that the chain has refused is tried until the next observation of the market.',
+  ends: `It matches again once the market has been observed, at most ${FACTS_REPEATED_MS / 1000} seconds after the refusal while the chain is read.`,
 }
 
 /** The price of a match is that of the order that was there first. */

@@ -115,7 +115,7 @@ export const Explanation = z
     code: z
       .string()
       .describe(
-        '`open`, `market_not_open`, `matching`, `filled` or `expired`; the `held_reason` of a held order, the `cancel_reason` of a cancelled one.',
+        '`open`, `outside_fill_band`, `price_refused`, `market_not_open`, `matching`, `filled` or `expired`; the `held_reason` of a held order, the `cancel_reason` of a cancelled one.',
       ),
     text: z.string().describe('Where the order stands, as a sentence.'),
     ends: z

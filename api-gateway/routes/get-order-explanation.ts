@@ -71,8 +71,9 @@ export const getOrderExplanation: Route = asOf({
       const newest = deps.readModel.order(order.orderId) ?? stored
       return { now: newest, life: deps.readModel.orderLife(order, progress.createdAtMs) }
     })
-    const fillRange = tradingOf(market).fillRange?.(observed, deps.nowMs())
-    const known = { life, facts, isOwn, fillRange }
+    const nowMs = deps.nowMs()
+    const fillRange = tradingOf(market).fillRange?.(observed, nowMs)
+    const known = { life, facts, isOwn, fillRange, nowMs }
     ctx.body = explainOrder(market, now, known) satisfies Explanation
   },
 })

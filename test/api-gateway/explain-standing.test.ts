@@ -3,7 +3,9 @@ import { explainOrder, type Known } from '../../api-gateway/explain-order.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import type { Market } from '../../core/model/market.js'
 import type { OrderProgress } from '../../core/model/order.js'
+import { FACTS_REPEATED_MS } from '../../core/model/limits.js'
 import { priceE18 } from '../../core/money.js'
+import type { OrderEvent } from '../../data/history/read-life.js'
 import { cancelReasons, holdReasons, marketReasons } from '../../interface/reasons.js'
 import { aFuture, aMarket, anOrder, progressOf } from '../support/builders.js'
 import { observedFuture } from '../support/future.js'
@@ -13,6 +15,7 @@ const NOTHING: Known = {
   life: { events: [], fills: [], isWhole: true },
   facts: undefined,
   isOwn: false,
+  nowMs: 0,
 }
 
 describe('where an order stands, in a sentence', () => {
@@ -60,5 +63,20 @@ describe('where an order stands, in a sentence', () => {
       expect(at(price).text).not.to.equal(told({}).text)
     }
     for (const price of [low, high]) expect(at(price).code).to.equal('open')
+  })
+
+  it('says that its price was refused until the market must have been observed again', () => {
+    const market = aFuture()
+    const resting = anOrder({ market: market.market })
+    const stored = { order: resting, progress: progressOf(resting) }
+    const after = (ms: number, revert: string) => {
+      const refused: OrderEvent = { kind: 'refused', atMs: 1_000, settlementId: 'one', revert }
+      const life = { ...NOTHING.life, events: [refused] }
+      return explainOrder(market, stored, { ...NOTHING, life, nowMs: 1_000 + ms })
+    }
+    expect(after(0, 'FT_OutsideFillBand').code).to.equal('price_refused')
+    expect(after(FACTS_REPEATED_MS - 1, 'FT_OutsideFillBand').code).to.equal('price_refused')
+    expect(after(FACTS_REPEATED_MS, 'FT_OutsideFillBand').code).to.equal('open')
+    expect(after(0, 'FT_FeeTooHigh').code).to.equal('open')
   })
 })
