@@ -41,6 +41,8 @@ interface HostSettings {
   readonly procfile: string
 }
 
+const SECRET = 'the same on each host of a venue'
+
 /** Starts the first host with its chain, then the second one on the same chain. */
 export async function startClusterVenue(
   options: Omit<StartVenueOptions, 'dataDir' | 'beside'> = {},
@@ -101,6 +103,8 @@ function environmentOf(
     ...busEnvironmentOf(nats, place),
     STANDBY: '1',
     EXECUTOR_PORT: `${executorPorts[place]}`,
+    // The matcher of one host asks the executor of the other.
+    EXECUTOR_SECRET: SECRET,
     PROCFILE: procfile,
     ...env,
   }
