@@ -4,7 +4,10 @@ import type { Executor } from './open-executor.js'
 
 /** Counts what the executor reports of settlements and of their transactions. */
 export function measureExecutor(metrics: Metrics): Partial<ExecutorFacts> {
-  const counter = metrics.counter('venue_settlement_steps_total')
+  const counter = metrics.counter('venue_settlement_steps_total', [
+    { step: 'reversed' },
+    { step: 'displaced' },
+  ])
   const count = (step: string) => () => counter({ step })
   return {
     settlementReceived: count('received'),

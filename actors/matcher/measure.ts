@@ -37,9 +37,10 @@ export function measureMatcher(
 ): Partial<MatcherFacts> {
   const matched = metrics.histogram('venue_order_matched_seconds')
   const settled = metrics.histogram('venue_settlement_seconds')
-  const changed = metrics.counter('venue_changes_total')
+  const refused = { market, kind: 'CommandRefused', reason: '' }
+  const changed = metrics.counter('venue_changes_total', [refused])
   const checkpoint = metrics.gauge('venue_checkpoint_timestamp_seconds')
-  const failed = metrics.counter('venue_checkpoint_failures_total')
+  const failed = metrics.counter('venue_checkpoint_failures_total', [{ market }])
   const sealed = (): void => checkpoint({ market }, nowMs() / 1_000)
   // Without one yet, its age counts from the start.
   sealed()

@@ -23,8 +23,14 @@ export interface Metrics {
   ): void
   /** Returns the function that sets the value. */
   gauge<Name extends NameOf<'gauge'>>(name: Name): (labels: LabelsOf<Name>, value: number) => void
-  /** Returns the function that adds one. */
-  counter<Name extends NameOf<'counter'>>(name: Name): (labels: LabelsOf<Name>) => void
+  /**
+   * Returns the function that adds one. What is `watched` is shown as 0 until then: an alert on the increase of a counter does not
+   * see the first event of a series that begins with it.
+   */
+  counter<Name extends NameOf<'counter'>>(
+    name: Name,
+    watched?: readonly LabelsOf<Name>[],
+  ): (labels: LabelsOf<Name>) => void
   /** Returns the function that adds a duration in seconds. */
   histogram<Name extends NameOf<'histogram'>>(
     name: Name,
@@ -74,8 +80,9 @@ export function createMetrics(sampleWithinMs = SAMPLE_WITHIN_MS): Metrics {
       const metric = new Gauge(options(name))
       return (labels, value) => metric.set({ ...labels }, value)
     },
-    counter(name) {
+    counter(name, watched = []) {
       const metric = new Counter(options(name))
+      for (const labels of watched) metric.inc({ ...labels }, 0)
       return (labels) => metric.inc({ ...labels })
     },
     histogram(name) {

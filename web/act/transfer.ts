@@ -35,8 +35,8 @@ export interface WithdrawalAsked {
 }
 
 /**
- * Money in and out. Both throw as the transfer client does, BadOrderTerms for an amount that is none, and OutcomeUnknown where nobody
- * can say yet what became of it: the same asked again looks the same transfer up, and signs no other.
+ * Money in and out. Both throw as the transfer client does, BadOrderTerms for an amount that is none, and OutcomeUnknown while no
+ * answer says what became of it: the same asked again looks the same transfer up, and signs no other.
  */
 export interface Transfers {
   /** USDC of the owner's wallet into a margin account, with a permit in the same request: two signatures, and the venue pays the gas. */

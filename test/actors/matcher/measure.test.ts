@@ -91,6 +91,7 @@ describe('metrics of a matcher', () => {
     const changes = (kind: string, reason: string, count: number) =>
       `venue_changes_total{market="A",kind="${kind}",reason="${reason}"} ${count}`
     expect(await linesOf(metrics, 'venue_changes_total')).to.deep.equal([
+      changes('CommandRefused', '', 0),
       changes('OrderPlaced', '', 2),
       changes('OrderPlaced', 'settlement_refused', 1),
       changes('OrderCancelled', 'asked', 1),

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { assert } from '../../../core/assert.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
 
 /** The address of each process's metrics, by process. */
@@ -47,9 +48,27 @@ export function expectAlert(
   shown: readonly Sample[],
   wanted: readonly Sample[],
 ): void {
+  expectSamples(exprOf(name), shown, wanted)
+}
+
+/** Asserts by promtool that the alert fires on what is shown, whose values are minute by minute, after the last of them. */
+export function expectFiring(name: string, shown: readonly Sample[]): void {
+  expectSamples(`count(${exprOf(name)})`, shown, [{ series: '{}', value: '1' }])
+}
+
+function exprOf(name: string): string {
   const rules = readFileSync(inProject('docs/operating/alerts.yml'), 'utf8')
   const [, expr] = new RegExp(`- alert: ${name}\\n +expr: '(.+)'\\n`).exec(rules) ?? []
-  expect(expr, name).to.be.a('string')
+  assert(expr !== undefined, `there is an alert ${name}`)
+  return expr
+}
+
+function expectSamples(
+  expr: string,
+  shown: readonly Sample[],
+  wanted: readonly Sample[],
+): void {
+  const minutes = Math.max(1, ...shown.map(({ value }) => value.split(' ').length)) - 1
   const evaluated = {
     rule_files: [],
     tests: [
@@ -58,9 +77,11 @@ export function expectAlert(
         input_series: shown.map(({ series, value }) => ({ series, values: value })),
         promql_expr_test: [
           {
-            ...{ expr, eval_time: '0m' },
+            expr,
+            eval_time: `${minutes}m`,
             exp_samples: wanted.map(({ series, value }) => ({
-              ...{ labels: series, value: Number(value) },
+              labels: series,
+              value: Number(value),
             })),
           },
         ],

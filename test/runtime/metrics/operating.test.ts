@@ -1,8 +1,11 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { measureMatcher } from '../../../actors/matcher/measure.js'
+import { measureExecutor } from '../../../executor/measure.js'
+import { createMetrics } from '../../../runtime/metrics/metrics.js'
 import { METRICS } from '../../../runtime/metrics/table.js'
-import { expectAlert, prometheusProgram } from '../../e2e/stage/metrics.js'
+import { expectAlert, expectFiring, prometheusProgram } from '../../e2e/stage/metrics.js'
 
 const root = new URL('../../../../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
@@ -176,6 +179,37 @@ describe('what an operator watches', () => {
       [held('trading_ended')],
       [{ series: '{market="F"}', value: '1' }],
     )
+  })
+
+  it('shows as 0 from the start each counter whose increase an alert watches', async () => {
+    const metrics = createMetrics()
+    measureMatcher(metrics, 'A', Date.now)
+    measureExecutor(metrics)
+    const { body } = await metrics.text()
+    const watched = rules.flatMap(({ name, expr }) =>
+      Array.from(expr.matchAll(/increase\((\w+)(?:\{(\w+)=~?"(.*?)"\})?\[/g), (found) => ({
+        name,
+        metric: found[1] ?? '',
+        label: found[2],
+        values: found[3]?.split('|') ?? [''],
+      })),
+    )
+    expect(watched.map(({ name }) => name)).to.deep.equal([
+      'VenueSettlementReversed',
+      'VenueCommandRefused',
+      'VenueCheckpointFails',
+    ])
+    for (const { name, metric, label, values } of watched)
+      for (const value of values) {
+        const lines = body.split('\n').filter((line) => line.startsWith(`${metric}{`))
+        const line = lines.find((it) => label === undefined || it.includes(`${label}="${value}"`))
+        expect(line, `${metric} of ${name}`).to.match(/ 0$/)
+        const series = line?.replace(/ 0$/, '') ?? ''
+        // One that begins with its first event shows no increase.
+        const often = name === 'VenueCheckpointFails' ? '0 3' : '0 1'
+        expectFiring(name, [{ series, value: often }])
+        expectAlert(name, [{ series, value: '0 0' }], [])
+      }
   })
 
   it('has rules and a configuration that promtool accepts', () => {
