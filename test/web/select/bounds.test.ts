@@ -10,8 +10,9 @@ import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
 import { marketTerms, type MarketTerms } from '../../../web/select/market-terms.js'
 import { receiptOf, type Receipt } from '../../../web/select/receipt.js'
-import { planOf, type Book, type Plan, type Ticket } from '../../../web/select/ticket.js'
+import { planOf, type Plan } from '../../../web/select/ticket.js'
 import { isWithin } from '../../../web/select/walk-book.js'
+import { ticketCase, type TicketCase } from '../../support/arbitrary-tickets.js'
 import { aFuture, aMarket, aPerp } from '../../support/builders.js'
 import { runs } from '../../support/property-runs.js'
 
@@ -24,49 +25,13 @@ const SIGNER = privateKeyToAccount(`0x${'11'.repeat(32)}`)
 const DOMAIN = { chainId: 1, matching: `0x${'22'.repeat(20)}` } as const
 const FRAME = { orderId: 'a', subaccountId: '1', nonce: 1n, expirySec: 2_000_000_000 }
 
-interface Case {
-  readonly ticket: Ticket
-  readonly book: Book
-  /** Each fill: a share of what is left in permille, and how far its price is from the limit on the better side, in permille. */
-  readonly fills: readonly (readonly [share: number, better: number])[]
-}
-
-/** Prices around those of the market, and sizes from one step on. */
-function aCase({ tickE18, stepE18, isInverted }: MarketTerms): fc.Arbitrary<Case> {
-  const middle = tickE18 < 10n ** 14n ? 65n * 10n ** 13n : 1_550n * E18
-  const ticks = middle / tickE18
-  const price = fc.bigInt(ticks / 2n + 1n, ticks * 2n).map((count) => count * tickE18)
-  const amount = fc.bigInt(1n, 10n ** 7n).map((steps) => steps * stepE18)
-  const levels = (sign: bigint) =>
-    fc
-      .uniqueArray(fc.tuple(price, amount), { maxLength: 6, selector: ([at]) => at })
-      .map((list) =>
-        list
-          .map(([at, resting]) => ({ priceE18: at, amountE18: resting }))
-          .sort((a, b) => Number(sign * (a.priceE18 - b.priceE18))),
-      )
-  return fc.record({
-    ticket: fc.record({
-      side: fc.constantFrom('buy' as const, 'sell' as const),
-      priceE18: fc.option(
-        price.map((at) => (isInverted ? (E18 * E18) / at : at)),
-        { nil: undefined, freq: 3 },
-      ),
-      sizeE18: fc.oneof(amount, fc.bigInt(1n, 10n ** 24n)),
-      guardBps: fc.constantFrom(10n, 100n, 500n),
-    }),
-    book: fc.record({ bids: levels(-1n), asks: levels(1n) }),
-    fills: fc.array(fc.tuple(fc.nat(1_000), fc.nat(1_000)), { minLength: 1, maxLength: 8 }),
-  })
-}
-
 interface Filled {
   readonly base: bigint
   readonly quote: bigint
   readonly fee: bigint
 }
 
-interface Filling extends Pick<Case, 'fills'> {
+interface Filling extends Pick<TicketCase, 'fills'> {
   readonly market: Market
   readonly terms: MarketTerms
   readonly plan: Plan
@@ -115,9 +80,9 @@ describe('web/select: what the words of a ticket promise', () => {
   for (const [name, market] of Object.entries(MARKETS)) {
     const entry = marketEntry(market)
     const terms = marketTerms(entry)
-    const property = (cases: number, check: (plan: Plan, given: Case) => void) =>
+    const property = (cases: number, check: (plan: Plan, given: TicketCase) => void) =>
       fc.assert(
-        fc.property(aCase(terms), (given) => {
+        fc.property(ticketCase(terms), (given) => {
           const plan = planOf(terms, given.ticket, given.book)
           if (typeof plan !== 'string') check(plan, given)
         }),
@@ -163,7 +128,7 @@ describe('web/select: what the words of a ticket promise', () => {
     it(`says the fee bound that the client signs: ${name}`, async () => {
       const frame: OrderFrame = { ...FRAME, market: entry }
       await fc.assert(
-        fc.asyncProperty(aCase(terms), async ({ ticket, book }) => {
+        fc.asyncProperty(ticketCase(terms), async ({ ticket, book }) => {
           const plan = planOf(terms, ticket, book)
           if (typeof plan === 'string') return
           const body = await signOrder(SIGNER, DOMAIN, {
