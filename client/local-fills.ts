@@ -25,6 +25,7 @@ export type SettledLeg = Pick<
   | 'price'
   | 'size'
   | 'fee'
+  | 'vm_cngn'
   | 'liquidity'
   | 'tx_hash'
   | 'created_at'

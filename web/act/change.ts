@@ -9,6 +9,7 @@ import {
   type Side,
 } from '../../client/index.js'
 import { formatDecimal } from '../../core/decimal.js'
+import { traderPrice } from '../select/book-rows.js'
 import { engineSide, marketTerms } from '../select/market-terms.js'
 import { readOrZero } from '../select/numbers.js'
 import { planOf } from '../select/ticket.js'
@@ -25,13 +26,17 @@ export interface Changing {
   cancelMarket(market: string, side?: Side): Promise<void>
   /** All of the owner, in every market. */
   cancelAll(): Promise<void>
-  /** Another price or size, in trader terms at 1e18. A smaller size at the same price keeps its place in the queue. */
-  edit(
-    record: OrderRecord,
-    to: { readonly priceE18: bigint; readonly sizeE18: bigint },
-  ): Promise<void>
+  /** Another price or size. A smaller size at the same price keeps its place in the queue. */
+  edit(record: OrderRecord, to: Changed): Promise<void>
   /** Cancels all orders unless it is called again within so many seconds; 0 disarms. */
   readonly cancelAllAfter: (seconds: number) => Promise<void>
+}
+
+/** What an order becomes, in trader terms at 1e18. */
+export interface Changed {
+  /** Undefined: its own, which its row rounds. */
+  readonly priceE18: bigint | undefined
+  readonly sizeE18: bigint
 }
 
 const PROOF_LIVES_SEC = 60
@@ -118,19 +123,24 @@ async function editOrder(
   { venue, domain, entryOf }: Terminal,
   own: OwnState,
   record: OrderRecord,
-  { priceE18, sizeE18 }: { readonly priceE18: bigint; readonly sizeE18: bigint },
+  { priceE18, sizeE18 }: Changed,
 ): Promise<string> {
   const entry = entryOf(record.market)
   if (entry === undefined) throw new Error('The market is not listed any more.')
   const terms = marketTerms(entry)
   const { signer, owner } = own.trader
+  const limitE18 = readOrZero(record.limit_price)
+  const ticket = {
+    ...{ side: engineSide(terms, record.side), sizeE18, guardBps: 0n },
+    priceE18: priceE18 ?? traderPrice(terms, limitE18),
+  }
   // The book is left out: what is asked for counts at its limit.
-  const ticket = { side: engineSide(terms, record.side), priceE18, sizeE18, guardBps: 0n }
-  const plan = planOf(terms, ticket, { bids: [], asks: [] })
-  if (typeof plan === 'string')
+  const planned = planOf(terms, ticket, { bids: [], asks: [] })
+  if (typeof planned === 'string')
     throw new Error('The size is below the smallest that the market takes.')
+  const plan = priceE18 === undefined ? { ...planned, limitE18 } : planned
   const amount = formatDecimal(plan.amountE18, 18)
-  const isSamePrice = plan.limitE18 === readOrZero(record.limit_price)
+  const isSamePrice = plan.limitE18 === limitE18
   if (isSamePrice && plan.amountE18 < readOrZero(record.desired_amount)) {
     const expirySec = Math.floor(Date.now() / 1_000) + PROOF_LIVES_SEC
     const cancel = await signCancel(signer, domain, { nonce: record.nonce, expirySec, owner })

@@ -34,6 +34,18 @@ export interface PriceLine {
   readonly kind: 'buy' | 'sell' | 'mark' | 'index' | 'entry' | 'liquidation' | 'band'
 }
 
+/** So many lines are named; those of own orders come first. */
+const NAMED = 8
+
+/** What the chart shows, in words: its lines by name and price. */
+export function chartWords(lines: readonly PriceLine[], decimals: number): string {
+  const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+  const named = lines
+    .slice(0, NAMED)
+    .map(({ name, price }) => `${name} ${price.toLocaleString('en', options)}`)
+  return ['Candles with volume', ...named].join(', ')
+}
+
 /** A line for each open order. */
 export const orderLines = (
   terms: MarketTerms,

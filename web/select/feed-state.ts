@@ -31,8 +31,7 @@ export function haltOf(
   nowSec: number,
 ): string | undefined {
   const { trading_status: state, trading_status_reason: reason } = status ?? entry
-  if (entry.future !== undefined && nowSec >= entry.future.last_trade_time)
-    return 'Trading has ended: the series settles at its expiry.'
+  if (hasEnded(entry, nowSec)) return 'Trading has ended: the series settles at its expiry.'
   if (status?.enabled === false) return 'The market is not listed: it takes no orders.'
   if (state === 'paused') return `Paused: no new orders are taken. ${marketWords(reason)}`.trim()
   if (state === 'held') return `Held: orders rest, nothing matches. ${marketWords(reason)}`.trim()
@@ -42,6 +41,10 @@ export function haltOf(
     return 'The index of the series is stale on the chain: it fills nothing.'
   return undefined
 }
+
+/** Whether the last trade of a series is over. `nowSec` in Unix seconds. */
+export const hasEnded = ({ future }: MarketEntry, nowSec: number): boolean =>
+  future !== undefined && nowSec >= future.last_trade_time
 
 function marketWords(reason = ''): string {
   const known: Reason | undefined = (marketReasons as Readonly<Record<string, Reason>>)[reason]

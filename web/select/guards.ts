@@ -9,6 +9,7 @@ import { otherSide, type Book, type Plan } from './ticket.js'
 export interface Guard {
   readonly level: 'block' | 'ask' | 'warn'
   readonly code:
+    | 'trading_ended'
     | 'below_min_notional'
     | 'outside_band'
     | 'insufficient_balance'
@@ -28,6 +29,8 @@ export interface Surroundings {
   readonly isLive: boolean
   readonly isMarketOrder: boolean
   readonly isPostOnly: boolean
+  /** Whether the last trade of a series is over. */
+  readonly isEnded?: boolean
   /** Prices between which the chain fills, in engine terms at 1e18. */
   readonly band?: { readonly lowE18: bigint; readonly highE18: bigint }
   /** What the account can give, in the unit of the bound; undefined where margin decides. */
@@ -59,10 +62,10 @@ export function guardsOf(
 function blocks(
   { minNotionalE18, stepE18 }: MarketTerms,
   { side, limitE18, amountE18 }: Plan,
-  { band, freeE18, giveMostE18, ownOtherE18, isLive, isMarketOrder }: Surroundings,
+  { band, freeE18, giveMostE18, ownOtherE18, isEnded }: Surroundings,
 ): readonly Guard[] {
   const guards: Guard[] = []
-  if (!isLive && isMarketOrder) guards.push({ level: 'block', code: 'no_live_book' })
+  if (isEnded === true) guards.push({ level: 'block', code: 'trading_ended' })
   if (mulDivFloor(limitE18, amountE18, E18) < minNotionalE18) {
     const least = (minNotionalE18 * E18 + limitE18 - 1n) / limitE18
     const nearestE18 = ((least + stepE18 - 1n) / stepE18) * stepE18
@@ -86,7 +89,7 @@ function questions(
   book: Book,
   { isLive, isMarketOrder }: Surroundings,
 ): readonly Guard[] {
-  if (!isLive) return isMarketOrder ? [] : [{ level: 'ask', code: 'no_live_book' }]
+  if (!isLive) return [{ level: 'ask', code: 'no_live_book' }]
   const best = otherSide(book, plan.side)[0]?.priceE18
   if (best === undefined || isMarketOrder) return []
   const { side, limitE18 } = plan

@@ -39,6 +39,10 @@ export function nearestText(
     : { field: 'size', text: plainText(sizeE18, sizeDecimals, 'down') }
 }
 
+/** The least size that the ticket's field takes; undefined where the engine counts the other side, of which any size is a step. */
+export const leastText = (entry: MarketEntry, terms: MarketTerms): string | undefined =>
+  terms.isInverted ? undefined : plainText(terms.stepE18, entry.ui_size_decimals, 'up')
+
 /** A trader's size that so much quote of the engine pays for, rounded down. */
 const sizeOfQuote = ({ isInverted }: MarketTerms, limitE18: bigint, quoteE18: bigint): bigint =>
   isInverted ? quoteE18 : (quoteE18 * 10n ** 18n) / limitE18

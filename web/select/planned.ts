@@ -24,7 +24,10 @@ export interface Typed {
 }
 
 /** What the ticket stands in. */
-export interface Setting extends Pick<Surroundings, 'isLive' | 'freeE18' | 'ownOtherE18'> {
+export interface Setting extends Pick<
+  Surroundings,
+  'isLive' | 'isEnded' | 'freeE18' | 'ownOtherE18'
+> {
   readonly entry: MarketEntry
   readonly terms: MarketTerms
   /** Empty sides where it is not known. */
@@ -40,7 +43,7 @@ export interface Planned {
 }
 
 /** Why there is nothing to sign. */
-export type Unplanned = NoPlan | 'no_price' | 'no_size' | 'bad_price' | 'bad_size'
+export type Unplanned = NoPlan | 'no_live_book' | 'no_price' | 'no_size' | 'bad_price' | 'bad_size'
 
 /** What a ticket would sign now, what that can cost, and what stands in the way. */
 export function plannedOf(typed: Typed, setting: Setting): Planned | Unplanned {
@@ -52,6 +55,7 @@ export function plannedOf(typed: Typed, setting: Setting): Planned | Unplanned {
   if (typed.size.trim() === '') return 'no_size'
   const typedE18 = parseInput(typed.size, isDecimalComma)
   if (typedE18 === undefined || typedE18 === 0n) return 'bad_size'
+  if (isMarketOrder && !setting.isLive) return 'no_live_book'
   const countedAt = priceE18 ?? bestPrice(terms, book, typed.side)
   if (countedAt === undefined) return 'no_book'
   const sizeE18 = typed.unit === 'base' ? typedE18 : mulDivFloor(typedE18, E18, countedAt)
@@ -65,6 +69,7 @@ export function plannedOf(typed: Typed, setting: Setting): Planned | Unplanned {
     ...{ isLive: setting.isLive, isMarketOrder, isPostOnly: typed.post === 'reject' },
     giveMostE18: receipt.exchange?.giveMostE18 ?? receipt.feeMostE18,
     ...(band !== undefined && { band }),
+    ...(setting.isEnded !== undefined && { isEnded: setting.isEnded }),
     ...(setting.freeE18 !== undefined && { freeE18: setting.freeE18 }),
     ...(setting.ownOtherE18 !== undefined && { ownOtherE18: setting.ownOtherE18 }),
   }

@@ -10,6 +10,7 @@ import type { Plan } from './ticket.js'
 /** The words of a ticket. Amounts are rounded against the trader: what is given up, what is received down. */
 
 export const NO_PLAN_WORDS: Readonly<Record<Unplanned, string>> = {
+  no_live_book: 'The book is not live: a market order has no price to go by.',
   no_book: 'The other side of the book is empty.',
   below_step: 'The size is below the smallest that the market takes.',
   no_price: 'Enter a price, or click one in the book.',
@@ -19,6 +20,7 @@ export const NO_PLAN_WORDS: Readonly<Record<Unplanned, string>> = {
 }
 
 export const GUARD_WORDS: Readonly<Record<Guard['code'], string>> = {
+  trading_ended: 'Trading in the series has ended: it takes no orders.',
   below_min_notional: 'The order is below the least worth that the market takes.',
   outside_band: 'The price is outside of what the chain fills now.',
   insufficient_balance: 'The account has less free than the order can take.',

@@ -1,6 +1,7 @@
 import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals'
 import type { AccountBalances, OrderRecord } from '../../client/index.js'
 import { bookRows, spreadOf, type BookRow, type Spread } from '../select/book-rows.js'
+import { hasEnded } from '../select/feed-state.js'
 import { parseInput } from '../select/format.js'
 import { closing } from '../select/position.js'
 import { fillRow, type FillRow } from '../select/fill-row.js'
@@ -201,6 +202,11 @@ function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSourc
       post: kind.value === 'market' || force.value !== 'GTC' ? 'off' : post.value,
     }
   })
+  // The time passes each second, this changes once.
+  const isEnded = computed(() => {
+    const entry = terminal.market.value?.entry.value
+    return entry !== undefined && hasEnded(entry, terminal.nowSec.value)
+  })
   const planned = computed((): Planned | Unplanned => {
     const open = terminal.market.value
     if (open === undefined) return 'no_book'
@@ -216,7 +222,7 @@ function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSourc
       ...{ entry: open.entry.value, terms: open.terms, isDecimalComma },
       ...{
         book: isLive.value ? (open.book.value ?? EMPTY_BOOK) : EMPTY_BOOK,
-        isLive: isLive.value,
+        ...{ isLive: isLive.value, isEnded: isEnded.value },
       },
       ...(freeE18 !== undefined && { freeE18 }),
       ...(ownOtherE18 !== undefined && { ownOtherE18 }),

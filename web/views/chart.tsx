@@ -1,9 +1,9 @@
-import { useSignalEffect, useSignal, type Signal } from '@preact/signals'
+import { useComputed, useSignalEffect, useSignal, type Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { CandleInterval } from '../../client/index.js'
 import { areaPath, depthCurve } from '../select/depth-curve.js'
-import { barOf, orderLines, type PriceLine } from '../select/bars.js'
+import { barOf, chartWords, orderLines, type PriceLine } from '../select/bars.js'
 import { detailFacts } from '../select/header-facts.js'
 import { formatE18 } from '../select/format.js'
 import { readSigned, toDrawn } from '../select/numbers.js'
@@ -86,7 +86,11 @@ function Chart(): JSX.Element {
     fitted.current = shown
     chart.fit()
   })
-  useSignalEffect(() => drawing.value?.lines(linesOf(page)))
+  const lines = useComputed(() => linesOf(page))
+  const words = useComputed(() =>
+    chartWords(lines.value, terminal.market.value?.entry.value.ui_price_decimals ?? 2),
+  )
+  useSignalEffect(() => drawing.value?.lines(lines.value))
   useSignalEffect(() => drawing.value?.marks(marksOf(page)))
   useSignalEffect(() => {
     void terminal.prefs.prefs.value
@@ -94,7 +98,7 @@ function Chart(): JSX.Element {
   })
   const isEmpty = terminal.market.value?.candles.value.length === 0
   return (
-    <div class="fill chart" ref={place} role="img" aria-label="Candles with volume">
+    <div class="fill chart" ref={place} role="img" aria-label={words.value}>
       {isEmpty && <p class="quiet pad over">No trades in these candles yet.</p>}
     </div>
   )

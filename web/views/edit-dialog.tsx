@@ -9,7 +9,8 @@ import { usePage } from './page.js'
 export function EditDialog({ orderId }: { readonly orderId: string }): JSX.Element {
   const { terminal, views, changing } = usePage()
   const row = views.open.value.find(({ id }) => id === orderId)
-  const price = useSignal(row?.price.replaceAll(',', '') ?? '')
+  const shownPrice = row?.price.replaceAll(',', '') ?? ''
+  const price = useSignal(shownPrice)
   const size = useSignal(row?.size.replaceAll(',', '') ?? '')
   const said = useSignal('')
   if (row === undefined)
@@ -25,7 +26,9 @@ export function EditDialog({ orderId }: { readonly orderId: string }): JSX.Eleme
     )
     if (!priceE18 || !sizeE18) return void (said.value = 'Enter a price and a size above 0.')
     terminal.dialog.value = undefined
-    void changing.edit(row.record, { priceE18, sizeE18 })
+    // The row rounds its price: what was not touched stays as it was signed.
+    const isSame = price.value === shownPrice
+    void changing.edit(row.record, { priceE18: isSame ? undefined : priceE18, sizeE18 })
   }
   return (
     <Modal title={`Edit: ${row.sideWords}`}>

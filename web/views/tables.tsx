@@ -167,6 +167,7 @@ function save({ views, terminal }: Page, tab: 'fills' | 'history'): void {
           'price',
           'size',
           'fee',
+          'variation',
           'liquidity',
           'state',
           'hash',
@@ -385,10 +386,18 @@ function Explain(props: {
   )
 }
 
+const VARIATION = 'Variation, cNGN'
+
 function Fills(): JSX.Element {
   const { terminal, views } = usePage()
   const rows = views.fills.value
-  const heads = ['Time', 'Market', 'Side', 'Price', 'Size', 'Fee, USDC', 'As', 'Settled in']
+  // Futures alone have it.
+  const hasVariation = rows.some(({ variation }) => variation !== undefined)
+  const heads = [
+    ...['Time', 'Market', 'Side', 'Price', 'Size', 'Fee, USDC'],
+    ...(hasVariation ? [VARIATION] : []),
+    ...['As', 'Settled in'],
+  ]
   const { isUtc } = terminal.prefs.prefs.value
   return (
     <Table caption="Fills" heads={heads} isEmpty={rows.length === 0} empty="No fills yet.">
@@ -402,6 +411,7 @@ function Fills(): JSX.Element {
           <td data-head="Price">{row.price}</td>
           <td data-head="Size">{row.size}</td>
           <td data-head="Fee, USDC">{row.fee}</td>
+          {hasVariation && <td data-head={VARIATION}>{row.variation ?? '–'}</td>}
           <td data-head="As">{row.liquidity}</td>
           <td data-head="Settled in" class="hash" title={row.hash}>
             <Explain id={row.orderId}>{row.hash?.slice(0, 10) ?? 'settling …'}</Explain>

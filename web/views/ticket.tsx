@@ -15,7 +15,7 @@ import { sideWords } from '../select/side-words.js'
 import type { MarketState } from '../state/market-state.js'
 import { GUARDS_BPS } from '../state/prefs.js'
 import { LIVES } from '../state/ticket-state.js'
-import { nearestText } from '../select/nearest-text.js'
+import { leastText, nearestText, type NearestText } from '../select/nearest-text.js'
 import { usePage, type Page } from './page.js'
 
 const PERCENTS = [25, 50, 75, 100] as const
@@ -299,9 +299,24 @@ interface NearestParts {
 }
 
 function Nearest({ guard, market, planned }: NearestParts): JSX.Element | null {
-  const { terminal, placing } = usePage()
   const near = nearestText(market.entry.value, market.terms, planned.plan, guard)
-  if (near === undefined) return null
+  return near === undefined ? null : <Fill near={near} />
+}
+
+/** The least of the market, where a size is below it. */
+function Least({ market }: { readonly market: MarketState }): JSX.Element | null {
+  const text = leastText(market.entry.value, market.terms)
+  if (usePage().views.planned.value !== 'below_step' || text === undefined) return null
+  return (
+    <p class="hint">
+      <Fill near={{ field: 'size', text }} />
+    </p>
+  )
+}
+
+/** Fills in a value that passes. */
+function Fill({ near }: { readonly near: NearestText }): JSX.Element {
+  const { terminal, placing } = usePage()
   const { price, size, unit } = terminal.ticket.value
   const fill = (): void => {
     placing.forget()
@@ -349,6 +364,8 @@ function Submit({ market }: { readonly market: MarketState }): JSX.Element {
       {own !== undefined && typeof planned === 'string' && placing.said.value === '' && (
         <p class="quiet hint">{NO_PLAN_WORDS[planned]}</p>
       )}
+      <Least market={market} />
+      {terminal.halt.value !== undefined && <p class="warn-words">{terminal.halt.value}</p>}
     </div>
   )
 }

@@ -127,12 +127,14 @@ describe('web/select: guards', () => {
     expect(codes(plan('buy', 101n, 1n), postOnly)).to.deep.equal(['warn would_be_rejected'])
   })
 
-  it('take no market order on a book that is not live, and ask about a limit', () => {
-    const lost = { isLive: false }
-    expect(codes(plan('buy', 99n, 1n), lost)).to.deep.equal(['ask no_live_book'])
+  it('ask about a limit on a book that is not live, and warn where a market order finds less', () => {
+    expect(codes(plan('buy', 99n, 1n), { isLive: false })).to.deep.equal(['ask no_live_book'])
     const market = { isMarketOrder: true }
-    expect(codes(plan('buy', 101n, 1n), { ...lost, ...market })).to.include('block no_live_book')
     expect(codes(plan('buy', 100n, 99n), market)).to.deep.equal(['warn book_is_thin'])
+  })
+
+  it('block every order of a series after its last trade', () => {
+    expect(codes(plan('buy', 99n, 1n), { isEnded: true })).to.deep.equal(['block trading_ended'])
   })
 
   it('block what the venue or the chain would refuse, with what would pass', () => {

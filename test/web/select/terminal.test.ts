@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { OrderRecord } from '../../../client/index.js'
 import { parseDecimal } from '../../../core/decimal.js'
 import { E18 } from '../../../core/money.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
+import { chartWords, orderLines, type PriceLine } from '../../../web/select/bars.js'
 import { bookRows } from '../../../web/select/book-rows.js'
 import { closePlan } from '../../../web/select/close-plan.js'
 import { csvOf } from '../../../web/select/csv.js'
@@ -11,7 +13,7 @@ import { feedLight, haltOf } from '../../../web/select/feed-state.js'
 import { freeWords } from '../../../web/select/free-words.js'
 import { lastPrice } from '../../../web/select/header-facts.js'
 import { engineSide, marketTerms } from '../../../web/select/market-terms.js'
-import { nearestText } from '../../../web/select/nearest-text.js'
+import { leastText, nearestText } from '../../../web/select/nearest-text.js'
 import { plannedOf, shareOfFree, type Typed } from '../../../web/select/planned.js'
 import { priceText } from '../../../web/select/price-text.js'
 import { sameRows } from '../../../web/select/same-rows.js'
@@ -77,6 +79,8 @@ describe('web/select: what a ticket plans', () => {
     expect(plannedOf({ ...TYPED, size: '-1' }, SETTING)).to.equal('bad_size')
     const empty = { ...SETTING, book: { bids: [], asks: [] } }
     expect(plannedOf({ ...TYPED, kind: 'market' }, empty)).to.equal('no_book')
+    const lost = { ...SETTING, isLive: false }
+    expect(plannedOf({ ...TYPED, kind: 'market' }, lost)).to.equal('no_live_book')
   })
 
   it('takes a share of what is free that the free amount pays for', () => {
@@ -183,6 +187,21 @@ describe('web/select: what is shown', () => {
       ...{ price: '1,600.0000', change: '+4.00 %', isDown: false },
     })
     expect(lastPrice(PERP, marketTerms(PERP), ticker)?.isDown).to.equal(true)
+  })
+
+  it('names the lines of the chart, those of own orders first', () => {
+    const terms = marketTerms(SPOT)
+    const order = { side: 'buy', limit_price: '0.000625' } as OrderRecord
+    const lines = [...orderLines(terms, [order]), { kind: 'mark', name: 'mark', price: 1_549 }]
+    expect(chartWords(lines as PriceLine[], 2)).to.equal(
+      'Candles with volume, sell 1,600.00, mark 1,549.00',
+    )
+    expect(chartWords([], 2)).to.equal('Candles with volume')
+  })
+
+  it('says the least size where the ticket counts as the engine does', () => {
+    expect(leastText(PERP, marketTerms(PERP))).to.equal('1')
+    expect(leastText(SPOT, marketTerms(SPOT))).to.equal(undefined)
   })
 
   it('draws the depth on a window that one far order does not stretch', () => {
