@@ -15,7 +15,7 @@ import { readRegister } from '../../runtime/bus/market-register.js'
 import type { OperatorKey } from '../../runtime/bus/operator-key.js'
 import { OrderRefused } from './order-refused.js'
 
-/** How an operator has markets registered. */
+/** How an operator, or the keeper, has markets registered. */
 
 export interface RegisterDeps {
   readonly bus: Pick<Bus, 'ask' | 'read' | 'streamState'>

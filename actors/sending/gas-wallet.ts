@@ -32,7 +32,7 @@ interface GasDeps {
   readonly nowMs: () => number
 }
 
-/** The wallet that pays for transfers, with its reserve and its hourly budget. */
+/** The wallet that pays for a sender's transactions, with its reserve and its hourly budget. */
 export interface GasWallet {
   /** Current gas prices and the balance; rejects with ChainUnreachable. */
   readonly read: GasReader

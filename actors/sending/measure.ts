@@ -1,7 +1,7 @@
 import type { GasStanding } from '../../core/transfer.js'
 import type { Metrics } from '../../runtime/metrics/metrics.js'
 
-/** Reads at each scrape the funds of the submitter's wallet; the balance is absent while the chain does not answer. */
+/** Reads at each scrape the funds of a sender's wallet; the balance is absent while the chain does not answer. */
 export function sampleWallet(
   metrics: Metrics,
   wallet: string,

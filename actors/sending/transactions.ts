@@ -30,7 +30,7 @@ interface Unpublished {
   readonly why: string
 }
 
-/** The submitter's transactions, one for each intent. */
+/** A sender's transactions, one for each intent. */
 export interface Transactions {
   readonly address: Address
   stateOf(intentId: string): RecordedIntent['state'] | undefined

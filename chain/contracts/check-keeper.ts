@@ -1,5 +1,6 @@
 import { encodeFunctionData } from 'viem'
 import type { Address } from '../../core/action.js'
+import { addressOfWord } from '../../core/entry/read-action.js'
 import type { Market } from '../../core/model/market.js'
 import { subAccountsAbi } from '../abi/contracts.js'
 import { orUnreachable } from '../reads/client.js'
@@ -72,4 +73,4 @@ async function isOfNoUse(
 }
 
 const addressIn = (word: bigint | undefined): Address | undefined =>
-  word === undefined || word === 0n ? undefined : `0x${word.toString(16).padStart(40, '0')}`
+  word === undefined || word === 0n ? undefined : addressOfWord(word)

@@ -46,8 +46,8 @@ export interface TransactionBatch {
   /** Time of the newest block. */
   newestBlockTimeSec(): Promise<bigint>
   /**
-   * Receipts of all calls since the last flush, in order; what has none for a second is sent again, the same bytes. Throws BatchError if one reverted or never arrived, and the
-   * client's error if the node refused one.
+   * Receipts of all calls since the last flush, in order; what has none for a second is sent again, the same bytes.
+   * Throws BatchError if one reverted or never arrived, and the client's error if the node refused one.
    */
   flush(): Promise<readonly TransactionReceipt[]>
 }
