@@ -56,9 +56,9 @@ export function readKeeperConfig(): KeeperConfig {
   const env = parseEnv(keeperEnv, process.env)
   const { KEEPER_KEY_FILE: file, KEEPER_PRIVATE_KEY: privateKey, LOCAL_CHAIN } = env
   const { KEEPER_SUBACCOUNT_IDS: accounts, KEEPER_MOST_USDC: mostUsd } = env
-  if (accounts.length > 0 && mostUsd === 0n)
+  if (accounts.length > 0 && mostUsd < E18)
     throw new BadConfiguration(
-      'KEEPER_SUBACCOUNT_IDS needs KEEPER_MOST_USDC, the bound of a takeover',
+      'KEEPER_SUBACCOUNT_IDS needs KEEPER_MOST_USDC of at least 1, the bound of a takeover',
     )
   return {
     ...env,

@@ -52,9 +52,10 @@ function largestOf({ series }: FutureUpkeep, { positions }: UpkeepAccount): Larg
 
 /**
  * The largest position of each account below maintenance margin, the one that lacks most first, as far as the margin of the
- * rescuers and the bound of one takeover reach. Where they reach nowhere, one is tried, so that the chain says why not.
+ * rescuers and the bound of one takeover reach. Where they reach nowhere, one step is tried, so that the chain says why not.
  */
 function liquidationDuties(seen: FutureUpkeep): Duty<FutureTask>[] {
+  if (seen.index.price === 0n) return []
   const own = new Set(seen.rescuers.map(({ id }) => id))
   const rooms = new Map(seen.rescuers.map(({ id, room = 0n }) => [id, room] as const))
   const below = seen.accounts
@@ -76,7 +77,7 @@ function liquidationDuties(seen: FutureUpkeep): Duty<FutureTask>[] {
     rooms.set(rescuer, room - min(needed, min(room, seen.mostUsd)))
     const task = {
       ...({ call: 'liquidate', account: account.id, by: rescuer, subId: largest.subId } as const),
-      portion: portion ?? WHOLE,
+      portion: portion ?? stepOf(largest),
     }
     return [{ job: 'liquidation', subject: subjectOf(account), task }]
   })
@@ -98,6 +99,10 @@ function portionOf({ size }: Largest, needed: bigint, room: bigint): bigint | un
   const portion = mulDivFloor(WHOLE, room, needed)
   return mulDivFloor(size, portion, WHOLE) < POSITION_STEP ? undefined : portion
 }
+
+/** The share that is one step, rounded up: the least that the contract moves. */
+const stepOf = ({ size }: Largest): bigint =>
+  size <= POSITION_STEP ? WHOLE : mulDivCeil(WHOLE, POSITION_STEP, size)
 
 /** cNGN of the account with its positions at the index. */
 function ownedAt(seen: FutureUpkeep, { variation, cngn, positions }: UpkeepAccount): bigint {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { keeperEnv } from '../../../actors/keeper/config.js'
+import { keeperEnv, readKeeperConfig } from '../../../actors/keeper/config.js'
+import { BadConfiguration } from '../../../runtime/process/config.js'
 import { E18 } from '../../../core/money.js'
 
 const needed = { NATS_URL: 'nats://127.0.0.1:4222', RPC_URL: 'http://127.0.0.1:8545' }
@@ -14,6 +15,22 @@ describe('the settings of the keeper', () => {
     const { data } = read({ KEEPER_SUBACCOUNT_IDS: '12, 13', KEEPER_MOST_USDC: '2500.5' })
     expect(data?.KEEPER_SUBACCOUNT_IDS).to.deep.equal([12n, 13n])
     expect(data?.KEEPER_MOST_USDC).to.equal((25_005n * E18) / 10n)
+  })
+
+  it('need a bound that reaches a takeover where they name accounts', () => {
+    const before = { ...process.env }
+    const start = (most: string) => {
+      Object.assign(process.env, needed, { DEPLOYMENT_FILE: 'd.json', DATA_DIR: '.' })
+      Object.assign(process.env, { KEEPER_SUBACCOUNT_IDS: '12', KEEPER_MOST_USDC: most })
+      return readKeeperConfig()
+    }
+    try {
+      for (const most of ['0', '0.9'])
+        expect(() => start(most), most).to.throw(BadConfiguration, 'of at least 1')
+      expect(start('1').rescue).to.deep.equal({ accounts: [12n], mostUsd: E18 })
+    } finally {
+      process.env = before
+    }
   })
 
   it('are refused where they are none, or too many or too much', () => {

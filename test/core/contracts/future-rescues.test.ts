@@ -6,6 +6,7 @@ import type {
   Rescuer,
   UpkeepAccount,
 } from '../../../core/contracts/future-work.js'
+import { POSITION_STEP } from '../../../core/contracts/future-margin.js'
 import { E18, priceE18 } from '../../../core/money.js'
 
 const SUB_ID = 1_796_047_200n
@@ -97,8 +98,22 @@ describe('rescues of dated futures', () => {
       [8n, E18 / 3n],
       [7n, E18 / 4n],
     ])
-    // Where nothing reaches one is tried, so that the chain says why not.
-    expect(portions({ rescuers: [rescuer(90n, 0n)] }, [failing, worse])).to.deep.equal([[8n, E18]])
+    // Where nothing reaches one step is tried, so that the chain says why not.
+    const tried = portions({ rescuers: [rescuer(90n, 0n)] }, [failing, worse])
+    expect(tried).to.deep.equal([[8n, E18 / 3_000n + 1n]])
+  })
+
+  it('takes over no more than a step where the bound does not reach one, however large the position is', () => {
+    const huge = anAccount(7n, { margin: -1n, contracts: 5_000_000n })
+    const [task] = tasksOf(seen([huge], { mostUsd: 1n }))
+    const moved = task?.call === 'liquidate' ? (5_000_000n * E18 * task.portion) / E18 : 0n
+    expect(moved).to.equal(POSITION_STEP)
+  })
+
+  it('takes over nothing while there has never been an index', () => {
+    const index = { price: price(0n), atSec: 0, isFresh: false }
+    const failing = anAccount(7n, { margin: -1n, contracts: 4n })
+    expect(tasksOf(seen([failing], { index }))).to.deep.equal([])
   })
 
   it('pays for USDC what an account below maintenance margin owes, and any while claims wait', () => {
