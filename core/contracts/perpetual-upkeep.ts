@@ -8,6 +8,8 @@ export const FUNDING_AFTER_SEC = 35
 
 /** So long others have to bid before the keeper does. */
 export const BID_AFTER_SEC = 60
+/** So long the bidders stay with the same auctions where there are too few of them: a bid is mined meanwhile. */
+export const BID_TURN_SEC = 60
 
 /** An auction as it is at the block. */
 export interface LiveAuction {
@@ -103,7 +105,8 @@ const isOver = ({ isInsolvent, price }: LiveAuction): boolean =>
 
 /**
  * A bid in each auction that has waited for one, as long as there are bidders: each bids once, the one with most cash in the
- * oldest. Where none of them may bid, the first tries, so that the chain says why not.
+ * oldest. Where more auctions wait than there are bidders, they take turns, so that one in which no bid succeeds keeps none
+ * from the others. Where none of them may bid, the first tries, so that the chain says why not.
  */
 function bidDuties({ atSec, accounts, bidders, mostCash }: PerpetualUpkeep): Duty<PerpetualTask>[] {
   const own = new Set(bidders.map(({ id }) => id))
@@ -119,7 +122,9 @@ function bidDuties({ atSec, accounts, bidders, mostCash }: PerpetualUpkeep): Dut
       return needed === undefined || atSec < sinceSec ? [] : [{ id, sinceSec, needed }]
     })
     .sort((a, b) => a.sinceSec - b.sinceSec)
-  return waiting.flatMap(({ id, sinceSec, needed }, i): Duty<PerpetualTask>[] => {
+  const turn = waiting.length > able.length ? Math.floor(atSec / BID_TURN_SEC) % waiting.length : 0
+  const inTurn = [...waiting.slice(turn), ...waiting.slice(0, turn)]
+  return inTurn.flatMap(({ id, sinceSec, needed }, i): Duty<PerpetualTask>[] => {
     const by = able[i] ?? (able.length === 0 && i === 0 ? bidders[0] : undefined)
     if (by === undefined) return []
     const portion = portionOf(needed, by.cash < mostCash ? by.cash : mostCash)

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import {
   BID_AFTER_SEC,
+  BID_TURN_SEC,
   FUNDING_AFTER_SEC,
   perpetualDuties,
   type Bidder,
@@ -127,6 +128,14 @@ describe('the upkeep of a perpetual', () => {
         [3n, 91n],
         [2n, 90n],
       ])
+      // Each has its turn where the bid in another never succeeds.
+      const bidIn = (atSec: number) =>
+        perpetualDuties(
+          seen({ atSec, accounts, bidders: [bidder(90n)], mostCash: 1_000n }),
+        ).flatMap(({ task }) => (task.call === 'bid' ? [task.account] : []))
+      const turns = [0, 1, 2, 3].map((i) => bidIn(AT_SEC + i * BID_TURN_SEC))
+      expect(turns).to.deep.equal([[3n], [2n], [1n], [3n]])
+      expect(bidIn(AT_SEC + BID_TURN_SEC - 1)).to.deep.equal([3n])
       // Where none may bid, one tries.
       const none = [bidder(92n, { isCashOnly: false }), bidder(93n, { cash: 0n })]
       expect(perpetualDuties(seen({ accounts, bidders: none, mostCash: 1n }))).to.have.length(1)
