@@ -56,6 +56,10 @@ export const CRASH_POINTS = [
   'transfer.in_mark',
   'transfer.after_mark_before_answer',
   'transfer.recovery_mid',
+  'listing.before_order',
+  'listing.after_order',
+  'market_order.registration_in_flight',
+  'market_order.change_in_flight',
 ] as const
 
 export type CrashPoint = (typeof CRASH_POINTS)[number]
@@ -67,6 +71,8 @@ export const IN_FLIGHT: ReadonlySet<CrashPoint> = new Set<CrashPoint>([
   'matcher.after_report_before_ack',
   'lane.during_broadcast',
   'journal.after_append_before_ack',
+  'market_order.registration_in_flight',
+  'market_order.change_in_flight',
 ])
 
 /** Called each time a point is passed; an error it throws propagates from that point. */

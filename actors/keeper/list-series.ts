@@ -3,6 +3,7 @@ import { chainContractOf } from '../../chain/contracts/registry.js'
 import { readHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable, orUnreachable } from '../../chain/reads/client.js'
 import type { Address } from '../../core/action.js'
+import { crash } from '../../core/crash-point.js'
 import {
   seriesWork,
   type FuturesCalendar,
@@ -12,7 +13,7 @@ import type { Market } from '../../core/model/market.js'
 import { JOBS } from '../../core/contracts/upkeep.js'
 import { blockTimeSec } from '../../core/time.js'
 import { MarketFileError } from '../../data/markets.js'
-import { BusUnavailable } from '../../runtime/bus/bus.js'
+import { BusUnavailable, StreamMissing } from '../../runtime/bus/bus.js'
 import { askTerms, rowOfSeriesAfter, SHOW } from '../market-orders/ask-market.js'
 import { OrderRefused } from '../market-orders/order-refused.js'
 import { registerRows, type RegisterDeps } from '../market-orders/register-markets.js'
@@ -26,15 +27,19 @@ export interface SeriesOrders {
   readonly disable: (market: string) => Promise<void>
 }
 
-/** The intake or a matcher does not answer, or refuses. */
-export const NOT_DONE = [OrderRefused, MarketFileError, BusUnavailable, ChainUnreachable] as const
+/** The intake or a matcher does not answer, or refuses; the bus or the chain does not answer. */
+export const NOT_DONE = [
+  ...([OrderRefused, MarketFileError] as const),
+  ...([BusUnavailable, StreamMissing, ChainUnreachable] as const),
+] as const
 
 const WITHIN_MS = 15_000
 
 /** By way of the intake and the matchers, as the operator's command. */
 export const seriesOrders = (deps: RegisterDeps): SeriesOrders => ({
   async list(markets, expirySec) {
-    await registerRows(deps, [await rowOfSeriesAfter(deps, markets, expirySec)], 'calendar')
+    // Another keeper may have asked since the markets were read.
+    await registerRows(deps, [await rowOfSeriesAfter(deps, markets, expirySec)], 'calendar', 'new')
   },
   async disable(market) {
     const { enabled } = await askTerms(deps, market, SHOW)
@@ -87,10 +92,11 @@ export function createListing(deps: ListingDeps): Listing {
   }
 
   async function perform(work: SeriesWork): Promise<void> {
+    crash('listing.before_order')
     if (work.kind === 'list') await orders.list(markets(), work.expirySec)
-    if (work.kind !== 'disable') return
-    await orders.disable(work.market)
-    over.add(work.market)
+    if (work.kind === 'disable') await orders.disable(work.market)
+    crash('listing.after_order')
+    if (work.kind === 'disable') over.add(work.market)
   }
 
   /** Why it was not done; undefined when it was. */

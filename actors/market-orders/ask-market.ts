@@ -6,6 +6,7 @@ import {
   type MarketRequest,
 } from '../../bus-schemas/markets.js'
 import { askMarket } from '../../bus-schemas/subjects.js'
+import { crash } from '../../core/crash-point.js'
 import { isSeries } from '../../core/contracts/future.js'
 import { withTerms, type MarketTerms } from '../../core/model/market-terms.js'
 import type { Market } from '../../core/model/market.js'
@@ -48,8 +49,9 @@ export async function askTerms(
   const request =
     change.kind === 'show' ? unsigned : (operatorKey?.sign(market, unsigned, issued) ?? unsigned)
   try {
-    const data = await bus.ask(askMarket(market), encodeMarketRequest(request), withinMs)
-    const answer = decodeMarketAnswer(data)
+    const asked = bus.ask(askMarket(market), encodeMarketRequest(request), withinMs)
+    if (change.kind !== 'show') crash('market_order.change_in_flight')
+    const answer = decodeMarketAnswer(await asked)
     if (answer.kind === 'refused') throw new OrderRefused(answer.message)
     return answer.terms
   } catch (error) {
