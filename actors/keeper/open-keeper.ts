@@ -61,12 +61,14 @@ const NAME = 'keeper'
 const CHAIN_WAIT_MS = 30_000
 const LOOK_EVERY_MS = 500
 const LIST_EVERY_MS = 5_000
+const STOP_WITHIN_MS = 2_000
 /** A quarter of the gas budget is left for what is done once for a market, however many accounts need work. */
 const OF_MARKETS_SHARE = 4n
 
 /**
  * Opens the journal for this process alone, after standing by while another keeper sends, checks the chain, sends again what
- * the journal left open, and then does what is due at each block. Throws as openSubmitter does.
+ * the journal left open, and then does what is due at each block. Throws as openSender does, and ChainUnreachable or
+ * DeploymentMismatch by the check of the chain.
  */
 export function openKeeper(options: KeeperOptions): Promise<Keeping> {
   const { bus, dataDir, log, onFatal } = options
@@ -91,6 +93,7 @@ async function start(
   const verifyChain = guardDeployment(client, { chainId, contracts: { matching, subAccounts } })
   await untilAnswering(verifyChain, CHAIN_WAIT_MS, laneFacts.waitingForChain)
   const { journal } = published
+  const leftOpen = journal.unsettledIntents()
   const { lane } = await openKeyLanes({
     ...{ signers, journal, rpcUrl, facts: laneFacts, onFatal, verifyChain },
     ...(options.policy && { policy: options.policy }),
@@ -109,7 +112,7 @@ async function start(
   const seen = new SeenHead()
   const round = createRound({
     ...{ client, deployment, markets, docket, unread, seen },
-    ...{ transactions, gas, facts, stopping: signal },
+    ...{ transactions, leftOpen, gas, facts, stopping: signal },
     calendar,
     rescue: options.rescue ?? { accounts: [], mostUsd: 0n },
     // Rounded down.
@@ -117,14 +120,15 @@ async function start(
   })
   const everyMs = options.lookEveryMs ?? LOOK_EVERY_MS
   const running = lookOften({ round, unread, signal, everyMs })
-  running.catch(onFatal)
+  const unlessStopping = (error: unknown): void => void (signal.aborted || onFatal(error))
+  running.catch(unlessStopping)
   const listing =
     orders &&
     createListing({
       ...{ client, deployment, markets, calendar, keeper: lane.address, orders, facts },
     })
   const listed = listing === undefined ? undefined : listOften(listing, signal)
-  listed?.catch(onFatal)
+  listed?.catch(unlessStopping)
   const late = () => [...docket.late(), ...(listing?.late() ?? [])]
   const pings = await answerPing(bus, NAME, () =>
     standing(lane, published, { unread, seen }, late()),
@@ -136,7 +140,8 @@ async function start(
     async stop() {
       await pings.stop()
       stopping.abort()
-      await Promise.all([running, listed])
+      // A question without an answer outlasts the time that a process has to stop.
+      await Promise.race([Promise.all([running, listed]), delay(STOP_WITHIN_MS)])
       await lane.stop()
     },
   }

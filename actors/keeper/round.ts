@@ -21,7 +21,7 @@ import { blockTimeSec } from '../../core/time.js'
 import type { GasWallet } from '../sending/gas-wallet.js'
 import type { Transactions } from '../sending/transactions.js'
 import type { Docket, ScopedDuty } from './docket.js'
-import { intentFrom, intentOf } from './intent.js'
+import { intentFrom, intentOf, type UpkeepIntent } from './intent.js'
 import type { SeenHead, Unread } from './unread.js'
 
 /** What a keeper reports; called synchronously. */
@@ -54,6 +54,8 @@ export interface RoundDeps extends ObservingDeps {
   readonly unread: Unread
   readonly seen: SeenHead
   readonly transactions: Transactions
+  /** Intents that the keeper before left unsettled: what became of them is booked, also where they are final by now. */
+  readonly leftOpen: readonly string[]
   readonly gas: Pick<GasWallet, 'read' | 'pauseFor' | 'paid'>
   /** Of an hour's gas budget, what no work for single accounts may use, in wei. */
   readonly ofMarketsWei: bigint
@@ -68,7 +70,7 @@ const UNANSWERED_AT_MOST = 3
 
 /**
  * One look at the newest block: reads what is due there, and sends a transaction for what can be done. Does nothing where the
- * block is that of the last look. Rejects with ChainUnreachable.
+ * block is that of the last look, unless that left accounts to read. Rejects with ChainUnreachable.
  */
 export function createRound(deps: RoundDeps): () => Promise<void> {
   const census = createCensus(deps)
@@ -78,20 +80,21 @@ export function createRound(deps: RoundDeps): () => Promise<void> {
     const head = await readHead(deps.client)
     if (head.hash === last) return
     deps.docket.passed(blockTimeSec(head.timestamp))
-    await readDuties(deps, census, head)
+    const isPartial = await readDuties(deps, census, head)
     const busy = await book.busyAt(head)
     await tryAll(deps, head, busy)
-    last = head.hash
+    last = isPartial ? undefined : head.hash
     deps.seen.seen(head)
   }
 }
 
-async function readDuties(deps: RoundDeps, census: Census, head: BlockPlace): Promise<void> {
+/** Whether accounts are left to read. */
+async function readDuties(deps: RoundDeps, census: Census, head: BlockPlace): Promise<boolean> {
   const registered = deps.markets()
   const kept = scopesOf(registered)
-  if (kept.size === 0) return
+  if (kept.size === 0) return false
   const { accounts, mostUsd } = deps.rescue
-  const [holders, rescuers] = await Promise.all([
+  const [{ holders, isPartial }, rescuers] = await Promise.all([
     census.at(head, soughtIn([...kept.values()])),
     readAccounts(deps, head, accounts),
   ])
@@ -115,6 +118,7 @@ async function readDuties(deps: RoundDeps, census: Census, head: BlockPlace): Pr
       }
     }),
   )
+  return isPartial
 }
 
 function soughtIn(markets: readonly Market[]): Sought {
@@ -152,22 +156,28 @@ interface Book {
   busyAt(head: BlockPlace): Promise<Set<string>>
 }
 
-function createBook({ client, deployment, transactions, gas, docket, facts }: RoundDeps): Book {
+function createBook({
+  client,
+  deployment,
+  transactions,
+  leftOpen,
+  gas,
+  docket,
+  facts,
+  stopping,
+}: RoundDeps): Book {
   /** Of transactions that are not final; bounded by them. */
   let booked = new Set<string>()
+  /** Those of the last look that were not booked: they may become final between two looks. Bounded by them. */
+  let unbooked = leftOpen
 
-  async function bookOne(
-    intentId: string,
-    job: Job,
-    subject: string,
-    scope: string,
-  ): Promise<void> {
+  async function bookOne(intentId: string, { scope, subject, job }: UpkeepIntent): Promise<void> {
     const state = transactions.stateOf(intentId)
     if (state?.kind !== 'mined' || booked.has(intentId)) return
     const { hash, status, revert } = state.transaction
     const receipt = await readTransferReceipt(client, deployment, hash).catch(undefinedOnFailure)
-    // Booked by a later look: another's receipt may be read meanwhile.
-    if (receipt === undefined) return
+    // Booked by a later look, or by the next keeper: another's receipt may be read meanwhile.
+    if (receipt === undefined || stopping.aborted) return
     booked.add(intentId)
     gas.paid(hash, receipt.costWei)
     if (status === 'success') {
@@ -182,17 +192,22 @@ function createBook({ client, deployment, transactions, gas, docket, facts }: Ro
   return {
     async busyAt(head) {
       const busy = new Set<string>()
-      const open = transactions.unsettledIntents()
-      for (const intentId of open) {
+      const open = new Set(transactions.unsettledIntents())
+      const isFinal = (intentId: string) =>
+        !open.has(intentId) && transactions.stateOf(intentId)?.kind === 'mined'
+      const looked = [...unbooked.filter(isFinal), ...open].flatMap((intentId) => {
         const intent = intentFrom(intentId)
-        if (intent === undefined) continue
+        return intent === undefined ? [] : [{ intentId, intent }]
+      })
+      for (const { intentId, intent } of looked) {
         const state = transactions.stateOf(intentId)
         const isSeen = state?.kind === 'mined' && state.transaction.blockNumber <= head.number
         // What is due was read without the effect of one that is not seen.
-        if (isSeen) await bookOne(intentId, intent.job, intent.subject, intent.scope)
+        if (isSeen) await bookOne(intentId, intent)
         else busy.add(subjectOf(intent))
       }
-      booked = new Set([...booked].filter((intentId) => open.includes(intentId)))
+      unbooked = looked.map(({ intentId }) => intentId).filter((id) => !booked.has(id))
+      booked = new Set([...booked].filter((intentId) => open.has(intentId)))
       return busy
     },
   }
@@ -235,6 +250,7 @@ async function isSent(
     simulateCall(client, { from: transactions.address, to, data }, `simulation of ${duty.job}`),
     gas.read(),
   ])
+  if (deps.stopping.aborted) return false
   if (simulation.kind === 'reverts') return isRefused(deps, duty, simulation.revert)
   const gasLimit = roomyGasLimit(simulation.gas)
   const { maxFeePerGas, maxPriorityFeePerGas } = money

@@ -12,8 +12,13 @@ import { accountCalls, blockCalls, type ObservingDeps } from './observe-account.
 
 const of = selectorsOf(subAccountsAbi, 'lastAccountId')
 
-/** Accounts that are read at once. */
-const SCANNED_AT_ONCE = 2_000
+/**
+ * Read at one look of the accounts that changed and are not known to count, and as many of the scan: an owner who opens many makes
+ * no look longer.
+ */
+export const READ_AT_ONCE = 2_000
+/** Changed accounts that wait to be read, beside known ones; of more than these a scan of all accounts finds those that count. */
+const WAITING_AT_MOST = 50_000
 /** All accounts are read again after so many blocks: whatever the events did not tell ends with that. */
 const SCAN_EVERY_BLOCKS = 1_800n
 
@@ -25,78 +30,125 @@ export interface Sought {
   readonly others?: ReadonlyMap<Address, (id: bigint, block: PlainCalls) => Promise<boolean>>
 }
 
+/** What a look at a block has found. */
+export interface Found {
+  readonly holders: readonly Holder[]
+  /** Accounts are left to read: another look, also at the same block, goes on with them. */
+  readonly isPartial: boolean
+}
+
 /**
  * All accounts under any of some managers that hold any of some assets, or count as others do. Bounded by the accounts of the
- * chain that do.
+ * chain that do, and by those that changed and are not read yet.
  */
 export interface Census {
-  /** Those of the block, which is not older than that of the last call. Rejects with ChainUnreachable. */
-  at(block: BlockPlace, sought: Sought): Promise<readonly Holder[]>
+  /**
+   * Those of the block, which is not older than that of the last look, as far as they are known. Rejects with ChainUnreachable;
+   * the next look begins where this one did.
+   */
+  at(block: BlockPlace, sought: Sought): Promise<Found>
+}
+
+/** The accounts from `next` to `last`, which are read one after the other; none are left where `next` is greater. */
+interface Scan {
+  readonly next: number
+  readonly last: number
+  /** The block at which it began. */
+  readonly startedAt: bigint
+  /** Another one follows: changes since it began were not kept. */
+  readonly isRepeated: boolean
 }
 
 interface Counted {
   readonly block: BlockPlace
   readonly sought: Sought
   readonly holders: ReadonlyMap<bigint, Holder>
-  /** The block of the newest scan of all accounts. */
-  readonly scannedAt: bigint
+  /** Accounts that changed and were not read since. */
+  readonly changed: ReadonlySet<bigint>
+  readonly scan: Scan
 }
 
 /**
- * Reads every account once, and from then on those whose balances changed in the blocks since. A block that the chain has
- * lost, other contracts or too many blocks since begin it anew.
+ * Reads every account once, some at each look, and those whose balances changed in the blocks since. Known ones are read at the
+ * first look after their change. A block that the chain has lost, other contracts or too many blocks since begin it anew, with
+ * those that are known.
  */
 export function createCensus(deps: ObservingDeps): Census {
   let counted: Counted | undefined
   return {
     async at(block, sought) {
-      const before = counted !== undefined && isSought(counted, sought) ? counted : undefined
-      if (before?.block.hash === block.hash) return [...before.holders.values()]
-      const goesOn = before !== undefined && (await isContinued(deps, before, block))
-      counted = goesOn ? await follow(deps, before, block) : await scan(deps, block, sought)
-      return [...counted.holders.values()]
+      const next = await advance(deps, await begin(deps, counted, { block, sought }))
+      counted = next
+      const isPartial = next.changed.size > 0 || !isDone(next.scan)
+      return { holders: [...next.holders.values()], isPartial }
     },
   }
 }
 
-async function isContinued(
+const isDone = ({ next, last }: Scan): boolean => next > last
+
+/** What was counted before, with what has changed until the block. */
+async function begin(
+  deps: ObservingDeps,
+  before: Counted | undefined,
+  { block, sought }: Pick<Counted, 'block' | 'sought'>,
+): Promise<Counted> {
+  const holders = before?.holders ?? new Map<bigint, Holder>()
+  if (before === undefined || !isSought(before, sought) || !(await goesOn(deps, before, block))) {
+    const scan = await beginScan(deps, block)
+    return { block, sought, holders, changed: new Set(holders.keys()), scan }
+  }
+  if (before.block.hash === block.hash) return before
+  const reader = { ...deps, markets: [] }
+  const touches = await readTouches(reader, before.block.number + 1n, block.number)
+  const touched = new Set([...before.changed, ...touches.map(({ subaccountId: id }) => id)])
+  const changed = [...touched].filter((id, i) => i < WAITING_AT_MOST || holders.has(id))
+  const isRepeated = before.scan.isRepeated || changed.length < touched.size
+  const isDue = isRepeated || block.number - before.scan.startedAt > SCAN_EVERY_BLOCKS
+  const scan =
+    isDue && isDone(before.scan) ? await beginScan(deps, block) : { ...before.scan, isRepeated }
+  return { ...before, block, changed: new Set(changed), scan }
+}
+
+async function goesOn(
   { client }: ObservingDeps,
   before: Counted,
   block: BlockPlace,
 ): Promise<boolean> {
+  if (before.block.hash === block.hash) return true
   const passed = block.number - before.block.number
   if (passed <= 0n || passed > MAX_LOG_BLOCKS) return false
-  if (block.number - before.scannedAt > SCAN_EVERY_BLOCKS) return false
   return (await readBlockHash(client, before.block.number)) === before.block.hash
 }
 
-async function scan(deps: ObservingDeps, block: BlockPlace, sought: Sought): Promise<Counted> {
+/** Accounts that are opened later are read because they change. */
+async function beginScan(deps: ObservingDeps, block: BlockPlace): Promise<Scan> {
   const { subAccounts } = deps.deployment
   const last = await orUnreachable(
     'the number of accounts',
     blockCalls(deps, block).word(subAccounts, of.lastAccountId, []),
   )
-  const holders = new Map<bigint, Holder>()
-  const count = exactNumber(last)
-  for (let first = 1; first <= count; first += SCANNED_AT_ONCE) {
-    const length = Math.min(SCANNED_AT_ONCE, count - first + 1)
-    const ids = Array.from({ length }, (_, i) => BigInt(first + i))
-    for (const holder of await readHolders(deps, block, { ids, sought }))
-      holders.set(holder.id, holder)
-  }
-  return { block, sought, holders, scannedAt: block.number }
+  return { next: 1, last: exactNumber(last), startedAt: block.number, isRepeated: false }
 }
 
-async function follow(deps: ObservingDeps, before: Counted, block: BlockPlace): Promise<Counted> {
-  const { sought } = before
-  const reader = { ...deps, markets: [] }
-  const touches = await readTouches(reader, before.block.number + 1n, block.number)
-  const ids = [...new Set(touches.map(({ subaccountId }) => subaccountId))]
-  const holders = new Map(before.holders)
-  for (const id of ids) holders.delete(id)
-  for (const holder of await readHolders(deps, block, { ids, sought }))
-    holders.set(holder.id, holder)
-  return { ...before, block, holders }
+/** Reads the known accounts that changed, and of the others that changed and of the scan as many as one look reads. */
+async function advance(deps: ObservingDeps, counted: Counted): Promise<Counted> {
+  const { block, sought, scan } = counted
+  const changed = [...counted.changed]
+  const known = changed.filter((id) => counted.holders.has(id))
+  const others = changed.filter((id) => !counted.holders.has(id)).slice(0, READ_AT_ONCE)
+  const length = Math.min(READ_AT_ONCE, Math.max(scan.last - scan.next + 1, 0))
+  const scanned = Array.from({ length }, (_, i) => BigInt(scan.next + i))
+  const ids = [...new Set([...known, ...others, ...scanned])]
+  const found = await readHolders(deps, block, { ids, sought })
+  const read = new Set(ids)
+  const kept = [...counted.holders].filter(([id]) => !read.has(id))
+  return {
+    ...counted,
+    holders: new Map([...kept, ...found.map((holder) => [holder.id, holder] as const)]),
+    changed: new Set(changed.filter((id) => !read.has(id))),
+    scan: { ...scan, next: scan.next + length },
+  }
 }
 
 interface Question {

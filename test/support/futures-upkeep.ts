@@ -56,7 +56,7 @@ export function createFuturesUpkeep(options: {
   async function duties(): Promise<readonly Duty<UpkeepCall>[]> {
     const head = await readHead(client)
     const deps = { client, deployment }
-    const holders = await createCensus(deps).at(head, {
+    const { holders } = await createCensus(deps).at(head, {
       assets: new Set([at.future_asset]),
       managers: new Set([at.futures_manager]),
     })

@@ -13,6 +13,7 @@ import { createTransactionSigner } from '../../../chain/signing/keys.js'
 import type { Market } from '../../../core/model/market.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { createLog } from '../../../runtime/process/log.js'
+import { STOP_DEADLINE_MS } from '../../../runtime/process/process.js'
 import { aFuture, aPerp } from '../../support/builders.js'
 import { lower, testKey, openWorld, type Trader } from '../../support/devnet-world.js'
 import { eventually } from '../../support/eventually.js'
@@ -218,6 +219,27 @@ describe('a keeper', function () {
     proxy.fateOf = () => 'pass'
     await eventually(async () => expect((await standing()).ready).to.equal(true))
     await running.pop()?.stop()
+    await proxy.stop()
+  })
+
+  it('stops in time while the node leaves its questions without an answer', async () => {
+    const proxy = await startRpcProxy(world.anvil.rpcUrl)
+    await open(ETHER, proxy.rpcUrl)
+    let release: () => void = () => undefined
+    const after = new Promise<void>((resolve) => (release = resolve))
+    let held = 0
+    proxy.fateOf = (method) => {
+      if (method !== 'eth_call') return 'pass'
+      held += 1
+      return { after }
+    }
+    await warpTo(world, (await timeOf(world)) + 10)
+    await eventually(() => expect(held > 0).to.equal(true))
+    const stoppedAt = performance.now()
+    await running.pop()?.stop()
+    // Half of it is for the machine; the question itself is asked for three times as long.
+    expect(performance.now() - stoppedAt).to.be.below(2 * STOP_DEADLINE_MS)
+    release()
     await proxy.stop()
   })
 

@@ -151,9 +151,11 @@ describe('a keeper with accounts of its own', function () {
     await open([bidder.subaccountId])
     await setPrices(world, { index: '0.00058' })
     await eventually(async () => expect(await isLive()).to.equal(true))
+    const funded = () => told.filter((line) => line === 'confirmed funding').length
+    const before = funded()
     await later(BID_AFTER_SEC - 10)
-    // What is due at that block has been looked at: funding is.
-    await later(1)
+    // What is due at that block has been looked at: funding is, and before bids.
+    await eventually(() => expect(funded() > before).to.equal(true))
     expect(await perpPositionOf(world, bidder)).to.equal(0n)
     await later(20)
     await eventually(async () => expect(await isLive()).to.equal(false))
