@@ -9,6 +9,7 @@ import { JOBS } from '../../core/contracts/upkeep.js'
 import type { Market } from '../../core/model/market.js'
 import { isoTime } from '../../core/time.js'
 import type { MarketEntry } from '../../interface/market.js'
+import { StreamMissing } from '../../runtime/bus/bus.js'
 import { ANVIL_KEY } from '../support/anvil.js'
 import { ONE } from '../support/devnet-actions.js'
 import type { Trader } from '../support/devnet-world.js'
@@ -199,7 +200,9 @@ describe('the calendar of a venue', function () {
     const failing: SeriesOrders = {
       list(_, expirySec) {
         tried.push(expirySec)
-        return Promise.reject(new OrderRefused('the order intake does not answer'))
+        const unanswered = new OrderRefused('the order intake does not answer')
+        const missing = new StreamMissing('no stream of the register')
+        return Promise.reject(expirySec === dates[0] ? unanswered : missing)
       },
       disable: orders.disable,
     }
