@@ -14,10 +14,11 @@ export function createApp(deps: GatewayDeps): Koa<HttpState> {
   const router = new Router<HttpState>({ sensitive: true })
   const reads = createReadsInFlight({ ...LARGE_READ_LIMITS, ...deps.largeReads })
   const bounds = { reads, trustedProxies: deps.trustedProxies }
-  for (const { method, path, handler, isLarge } of routes) {
+  for (const { method, path, handler, isLarge, refusalFields } of routes) {
     const handled = handler(deps)
     const handle = isLarge === undefined ? handled : boundLargeReads(handled, isLarge, bounds)
     const answer: Handler = (ctx) => {
+      if (refusalFields !== undefined) ctx.state.refusalFields = refusalFields
       deps.refreshMarkets()
       return handle(ctx)
     }

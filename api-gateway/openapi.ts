@@ -106,6 +106,10 @@ const TAGS = [
   },
   { name: 'History', description: 'One’s own orders and fills', ...rulesOf('reads') },
   { name: 'Market data', description: 'Public reads of one market', ...rulesOf('reads') },
+  {
+    ...{ name: 'Charts', description: 'The datafeed of TradingView’s charts (UDF)' },
+    ...rulesOf('reads'),
+  },
   { name: 'Venue', description: 'Whether it is well, and what time it is there' },
   { name: 'Documentation', description: 'This document' },
 ]

@@ -30,11 +30,13 @@ import {
   authRequired,
   readRefusals,
 } from '../core/entry/read-refusals.js'
+import { pairNameOf } from '../core/records/listed-contract-record.js'
 import { ceilMs, isLater, readTimestamp } from '../core/time.js'
 import type { HistoryPage, HistoryPosition } from '../data/history/read-orders.js'
 import { HistoryQuery } from '../interface/order.js'
 import { keyEndBy } from '../runtime/bus/ask-session-keys.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
+import { listedPairs } from './listed-markets.js'
 
 /** The owner that the query parameter `owner_address` names. */
 export function ownerIn({
@@ -91,30 +93,48 @@ export function askedTickers(
 ): { readonly markets: readonly Market[] } | { readonly refusal: Refusal } {
   const { ticker_id } = ctx.query
   if (ticker_id === undefined) {
-    const listed = deps.markets.filter((market) => market.enabled && hasTicker(market))
-    return { markets: listed.toSorted((a, b) => (a.market < b.market ? -1 : 1)) }
+    return { markets: listedPairs(deps.markets) }
   }
   const asked = askedTicker(ctx, deps)
   return 'refusal' in asked ? asked : { markets: [asked.market] }
 }
 
 /** The market with a ticker that `ticker_id` names, or the refusal. */
-export function askedTicker(
+export const askedTicker = (ctx: GatewayContext, deps: GatewayDeps) =>
+  servedMarket(ctx, deps, ctx.query.ticker_id, hasTicker)
+
+/** The market of any kind that `ticker_id` names and listing sites are shown, or the refusal. */
+export const askedListed = (ctx: GatewayContext, deps: GatewayDeps) =>
+  servedMarket(ctx, deps, ctx.query.ticker_id, isListedElsewhere)
+
+/** The same that a path names by its pair, `<base>_<quote>` of a spot market, or by its identifier. */
+export function askedPair(ctx: GatewayContext, deps: GatewayDeps) {
+  const { market_pair: name } = ctx.params
+  const pair = listedPairs(deps.markets).find((market) => pairNameOf(market) === name)
+  return servedMarket(ctx, deps, pair?.market ?? name, isListedElsewhere)
+}
+
+/** The listed market of this identifier that a read serves, or the refusal. */
+function servedMarket(
   ctx: GatewayContext,
   deps: GatewayDeps,
+  name: string | readonly string[] = '',
+  isServed: (market: Market) => boolean,
 ): { readonly market: Market } | { readonly refusal: Refusal } {
-  const { ticker_id = '' } = ctx.query
   // A refusal lists these alone: any other identifier would be refused again.
-  const served = deps.markets.filter(hasTicker)
-  if (ticker_id === '') return { refusal: marketRequired(served, 'ticker_id') }
-  const found = find(deps, { symbol: ticker_id })
-  if ('refusal' in found) return { refusal: noSuchMarket(served, ticker_id.toString()) }
-  if (!hasTicker(found.market)) return { refusal: noTicker(served, found.market.market) }
+  const served = deps.markets.filter(isServed)
+  if (name === '') return { refusal: marketRequired(served, 'ticker_id') }
+  const found = find(deps, { symbol: name })
+  if ('refusal' in found) return { refusal: noSuchMarket(served, name.toString()) }
+  if (!isServed(found.market)) return { refusal: noTicker(served, found.market.market) }
   markDeprecated(ctx, deps, found)
   return { market: found.market }
 }
 
 const hasTicker = (market: Market): boolean => contractOf(market).present.hasTicker
+
+const isListedElsewhere = (market: Market): boolean =>
+  hasTicker(market) || contractOf(market).present.listedContract !== undefined
 
 /** Of a market that is listed or was: reads of its past. One whose feed stated no terms was never listed. */
 export const askedPast = (ctx: GatewayContext, deps: GatewayDeps) =>

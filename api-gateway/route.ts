@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Refusal } from '../core/entry/refusals.js'
 import { ErrorBody, MarketError } from '../interface/venue.js'
 import type { GatewayContext, GatewayDeps, Handler } from './context.js'
 
@@ -9,6 +10,8 @@ export interface Route {
   readonly operation: Operation
   /** Whether a request takes long to answer: such reads are bounded for each client address. Absent: none does. */
   readonly isLarge?: (ctx: GatewayContext) => boolean
+  /** What its refusals say besides their own fields, where the endpoint speaks a protocol of others. */
+  readonly refusalFields?: (refusal: Refusal) => Readonly<Record<string, unknown>>
   readonly handler: (deps: GatewayDeps) => Handler
 }
 
@@ -27,7 +30,13 @@ export interface Operation {
 }
 
 export type Tag =
-  'Orders' | 'Deposits and withdrawals' | 'History' | 'Market data' | 'Venue' | 'Documentation'
+  | 'Orders'
+  | 'Deposits and withdrawals'
+  | 'History'
+  | 'Market data'
+  | 'Charts'
+  | 'Venue'
+  | 'Documentation'
 
 /** One status that an endpoint answers. */
 export interface Answer {

@@ -15,7 +15,12 @@ import { getHealth } from './routes/get-health.js'
 import { getHealthz } from './routes/get-healthz.js'
 import { getLevels } from './routes/get-levels.js'
 import { getLiquidations } from './routes/get-liquidations.js'
+import { getContractSpecs } from './routes/get-contract-specs.js'
+import { getListedAssets } from './routes/get-listed-assets.js'
 import { getListedBook } from './routes/get-listed-book.js'
+import { getListedContracts } from './routes/get-listed-contracts.js'
+import { getListedPairs } from './routes/get-listed-pairs.js'
+import { getListedSummary } from './routes/get-listed-summary.js'
 import { getListedTrades } from './routes/get-listed-trades.js'
 import { getMarketTickers } from './routes/get-market-tickers.js'
 import { getMarkets } from './routes/get-markets.js'
@@ -25,6 +30,9 @@ import { getOrder } from './routes/get-order.js'
 import { getOrderExplanation } from './routes/get-order-explanation.js'
 import { getOrders } from './routes/get-orders.js'
 import { getPageAsset } from './routes/get-page-asset.js'
+import { getPairBook } from './routes/get-pair-book.js'
+import { getPairTickers } from './routes/get-pair-tickers.js'
+import { getPairTrades } from './routes/get-pair-trades.js'
 import { getPage } from './routes/get-page.js'
 import { getPermitNonce } from './routes/get-permit-nonce.js'
 import { getPositions } from './routes/get-positions.js'
@@ -33,6 +41,11 @@ import { getTickers } from './routes/get-tickers.js'
 import { getTime } from './routes/get-time.js'
 import { getTrades } from './routes/get-trades.js'
 import { getSigningVectors } from './routes/get-signing-vectors.js'
+import { getUdfConfig } from './routes/get-udf-config.js'
+import { getUdfHistory } from './routes/get-udf-history.js'
+import { getUdfSearch } from './routes/get-udf-search.js'
+import { getUdfSymbols } from './routes/get-udf-symbols.js'
+import { getUdfTime } from './routes/get-udf-time.js'
 import { getVenue } from './routes/get-venue.js'
 import { getWithdrawal } from './routes/get-withdrawal.js'
 import { getWs } from './routes/get-ws.js'
@@ -85,6 +98,19 @@ export const routes: readonly Route[] = [
   getTickers,
   getListedBook,
   getListedTrades,
+  getListedPairs,
+  getListedContracts,
+  getContractSpecs,
+  getListedSummary,
+  getListedAssets,
+  getPairTickers,
+  getPairBook,
+  getPairTrades,
+  getUdfConfig,
+  getUdfTime,
+  getUdfSymbols,
+  getUdfSearch,
+  getUdfHistory,
   getPositions,
   getWs,
   postIndexStatus,

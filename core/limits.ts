@@ -1,5 +1,6 @@
 import type * as balances from '../interface/balances.js'
 import type * as cancels from '../interface/cancels.js'
+import type * as charts from '../interface/charts.js'
 import type * as feedSeqs from '../interface/feed-seqs.js'
 import type * as listing from '../interface/listing.js'
 import type * as changes from '../interface/order-changes.js'
@@ -24,6 +25,8 @@ export const MAX_BATCH_ORDERS: typeof changes.MAX_BATCH_ORDERS = 20
 export const MAX_SIGNATURE_BYTES: typeof values.MAX_SIGNATURE_BYTES = 4096
 export const MAX_LISTED_LEVELS: typeof listing.MAX_LISTED_LEVELS = 1_000
 export const MAX_LISTED_TRADES: typeof listing.MAX_LISTED_TRADES = 500
+export const MAX_CHART_BARS: typeof charts.MAX_CHART_BARS = 5_000
+export const MAX_CHART_SYMBOLS: typeof charts.MAX_CHART_SYMBOLS = 100
 export const MAX_PAGE_LIMIT: typeof values.MAX_PAGE_LIMIT = 100
 export const MAX_BALANCE_ACCOUNTS: typeof balances.MAX_BALANCE_ACCOUNTS = 20
 export const MAX_CANDLES_LIMIT: typeof trade.MAX_CANDLES_LIMIT = 1000

@@ -329,6 +329,14 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     invalid_listed_depth: '400 | depth is outside of 0 to 1000. | Send a number within.',
     invalid_listed_limit: '400 | limit is outside of 0 to 500. | Send a number within.',
     invalid_type: '400 | type is neither buy nor sell. | Send one of them, or leave it out.',
+    invalid_resolution:
+      '400 | The resolution is none that charts have. | Send 1, 5, 15, 60, 240 or 1D.',
+    invalid_from: '400 | from is not a unix time. | Send whole seconds.',
+    invalid_to: '400 | to is not a unix time. | Send whole seconds.',
+    invalid_countback: '400 | countback is not a positive integer. | Send one, or leave it out.',
+    invalid_search:
+      '400 | query, type or exchange is sent more than once. | Send each once, or leave it out.',
+    invalid_search_limit: '400 | limit is outside of 1 to 100. | Send a number within.',
     invalid_status: '400 | status of the order history is not open. | Send open, or leave it out.',
     filter_needs_status_open:
       '400 | The order history is filtered by market or subaccount without status=open. | Send status=open too.',

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { decimal, type Shape, wholeInQuery } from './values.js'
 
 /**
- * What listing sites poll besides tickers: the base asset of the ticker priced in its target, the inverse of
- * engine values. Spot only. Additive to the interface.
+ * What listing sites poll besides tickers: the base asset of the ticker priced in its target. On spot that is the inverse of
+ * engine values, USDC in cNGN; on perpetuals and futures it is the engine's. Additive to the interface.
  */
 
 /** Most price levels of a listed book, both sides together. */
@@ -28,7 +28,7 @@ export const ListedBookQuery = z.object({
 const ListedLevel = z
   .tuple([decimal, decimal])
   .describe(
-    'Price in the target asset at ten decimals, amount of the base asset at six; what is smaller has all of its decimals. No price stands twice, and none is 0.',
+    'Price in the target asset, amount of the base asset. On spot, where it is the inverse of the book, the price at ten decimals and the amount at six; what is smaller has all of its decimals. No price stands twice, and none is 0.',
   )
 export type ListedLevel = Shape<typeof ListedLevel>
 

@@ -16,6 +16,7 @@ import { refuse } from '../context.js'
 import { asOf, sayProjected, saySeqs, untilShown } from '../feed-seqs.js'
 import { askedMarket, readQuery } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type ResponseHeader, type Route } from '../route.js'
+import { namesTag } from '../tagged-answer.js'
 
 const CACHED: readonly ResponseHeader[] = ['ETag', 'Content-Encoding']
 
@@ -69,7 +70,7 @@ export const getBook: Route = asOf({
       const etag = etagOf(book, head, depth)
       ctx.set({ ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' })
       ctx.status = 200
-      if (names(ctx.get('If-None-Match'), etag)) return void (ctx.status = 304)
+      if (namesTag(ctx.get('If-None-Match'), etag)) return void (ctx.status = 304)
       ctx.type = 'json'
       const parts = [bodyPart(head), ...bookMembers(book, depth)]
       if (!isWorthGzip(parts) || ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') {
@@ -90,13 +91,6 @@ const isWorthGzip = (parts: readonly BodyPart[]): boolean =>
 
 const headOf = (market: Market, { lastTradeSec }: RenderedBook, shown: ShownOfMarket): Buffer =>
   Buffer.from(bookHeadJson(market, { ...shown, lastTradeSec }))
-
-/**
- * Whether an `If-None-Match` names the tag. Koa's own test is false for requests with `Cache-Control: no-cache`, which
- * `fetch` adds to each request with this header.
- */
-const names = (ifNoneMatch: string, etag: string): boolean =>
-  ifNoneMatch.split(',').some((each) => each.trim() === etag)
 
 /** The feed's position and the presentation: equal for equal bodies, of whatever encoding, hence weak. */
 function etagOf({ seq }: RenderedBook, head: Buffer, depth: number | undefined): string {

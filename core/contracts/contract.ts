@@ -10,6 +10,7 @@ import type { Refusal } from '../entry/refusals.js'
 import type { Hold, MarketHold } from '../model/hold.js'
 import type { HeldFunds, ShownFunds } from './funds.js'
 import type { IndexLag } from './index-lag.js'
+import type { ListedContractTerms } from './listed-terms.js'
 import type { VenueFaults } from './faults.js'
 import type { ContractType, Market } from '../model/market.js'
 import type { Match } from '../model/match.js'
@@ -271,6 +272,12 @@ export interface Presentation {
   readonly uiDecimals: { readonly price: number; readonly size: number }
   /** Whether `GET /v1/integrations/tickers` serves the market (REA-021). */
   readonly hasTicker: boolean
+  /** `type` of its symbol on a chart of TradingView's. */
+  readonly chartType: 'crypto' | 'swap' | 'futures'
+  /** What listing sites are told of its contract. Absent where the market is a pair of assets, or takes no orders. */
+  readonly listedContract?: ListedContractTerms
+  /** Unix seconds at which its contract ends. Absent where it does not end. */
+  readonly expirySec?: (market: Market) => number
   /** What trades of an account move, or the exposure that they open, without fees. */
   readonly movesOf: (trades: readonly AccountTrade[]) => Moves
   /** Margin of an account of these facts after trades of it. Absent where no margin decides. */

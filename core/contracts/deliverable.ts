@@ -31,5 +31,7 @@ export const deliverable: Contract = Object.freeze<Contract>({
     uiDecimals: { price: 4, size: 0 },
     movesOf: movesOfUsdc,
     hasTicker: false,
+    chartType: 'futures',
+    expirySec: expirySecOf,
   },
 })

@@ -30,7 +30,13 @@ import {
 import type { Market } from '../model/market.js'
 import type { MarketObservation } from '../model/observation.js'
 import type { FaultOf, VenueFaults } from './faults.js'
-import { futureEntry, futureFill, futurePrices, lastTradeSecOf } from './future-entry.js'
+import {
+  expirySecOf,
+  futureEntry,
+  futureFill,
+  futurePrices,
+  lastTradeSecOf,
+} from './future-entry.js'
 import {
   futureAccountCodec,
   futureFactsCodec,
@@ -153,7 +159,7 @@ const positionOf = (facts: FutureAccount | undefined): bigint | undefined =>
   facts === undefined ? undefined : futureModel.positionOf(facts)
 
 /** A dated position, margined in USDC and cNGN and settled in cNGN; fees in USDC. */
-export const future: Contract = Object.freeze({
+export const future: Contract = Object.freeze<Contract>({
   type: 'future',
   settlementType: 'cash_settled_future',
   problemOf: seriesProblem,
@@ -190,6 +196,10 @@ export const future: Contract = Object.freeze({
     movesOf: movesOfUsdc,
     marginAfter: futureMarginAfter,
     hasTicker: false,
+    chartType: 'futures',
+    // The chain counts the positions of all series together.
+    listedContract: { productType: 'Futures', contractType: 'Vanilla' },
+    expirySec: expirySecOf,
     fill: futureFill,
     funds: futureFunds,
     prices: futurePrices,

@@ -6,6 +6,7 @@ import type { MarketFacts, MarketObservation } from '../model/observation.js'
 import { E18 } from '../money.js'
 import type { MarketPrices, PricesAt } from './contract.js'
 import { indexLagEntry, type IndexLag } from './index-lag.js'
+import type { OpenInterest } from './listed-terms.js'
 import { perpetualOf, type PerpetualFacts } from './perpetual-facts.js'
 import { UI_PRICE_DECIMALS } from './translation.js'
 
@@ -80,11 +81,22 @@ function pricesOf({ mark, index, pricesStale, fundingRate }: PerpetualFacts) {
   } as const
 }
 
+/** What listing sites are told of the open positions. */
+export const perpetualOpenInterest = (facts: MarketFacts): OpenInterest =>
+  openInterestOf(perpetualOf(facts))
+
+const openInterestOf = ({ openInterest, index }: PerpetualFacts): OpenInterest => ({
+  amount: openInterest,
+  worthE6: (openInterest * index) / E30,
+})
+
 /** The chain counts both sides in the cap; `open_interest` counts one (PER-003). */
-function positionsOf({ openInterest, index, totalPosition, positionCap }: PerpetualFacts) {
+function positionsOf(facts: PerpetualFacts) {
+  const { totalPosition, positionCap } = facts
+  const { amount, worthE6 } = openInterestOf(facts)
   return {
-    open_interest: e18(openInterest),
-    open_interest_usd: formatDecimal((openInterest * index) / E30, 6),
+    open_interest: e18(amount),
+    open_interest_usd: formatDecimal(worthE6, 6),
     open_interest_cap: e18(positionCap / 2n),
     total_position: e18(totalPosition),
     position_cap: e18(positionCap),

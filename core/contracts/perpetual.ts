@@ -15,7 +15,12 @@ import {
   type PerpetualAccount,
   type PerpetualFacts,
 } from './perpetual-facts.js'
-import { isTradingEnabled, perpetualEntry, perpetualPrices } from './perpetual-entry.js'
+import {
+  isTradingEnabled,
+  perpetualEntry,
+  perpetualOpenInterest,
+  perpetualPrices,
+} from './perpetual-entry.js'
 import { perpetualFunds, perpetualMarginAfter } from './perpetual-funds.js'
 import { perpetualModel } from './perpetual-margin.js'
 import { perpetualPositions } from './perpetual-position.js'
@@ -81,7 +86,7 @@ function refuseMargin({ market, order, account, observed }: Asked): Refusal | un
 }
 
 /** A position without expiry, margined and settled in cash; the taker pays a fee in cash. */
-export const perpetual: Contract = Object.freeze({
+export const perpetual: Contract = Object.freeze<Contract>({
   type: 'perpetual',
   settlementType: 'cash_settled_perpetual',
   trading: sealTrading<PerpetualTypes>({
@@ -112,6 +117,11 @@ export const perpetual: Contract = Object.freeze({
     movesOf: movesOfBase,
     marginAfter: perpetualMarginAfter,
     hasTicker: false,
+    chartType: 'swap',
+    listedContract: {
+      ...{ productType: 'Perpetual', contractType: 'Vanilla' },
+      openInterest: perpetualOpenInterest,
+    },
     positions: perpetualPositions,
     funds: perpetualFunds,
     prices: perpetualPrices,

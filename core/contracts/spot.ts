@@ -19,7 +19,7 @@ const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
 const FAULTS: VenueFaults = new Map<string, FaultOf>([['BLF_DataTooOld', 'holdings']])
 
 /** Base and quote change hands between two subaccounts; the taker pays a fee in quote. */
-export const spot: Contract = Object.freeze({
+export const spot: Contract = Object.freeze<Contract>({
   type: 'spot',
   settlementType: 'spot',
   trading: sealTrading<BalanceTypes>({
@@ -43,6 +43,7 @@ export const spot: Contract = Object.freeze({
     uiDecimals: { price: 4, size: 2 },
     movesOf: movesOfBase,
     hasTicker: true,
+    chartType: 'crypto',
     funds: spotFunds,
   },
 })

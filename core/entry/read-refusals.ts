@@ -1,10 +1,12 @@
 import {
   MAX_BALANCE_ACCOUNTS,
   MAX_CANDLES_LIMIT,
+  MAX_CHART_SYMBOLS,
   MAX_LISTED_LEVELS,
   MAX_LISTED_TRADES,
 } from '../limits.js'
 import { CANDLE_INTERVALS_SEC } from '../records/candle-record.js'
+import { CHART_RESOLUTIONS } from '../records/chart-record.js'
 import { KEY_ENDED, KEY_UNREADABLE } from './auth-frame.js'
 import { badRequest, refuse, type Refusal } from './refusals.js'
 
@@ -91,6 +93,22 @@ export const readRefusals = {
     'invalid_end_time',
     'end_time must be a unix time in milliseconds or seconds, after start_time',
     { field: 'end_time' },
+  ),
+  chartResolution: badRequest(
+    'invalid_resolution',
+    `resolution must be one of ${Object.keys(CHART_RESOLUTIONS).join(', ')}`,
+    { field: 'resolution' },
+  ),
+  chartFrom: badRequest('invalid_from', 'from must be a unix time in seconds', { field: 'from' }),
+  chartTo: badRequest('invalid_to', 'to must be a unix time in seconds', { field: 'to' }),
+  chartCountback: badRequest('invalid_countback', 'countback must be a positive integer', {
+    field: 'countback',
+  }),
+  chartSearch: badRequest('invalid_search', 'query, type and exchange must be one text each'),
+  chartSearchLimit: badRequest(
+    'invalid_search_limit',
+    `limit must be between 1 and ${MAX_CHART_SYMBOLS}`,
+    { field: 'limit' },
   ),
   balancesAccounts: badRequest(
     'invalid_subaccount_ids',

@@ -5,11 +5,10 @@ import type {
   ListedTrade,
   ListedTrades,
 } from '../../interface/listing.js'
-import { formatDecimal } from '../decimal.js'
+import { traderTerms, type TraderTerms } from '../contracts/trader-terms.js'
 import type { Market } from '../model/market.js'
-import type { Side } from '../model/order.js'
 import type { AmountE18, PriceE18 } from '../money.js'
-import { inversePrice, listedVolume, type Rounding } from './listed-numbers.js'
+import { pairTrade } from './listed-contract-record.js'
 import type { Trade } from './trade-record.js'
 
 /** Open orders of one price, engine values. */
@@ -24,31 +23,51 @@ export interface BookLevels {
   readonly asks: readonly PriceLevel[]
 }
 
-/**
- * Presents levels of a spot market in ticker terms: a buyer of cNGN sells USDC, so engine bids are asks. Bids are rounded
- * down and asks up, so that neither is better than the book; amounts of USDC are rounded down. Levels whose prices a listing
- * cannot tell apart are one.
- */
+/** Levels of a book as listings show them, best first. */
+type ListedLevels = Pick<ListedBook, 'bids' | 'asks'>
+
+/** Presents levels in ticker terms. */
 export const listedBook = (market: Market, levels: BookLevels, nowMs: number): ListedBook => ({
   ticker_id: market.market,
   timestamp: nowMs,
-  bids: listedLevels(levels.asks, 'down'),
-  asks: listedLevels(levels.bids, 'up'),
+  ...listedLevels(market, levels),
 })
 
+/**
+ * Bids are rounded down and asks up, so that neither is better than the book; amounts are rounded down. Levels whose prices a
+ * listing cannot tell apart are one.
+ */
+export function listedLevels(market: Market, levels: BookLevels): ListedLevels {
+  const terms = traderTerms(market)
+  const { bids, asks } = terms.sides(levels.bids, levels.asks)
+  return { bids: listedSide(terms, bids, 'down'), asks: listedSide(terms, asks, 'up') }
+}
+
 /** Best first, as the levels come. */
-function listedLevels(levels: readonly PriceLevel[], rounding: Rounding): ListedLevel[] {
-  const products = new Map<string, bigint>()
+function listedSide(
+  terms: TraderTerms,
+  levels: readonly PriceLevel[],
+  rounding: 'down' | 'up',
+): ListedLevel[] {
+  const sums = new Map<string, { amount: bigint; productE36: bigint }>()
   for (const { price, open } of levels) {
-    const listed = inversePrice(price, rounding)
-    products.set(listed, (products.get(listed) ?? 0n) + price * open)
+    const listed = terms.price(price, rounding)
+    const sum = sums.get(listed) ?? { amount: 0n, productE36: 0n }
+    sums.set(listed, {
+      amount: sum.amount + open,
+      productE36: sum.productE36 + price * open,
+    })
   }
-  return [...products].map(([price, product]) => [price, listedVolume(product, 'down')])
+  return [...sums].map(([price, sum]) => [price, terms.base(sum, 'down')])
 }
 
 /** Presents trades by the taker's side in ticker terms, each side as it comes: `side` alone, or both. */
-export function listedTrades(trades: readonly Trade[], side: ListedSide | undefined): ListedTrades {
-  const listed = trades.map(listedTrade)
+export function listedTrades(
+  market: Market,
+  trades: readonly Trade[],
+  side: ListedSide | undefined,
+): ListedTrades {
+  const listed = trades.map((trade) => listedTrade(market, trade))
   const of = (type: ListedSide) =>
     side === undefined || side === type
       ? { [type]: listed.filter((trade) => trade.type === type) }
@@ -57,14 +76,7 @@ export function listedTrades(trades: readonly Trade[], side: ListedSide | undefi
 }
 
 /** Rounded half up, as the ticker's volumes are. */
-const listedTrade = ({ fill, atMs }: Trade): ListedTrade => ({
-  trade_id: fill.tradeId,
-  price: inversePrice(fill.price, 'half up'),
-  base_volume: listedVolume(fill.price * fill.amount, 'half up'),
-  target_volume: formatDecimal(fill.amount, 18),
-  trade_timestamp: atMs,
-  type: listedSideOf(fill.takerSide),
-})
-
-/** What a taker of this engine side does with the base asset of a listing; its own inverse. */
-export const listedSideOf = (side: Side): Side => (side === 'sell' ? 'buy' : 'sell')
+function listedTrade(market: Market, trade: Trade): ListedTrade {
+  const { quote_volume, timestamp, ...shown } = pairTrade(market, trade)
+  return { ...shown, target_volume: quote_volume, trade_timestamp: timestamp }
+}

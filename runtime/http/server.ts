@@ -345,6 +345,8 @@ export interface HttpState {
   requestId: string
   /** Fields of the request's log line besides method, path, status and time. */
   logged: Record<string, unknown>
+  /** What a refusal says besides its own fields, where the protocol of the path asks for it. */
+  refusalFields?: (refusal: Refusal) => Readonly<Record<string, unknown>>
 }
 
 export type HttpContext = Koa.ParameterizedContext<HttpState>
@@ -364,7 +366,9 @@ export const refuseWith =
   (bodyOf: (refusal: Refusal, requestId: string) => Readonly<Record<string, unknown>>): Refuse =>
   (ctx, refusal, extra = {}) => {
     ctx.status = refusal.status
-    answerJson(ctx, JSON.stringify({ ...bodyOf(refusal, ctx.state.requestId), ...extra }))
+    const { requestId, refusalFields } = ctx.state
+    const body = { ...bodyOf(refusal, requestId), ...refusalFields?.(refusal), ...extra }
+    answerJson(ctx, JSON.stringify(body))
     ctx.state.logged.code = refusal.code
   }
 

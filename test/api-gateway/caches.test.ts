@@ -44,7 +44,7 @@ describe('what caches between a client and the venue are told', () => {
     expect(kept).to.include.members(['/v1/integrations/tickers', '/v1/openapi.json'])
     // Nothing of an owner, and nothing that a signed frame opens.
     for (const path of kept) {
-      expect(path).to.match(/^\/(v1\/(integrations|openapi|asyncapi|signing)|docs|page|assets)/)
+      expect(path).to.match(/^\/(v1\/(integrations|openapi|asyncapi|signing)|udf|docs|page|assets)/)
     }
     for (const path of ['/v1/orders', '/v1/orders/cancel', '/v1/orders/validate']) {
       expect((await headersOf('POST', path)).cache, path).to.equal('no-store')

@@ -41,13 +41,20 @@ const READS: Readonly<Record<string, string>> = {
   '/v1/integrations/tickers': '/v1/integrations/tickers',
   '/v1/integrations/orderbook': `/v1/integrations/orderbook?ticker_id=${SPOT.market}`,
   '/v1/integrations/historical_trades': `/v1/integrations/historical_trades?ticker_id=${SPOT.market}`,
+  '/v1/integrations/contracts': '/v1/integrations/contracts',
+  '/v1/integrations/summary': '/v1/integrations/summary',
+  '/v1/integrations/ticker': '/v1/integrations/ticker',
+  '/v1/integrations/orderbook/{market_pair}': `/v1/integrations/orderbook/${SPOT.market}`,
+  '/v1/integrations/trades/{market_pair}': `/v1/integrations/trades/${SPOT.market}`,
+  '/udf/history': `/udf/history?symbol=${SPOT.market}&resolution=1`,
 }
 
 const asking = (path: string, minSeq: string): string =>
   `${path}${path.includes('?') ? '&' : '?'}min_seq=${encodeURIComponent(minSeq)}`
 
-/** Of the past of each market only: `/v1/marks` of the perpetual is not about the spot market. */
-const isOf = (path: string): string => (path.includes(PERP.market) ? PERP.market : SPOT.market)
+/** Of the past of each market only: `/v1/marks` of the perpetual, and contracts, are not about the spot market. */
+const isOf = (path: string): string =>
+  path.includes(PERP.market) || path.includes('contracts') ? PERP.market : SPOT.market
 
 describe('what a read shows of the feeds', () => {
   let gateway: HistoryGateway

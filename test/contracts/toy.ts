@@ -122,6 +122,7 @@ export const toy: Contract = {
     marketEntry: () => ({ toy: { credit_unit: 'quote' } }),
     uiDecimals: { price: 2, size: 2 },
     hasTicker: false,
+    chartType: 'crypto',
     movesOf: movesOfBase,
   },
 }

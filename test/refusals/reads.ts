@@ -82,7 +82,10 @@ const parameters: readonly RequestRule[] = [
   ),
   refusedReads(
     ['invalid_listed_depth', 'depth must be between 0 and 1000', 'depth'],
-    listed('orderbook', 'depth', ['-1', '1001', '1.5', 'abc', '', '1&depth=2']),
+    [
+      ...listed('orderbook', 'depth', ['-1', '1001', '1.5', 'abc', '', '1&depth=2']),
+      '/v1/integrations/orderbook/USDC_cNGN?depth=1001',
+    ],
   ),
   refusedReads(
     ['invalid_listed_limit', 'limit must be between 0 and 500', 'limit'],
@@ -179,26 +182,88 @@ const names = (markets: readonly string[]): RequestRule[] => {
   ]
 }
 
-const TICKER_READS = ['tickers', 'orderbook', 'historical_trades']
+/** Those of spot markets, and those of any market that listing sites are shown. */
+const TICKER_READS = ['tickers']
+const LISTED_READS = ['orderbook', 'historical_trades']
 
-/** Names of no market with a ticker; the answer offers those that have one. */
-const tickers = (): RequestRule[] => {
-  const unknown = (message: string, paths: readonly string[]): RequestRule => ({
+/** Names of no market with a ticker, or of none that listing sites are shown; the answer offers those that are served. */
+const tickers = (markets: readonly string[]): RequestRule[] => {
+  const unknown = (
+    message: string,
+    offered: readonly string[],
+    paths: readonly string[],
+  ): RequestRule => ({
     ...{ status: 400, code: 'unknown_market', error: 'unknown_market' },
-    more: { message, markets: ['cNGN-USDC'] },
+    more: { message, markets: offered },
     requests: paths.map((path) => get(`/v1/integrations/${path}`)),
   })
-  const named = (id: string) => TICKER_READS.map((path) => `${path}?ticker_id=${id}`)
+  const named = (id: string, reads = TICKER_READS) => reads.map((path) => `${path}?ticker_id=${id}`)
+  const spot = ['cNGN-USDC']
   return [
-    unknown('ticker_id is required', [...named(''), 'orderbook', 'historical_trades']),
-    unknown('no such market: NOPE', named('NOPE')),
-    unknown('no such market: cNGN-PERP (it has no ticker)', [
+    unknown('ticker_id is required', spot, named('')),
+    unknown('ticker_id is required', markets, [...named('', LISTED_READS), ...LISTED_READS]),
+    unknown('no such market: NOPE', spot, named('NOPE')),
+    unknown('no such market: NOPE', markets, [
+      ...named('NOPE', LISTED_READS),
+      ...['orderbook/NOPE', 'trades/NOPE'],
+    ]),
+    unknown('no such market: USDC_NOPE', markets, ['orderbook/USDC_NOPE', 'trades/USDC_NOPE']),
+    unknown('no such market: cNGN-PERP (it has no ticker)', spot, [
       ...named('cNGN-PERP'),
       ...named('USDCcNGN-PERP'),
     ]),
-    unknown('no such market: USDC-cNGN-30NOV26 (it has no ticker)', named('USDC-cNGN-30NOV26')),
+    unknown(
+      'no such market: USDC-cNGN-30NOV26 (it has no ticker)',
+      spot,
+      named('USDC-cNGN-30NOV26'),
+    ),
   ]
 }
+
+/** Of the datafeed of charts, which says the words once more in its own way. */
+const chartReads = (
+  [code, error, field]: readonly [code: string, error: string, field?: string],
+  paths: readonly string[],
+): RequestRule => ({
+  ...{ status: 400, code, error, ...(field !== undefined && { field }) },
+  more: { s: 'error', errmsg: error },
+  requests: paths.map((path) => get(`/udf/${path}`)),
+})
+
+const history = (name: string, values: readonly string[]): string[] =>
+  values.map((value) => `history?symbol=cNGN-USDC&resolution=1&${name}=${value}`)
+
+const charts: readonly RequestRule[] = [
+  chartReads(
+    ['invalid_resolution', 'resolution must be one of 1, 5, 15, 60, 240, 1D', 'resolution'],
+    [
+      'history?symbol=cNGN-USDC',
+      ...['', '2', '1d', '1W', '1&resolution=5'].map(
+        (value) => `history?symbol=cNGN-USDC&resolution=${value}`,
+      ),
+    ],
+  ),
+  chartReads(
+    ['invalid_from', 'from must be a unix time in seconds', 'from'],
+    history('from', ['', 'x', '1.5', '--1', '9999999999999999', '1&from=2']),
+  ),
+  chartReads(
+    ['invalid_to', 'to must be a unix time in seconds', 'to'],
+    history('to', ['', 'x', '2026-11-21', '1&to=2']),
+  ),
+  chartReads(
+    ['invalid_countback', 'countback must be a positive integer', 'countback'],
+    history('countback', ['', '0', '-1', '1.5', '1&countback=2']),
+  ),
+  chartReads(
+    ['invalid_search', 'query, type and exchange must be one text each'],
+    ['search?query=a&query=b', 'search?type=a&type=b', 'search?exchange=a&exchange=b'],
+  ),
+  chartReads(
+    ['invalid_search_limit', 'limit must be between 1 and 100', 'limit'],
+    ['0', '101', '-1', 'x', ''].map((value) => `search?limit=${value}`),
+  ),
+]
 
 const asSuch: readonly RequestRule[] = [
   {
@@ -251,6 +316,7 @@ const asSuch: readonly RequestRule[] = [
 export const requestRules = (markets: readonly string[]): readonly RequestRule[] => [
   ...parameters,
   ...names(markets),
-  ...tickers(),
+  ...tickers(markets),
+  ...charts,
   ...asSuch,
 ]

@@ -75,14 +75,14 @@ describe('listed trades', () => {
   const trade = (tradeId: number, takerSide: Side) => ({
     ...{ fill: aFill({ tradeId, takerSide }), seq: tradeId, atMs: 1_760_000_000_000 + tradeId },
   })
-  const idsOf = (...args: Parameters<typeof listedTrades>) =>
-    Object.entries(listedTrades(...args)).map(([side, trades]) => [
+  const idsOf = (trades: Parameters<typeof listedTrades>[1], side?: Side) =>
+    Object.entries(listedTrades(aMarket(), trades, side)).map(([side, trades]) => [
       side,
       trades?.map(({ trade_id }) => trade_id),
     ])
 
   it('are in ticker terms, a taker that sold cNGN among the buyers', () => {
-    expect(listedTrades([trade(5, 'sell')], undefined)).to.deep.equal({
+    expect(listedTrades(aMarket(), [trade(5, 'sell')], undefined)).to.deep.equal({
       buy: [
         {
           ...{ trade_id: 5, price: '1538.4615384615', base_volume: '0.65' },
@@ -91,13 +91,15 @@ describe('listed trades', () => {
       ],
       sell: [],
     })
-    expect(listedTrades([trade(6, 'buy')], 'sell').sell?.[0]).to.include({ type: 'sell' })
+    expect(listedTrades(aMarket(), [trade(6, 'buy')], 'sell').sell?.[0]).to.include({
+      type: 'sell',
+    })
   })
 
   it('round volumes of USDC half up', () => {
     const volumeOf = (amount: string) => {
       const fill = aFill({ price: priceE18(e18('1')), amount: amountE18(e18(amount)) })
-      return listedTrades([{ fill, seq: 1, atMs: 0 }], 'sell').sell?.[0]?.base_volume
+      return listedTrades(aMarket(), [{ fill, seq: 1, atMs: 0 }], 'sell').sell?.[0]?.base_volume
     }
     expect(['2.0000004', '2.0000005'].map(volumeOf)).to.deep.equal(['2', '2.000001'])
   })
@@ -117,7 +119,7 @@ describe('listed trades', () => {
     fc.assert(
       fc.property(any, fc.bigInt({ min: 10n ** 12n, max: 10n ** 18n }), (price, amount) => {
         const fill = aFill({ price: priceE18(price), amount: amountE18(amount) })
-        const [shown] = listedTrades([{ fill, seq: 1, atMs: 0 }], 'sell').sell ?? []
+        const [shown] = listedTrades(aMarket(), [{ fill, seq: 1, atMs: 0 }], 'sell').sell ?? []
         for (const number of [shown?.price, shown?.base_volume, shown?.target_volume]) {
           expect(number).to.match(/^[0-9.]*[1-9][0-9.]*$/)
         }

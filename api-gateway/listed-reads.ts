@@ -1,0 +1,101 @@
+import { MAX_LISTED_LEVELS } from '../core/limits.js'
+import type { Checked } from '../core/entry/refusals.js'
+import type { Market } from '../core/model/market.js'
+import { listedBook } from '../core/records/listing-record.js'
+import type { TickerFacts } from '../core/records/ticker-record.js'
+import type { ListedBook } from '../interface/listing.js'
+import type { GatewayContext, GatewayDeps } from './context.js'
+import { saySeqs, shownAsAsked } from './feed-seqs.js'
+import { listedPairs } from './listed-markets.js'
+
+/** Reads that listing sites poll: a market is read at most once a second for all clients, unless one asks for more in `min_seq`. */
+
+/** How old they may be; well below `LISTED_MAX_AGE_SEC`. */
+const CACHED_MS = 1_000
+
+/** How long caches may keep what a listing site is answered. */
+export const LISTED_MAX_AGE_SEC = 5
+
+/** What was read of a market, when, and how much of its feed it shows. */
+export interface ReadOfMarket<Value> {
+  readonly atMs: number
+  readonly seq: number
+  readonly value: Value
+}
+
+/** Reads a market, or takes the last read of it where that is young enough and shows `least` of the feed. */
+type CachedRead<Value> = (market: Market, least: number) => ReadOfMarket<Value>
+
+/** Keeps one entry for each market of the venue. */
+function cached<Value>(
+  deps: Pick<GatewayDeps, 'nowMs'>,
+  read: (market: Market, nowMs: number) => Omit<ReadOfMarket<Value>, 'atMs'>,
+): CachedRead<Value> {
+  const cache = new Map<string, ReadOfMarket<Value>>()
+  return (market, least) => {
+    const nowMs = deps.nowMs()
+    const kept = cache.get(market.market)
+    const isFresh = kept !== undefined && Math.abs(nowMs - kept.atMs) < CACHED_MS
+    if (isFresh && kept.seq >= least) return kept
+    const found = { atMs: nowMs, ...read(market, nowMs) }
+    cache.set(market.market, found)
+    return found
+  }
+}
+
+/** Best prices, the last one and the trailing day. */
+export const createTickerReads = (deps: GatewayDeps): CachedRead<TickerFacts> =>
+  cached(deps, ({ market }, nowMs) => {
+    const { readModel } = deps
+    return readModel.atOnce(() => ({
+      seq: readModel.projectedSeq(market),
+      value: {
+        ...readModel.bestPrices(market),
+        last: readModel.lastPrice(market),
+        stats: readModel.stats24h(market, nowMs),
+      },
+    }))
+  })
+
+/** A spot market with its ticker. */
+interface ReadPair {
+  readonly market: Market
+  readonly facts: TickerFacts
+}
+
+/** Reads all spot markets as the request asks for them, and says in its answer what they show. */
+export function createPairReads(deps: GatewayDeps) {
+  const tickerOf = createTickerReads(deps)
+  return async (ctx: GatewayContext): Promise<Checked<{ readonly pairs: readonly ReadPair[] }>> => {
+    const shown = await shownAsAsked(ctx, deps)
+    if ('refusal' in shown) return shown
+    const read = listedPairs(deps.markets).map((market) => {
+      const { seq, value } = tickerOf(market, shown.seqs.get(market.market) ?? 0)
+      return { market, seq, facts: value }
+    })
+    saySeqs(
+      ctx,
+      read.map(({ market, seq }) => [market.market, seq]),
+    )
+    return { pairs: read }
+  }
+}
+
+/** Several levels of the market may be one of a listing. */
+const ALL_LEVELS = Number.MAX_SAFE_INTEGER
+
+/** The whole book, so that all depths share a read. */
+export const createListedBooks = (deps: GatewayDeps): CachedRead<ListedBook> =>
+  cached(deps, (market, nowMs) => {
+    const { seq, ...levels } = deps.readModel.levelsNow(market.market, ALL_LEVELS)
+    return { seq, value: listedBook(market, levels, nowMs) }
+  })
+
+/** The best levels of a book, `depth` of both sides together, half of them of each; 0 is as many as there may be. */
+export function cutBook(
+  { bids, asks }: ListedBook,
+  depth: number,
+): Pick<ListedBook, 'bids' | 'asks'> {
+  const levels = depth === 0 ? MAX_LISTED_LEVELS / 2 : Math.ceil(depth / 2)
+  return { bids: bids.slice(0, levels), asks: asks.slice(0, levels) }
+}
