@@ -5,6 +5,7 @@ import { JOURNAL_OWNERS, type JournalOwner } from '../../core/transaction-journa
 import type { BackupTask } from './backup/run-backup.js'
 import type { RestoreTask } from './backup/run-restore.js'
 import type { SealKey } from './backup/sealed-files.js'
+import type { ExportTask } from './export/export-day.js'
 
 /** What is asked of a market. */
 export type MarketOrder =
@@ -36,6 +37,7 @@ export type OperatorTask =
   | { readonly kind: 'check-deployment'; readonly senders: SenderOptions; readonly json: boolean }
   | ({ readonly kind: 'backup' } & BackupTask)
   | ({ readonly kind: 'restore' } & RestoreTask)
+  | ({ readonly kind: 'export' } & ExportTask)
 
 /** Addresses of the keys that send transactions; what is absent comes from the keys in the environment. */
 export interface SenderOptions {
@@ -83,6 +85,7 @@ export function readTask(words: readonly string[]): OperatorTask {
   addCheck(program, (senders, json) => (task = { kind: 'check-deployment', senders, json }))
   addBackup(program, (given) => (task = { kind: 'backup', ...given }))
   addRestore(program, (given) => (task = { kind: 'restore', ...given }))
+  addExport(program, (given) => (task = { kind: 'export', ...given }))
   addBusUsers(program, (dir) => (task = { kind: 'bus-users', dir }))
   try {
     program.parse(words, { from: 'user' })
@@ -259,6 +262,16 @@ function addRestore(program: Command, given: (task: RestoreTask) => void): void 
     .action((dir: string, options: KeyWords & Pick<RestoreTask, 'nothingSince'>) =>
       given({ dir, key: keyOf(options), nothingSince: options.nothingSince }),
     )
+}
+
+function addExport(program: Command, given: (task: ExportTask) => void): void {
+  program
+    .command('export <date> <directory>')
+    .description(
+      'write the trades, candles, marks and funding of a day (UTC) into CSV files, beside a running venue; engine values',
+    )
+    .addHelpText('after', examples('./venue export 2026-11-21 /srv/history'))
+    .action((date: string, dir: string) => given({ date, dir }))
 }
 
 interface KeyWords {

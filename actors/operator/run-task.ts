@@ -24,6 +24,7 @@ import {
   readRotationConfig,
   readVenuePlaces,
 } from './config.js'
+import { exportDay, type ExportTask } from './export/export-day.js'
 import { inspect, isEmpty } from './inspect.js'
 import { OrderRefused } from '../market-orders/order-refused.js'
 import { printFields, printJson, printStatus } from './print.js'
@@ -67,8 +68,13 @@ export async function runTask(task: OperatorTask): Promise<Outcome> {
       return printed(runRestore(readRestoreConfig(), task, tellPart('restores')))
     case 'bus-replicas':
       return replicate(task.replicas)
+    case 'export':
+      return printed(writeDay(task))
   }
 }
+
+const writeDay = async (task: ExportTask): Promise<readonly string[]> =>
+  exportDay({ dataDir: (await readVenuePlaces()).dataDir, nowMs: Date.now() }, task)
 
 const printed = async (lines: Promise<readonly string[]>): Promise<Outcome> => ({
   text: (await lines).join('\n'),

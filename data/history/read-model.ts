@@ -154,7 +154,8 @@ export function openReadModel(path: string): ReadModel {
   }
 }
 
-function openForReading(path: string): Database.Database {
+/** The file as the projector has made it. Throws what `openReadModel` does. */
+export function openForReading(path: string): Database.Database {
   if (!existsSync(path)) throw new ReadModelAbsent(`${path} does not exist yet`)
   if (schemaVersion(path) === 0) throw new ReadModelAbsent(`${path} is being made`)
   const migrations = HISTORY_MIGRATIONS

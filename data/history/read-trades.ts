@@ -98,6 +98,48 @@ export function createReadTradesWithin(db: Database) {
   }
 }
 
+/** SQL of tradesBetween: the page's rows through the market's index. */
+export const TRADES_BETWEEN_SQL = `${TRADES}
+  WHERE trades.market_id = (SELECT market_id FROM markets WHERE market = ?) AND trade_id > ?
+    AND trade_id < ?
+  ORDER BY trade_id
+  LIMIT ?`
+
+/** The oldest `limit` trades between two ids, neither included; those that were reversed too. */
+export interface TradesBetween {
+  readonly afterTradeId: number
+  readonly beforeTradeId: number
+  readonly limit: number
+}
+
+/** A market's trades, oldest first. */
+export function createReadTradesBetween(db: Database) {
+  const select = db
+    .prepare<[string, number, number, number], TradeRow>(TRADES_BETWEEN_SQL)
+    .safeIntegers(false)
+  return (market: string, { afterTradeId, beforeTradeId, limit }: TradesBetween): Trade[] =>
+    select.all(market, afterTradeId, beforeTradeId, limit).map(tradeOf)
+}
+
+/** SQL of firstTradeSince, of one side. */
+export const FIRST_SINCE_SQL = `
+  SELECT trade_id FROM trades
+  WHERE market_id = (SELECT market_id FROM markets WHERE market = ?) AND taker_side = ? AND at_ms >= ?
+  ORDER BY at_ms, trade_id
+  LIMIT 1`
+
+/** Id of a market's first trade from a time on, unix milliseconds; undefined while there is none. Ids rise with the time. */
+export function createReadFirstTradeSince(db: Database) {
+  const select = db
+    .prepare<[string, Side, number], number>(FIRST_SINCE_SQL)
+    .pluck()
+    .safeIntegers(false)
+  return (market: string, sinceMs: number): number | undefined => {
+    const firsts = SIDES.flatMap((side) => select.get(market, side, sinceMs) ?? [])
+    return firsts.length === 0 ? undefined : Math.min(...firsts)
+  }
+}
+
 function tradeOf(row: TradeRow): Trade {
   const takerFee = quoteE18(BigInt(row.takerFee))
   return {

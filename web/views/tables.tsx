@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
-import { csvOf } from '../select/csv.js'
+import { csvOf } from '../../core/csv.js'
 import type { FillRow } from '../select/fill-row.js'
 import type { OrderRow } from '../select/order-row.js'
 import type { PositionRow } from '../select/position-row.js'

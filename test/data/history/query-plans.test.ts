@@ -22,7 +22,9 @@ import {
 import { MARKS_SQL, RATES_SQL } from '../../../data/history/read-prices.js'
 import {
   FILLS_SQL,
+  FIRST_SINCE_SQL,
   NEWEST_BELOW_SQL,
+  TRADES_BETWEEN_SQL,
   TRADES_SQL,
   TRADES_WITHIN_SQL,
 } from '../../../data/history/read-trades.js'
@@ -159,6 +161,16 @@ describe('query plans of the read model', () => {
     'the newest trade below an id': {
       sql: NEWEST_BELOW_SQL,
       first: /^SEARCH trades USING INDEX trades_by_market \(market_id=\? AND rowid<\?\)/,
+    },
+    'trades between two ids': {
+      sql: TRADES_BETWEEN_SQL,
+      first:
+        /^SEARCH trades USING INDEX trades_by_market \(market_id=\? AND rowid>\? AND rowid<\?\)/,
+    },
+    'the first trade of one side from a time on': {
+      sql: FIRST_SINCE_SQL,
+      first:
+        /^SEARCH trades USING (COVERING )?INDEX trades_by_side \(market_id=\? AND taker_side=\? AND at_ms>\?\)/,
     },
     'the last trade': {
       sql: LAST_TRADE_SQL,
