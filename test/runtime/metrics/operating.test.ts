@@ -5,6 +5,7 @@ import { measureMatcher } from '../../../actors/matcher/measure.js'
 import { measureExecutor } from '../../../executor/measure.js'
 import { createMetrics } from '../../../runtime/metrics/metrics.js'
 import { METRICS } from '../../../runtime/metrics/table.js'
+import { expectNoOverlap } from '../../support/dashboard.js'
 import { expectAlert, expectFiring, prometheusProgram } from '../../e2e/stage/metrics.js'
 
 const root = new URL('../../../../', import.meta.url)
@@ -127,16 +128,9 @@ describe('what an operator watches', () => {
       name: 'datasource',
       type: 'datasource',
     })
-    expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length)
-    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-      Array.from({ length: w * h }, (_, i) => `${x + (i % w)} ${y + Math.floor(i / w)}`),
-    )
-    expect(new Set(cells).size).to.equal(cells.length)
-    for (const { title, datasource, targets, gridPos } of panels) {
+    expectNoOverlap(panels)
+    for (const { title, datasource } of panels)
       expect(datasource.uid, title).to.equal('${datasource}')
-      expect(gridPos.x + gridPos.w, title).to.be.at.most(24)
-      expect(new Set(targets.map(({ refId }) => refId)).size, title).to.equal(targets.length)
-    }
   })
 
   it('tells a clock that is off, ahead or behind, and one that was set back', () => {
