@@ -38,6 +38,8 @@ const NOT_BUNDLED = ['better-sqlite3', 'secp256k1', 'solc']
  * of an error that nothing catches.
  */
 const LINE_LENGTH = 160
+/** Sockets do without the native masking of `bufferutil`, which a package of the tests brings with it. */
+const DEFINED = { [['process', 'env', 'WS_NO_BUFFER_UTIL'].join('.')]: '"1"' }
 /** For all of a bundle: `require`, which CommonJS packages call for what Node itself has, and the URL of `bundle/`. */
 const HEAD = `import { createRequire as createRequireOfBundle } from 'node:module'
 const require = createRequireOfBundle(import.meta.url)
@@ -48,7 +50,7 @@ const bundle = inProject('bundle')
 /** Its time is that of the beginning of the newest build. */
 const made = join(bundle, '.made')
 /** Compiled code that no program of the venue contains. */
-const OTHER_ROOMS: ReadonlySet<string> = new Set(['bench', 'examples', 'test', 'web'])
+const OTHER_ROOMS: ReadonlySet<string> = new Set(['bench', 'ccxt', 'examples', 'test', 'web'])
 
 /** Bundles every program; names stay as they are. The bundles have source maps, which lead to the TypeScript sources. */
 export async function bundlePrograms(): Promise<void> {
@@ -59,7 +61,7 @@ export async function bundlePrograms(): Promise<void> {
   const { outputFiles } = await build({
     ...{ entryPoints: PROGRAMS.map((program) => join(dist, program)), outbase: dist },
     ...{ outdir: bundle, write: false, external: NOT_BUNDLED, plugins: [usedParts, ownModules] },
-    ...{ bundle: true, platform: 'node', format: 'esm', target: 'node20' },
+    ...{ bundle: true, platform: 'node', format: 'esm', target: 'node20', define: DEFINED },
     ...{ legalComments: 'none', banner: { js: HEAD } },
     ...{ minifyWhitespace: true, lineLimit: LINE_LENGTH },
     ...{ sourcemap: true, sourcesContent: false, logLevel: 'warning' },

@@ -7,7 +7,7 @@ import { venueErrorCodes } from './venue-error-codes.js'
  * HTTP statuses, the cause and the cure, parted by bars. The tests hold the table to the refusals that the venue makes. A
  * word in angle brackets stands for one of several.
  */
-const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const ERROR_CODES = {
   'Any request': {
     bad_request:
       '400, 408, 431 | The request is not proper HTTP, too slow, or its headers are too large or more than 100. | Send one Host header, headers below 16 KiB, and the body at once.',
@@ -354,7 +354,13 @@ const ERROR_CODES: Readonly<Record<string, Readonly<Record<string, string>>>> = 
       '503 | It is not known whether the key of the frame is a session key. | Retry in a moment, or sign as the owner.',
   },
   ...venueErrorCodes,
-}
+} as const satisfies CodeTable
+
+type CodeTable = Readonly<Record<string, Readonly<Record<string, string>>>>
+type Groups = typeof ERROR_CODES
+
+/** A code of an error body; a word in angle brackets stands for one of several. */
+export type ErrorName = { [Group in keyof Groups]: keyof Groups[Group] }[keyof Groups]
 
 /** A code as the documents show it; the codes of the WebSocket have no status. */
 export interface ErrorCode {
@@ -367,7 +373,7 @@ export interface ErrorCode {
 
 /** Codes of error bodies, by the kind of request. */
 export const errorCodes: ReadonlyMap<string, readonly ErrorCode[]> = new Map(
-  Object.entries(ERROR_CODES).map(([group, rows]) => [
+  Object.entries<CodeTable[string]>(ERROR_CODES).map(([group, rows]) => [
     group,
     Object.entries(rows).map(([code, row]) => {
       const [status = '', cause = '', cure = ''] = row.split(' | ')

@@ -170,9 +170,14 @@ export const ORDER_OPTIONS: readonly OrderOption[] = Object.entries<Declaration>
   }),
 )
 
+/** The options whose refusal is of orders alone. */
+type Refused = {
+  [Name in OptionName]: Declared<Name> extends { readonly causeAndCure: string } ? Name : never
+}[OptionName]
+
 /** Codes of the refusals of options with their causes and cures. */
-export const optionErrorCodes: Readonly<Record<string, string>> = Object.fromEntries(
+export const optionErrorCodes = Object.fromEntries(
   ORDER_OPTIONS.flatMap(({ name, declared: { causeAndCure } }) =>
     causeAndCure === undefined ? [] : [[`invalid_${name}`, causeAndCure]],
   ),
-)
+) as Readonly<Record<`invalid_${Refused}`, string>>

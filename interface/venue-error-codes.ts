@@ -1,5 +1,5 @@
 /** Error codes of reads that say what they must show, and of what is set up by the operator: the same columns as in error-codes.ts. */
-export const venueErrorCodes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+export const venueErrorCodes = {
   'Reads with min_seq': {
     invalid_min_seq:
       '400 | min_seq is not <market>=<seq> for one or more listed markets, separated by commas. | Send what X-Feed-Seq said, or the seq of a frame.',
@@ -25,4 +25,4 @@ export const venueErrorCodes: Readonly<Record<string, Readonly<Record<string, st
     demo_accounts_unavailable:
       '503 | The chain did not take the transaction, or it is not known whether it did. | Ask again; an address gets accounts once.',
   },
-}
+} as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>
