@@ -248,6 +248,12 @@ const ofReads = {
   auth_failed: AuthenticationError,
   session_key_ended: AuthenticationError,
   session_key_unreadable: ExchangeNotAvailable,
+  invalid_resolution: BadRequest,
+  invalid_from: BadRequest,
+  invalid_to: BadRequest,
+  invalid_countback: BadRequest,
+  invalid_search: BadRequest,
+  invalid_search_limit: BadRequest,
 } as const
 
 const ofTheVenue = {
