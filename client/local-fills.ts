@@ -31,8 +31,13 @@ export type SettledLeg = Pick<
   | 'created_at'
 >
 
+export interface LocalFillsOptions {
+  /** So many legs that await nothing are kept, the newest; all by default. */
+  readonly keep?: number
+}
+
 /** A leg is named by `settlement_id` and `order_id`; a settled one also by `trade_id` and `order_id`. */
-export function createLocalFills(): LocalFills {
+export function createLocalFills({ keep = Infinity }: LocalFillsOptions = {}): LocalFills {
   const legs = new Map<string, FillEvent>()
   const history = new Map<string, FillRecord>()
 
@@ -42,10 +47,21 @@ export function createLocalFills(): LocalFills {
     if (trade !== undefined) history.delete(trade)
   }
 
+  /** Drops the oldest. A leg that is pending stays: its outcome is still to come. */
+  function trim<Leg extends FillEvent | FillRecord>(kept: Map<string, Leg>): void {
+    if (kept.size <= keep) return
+    const over = [...kept]
+      .filter(([, leg]) => !('status' in leg) || leg.status !== 'pending')
+      .sort(([, a], [, b]) => a.created_at.localeCompare(b.created_at))
+      .slice(0, -keep)
+    for (const [key] of over) kept.delete(key)
+  }
+
   return {
     apply(events) {
       // A snapshot has the newest first.
       for (const event of [events].flat().reverse()) applyOne(event)
+      trim(legs)
     },
     applyHistory(fills) {
       const told = new Set([...legs.values()].map(tradeKey))
@@ -53,6 +69,7 @@ export function createLocalFills(): LocalFills {
         const key = tradeKey(fill)
         if (key !== undefined && !told.has(key)) history.set(key, fill)
       }
+      trim(history)
     },
     pending: () => [...legs.values()].filter(({ status }) => status === 'pending'),
     settled: () => [

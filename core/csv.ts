@@ -6,7 +6,7 @@ export const csvOf = <Row>(rows: readonly Row[], names: readonly (keyof Row & st
 export const csvLine = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\r\n`
 
 function cell(text: string): string {
-  const isFormula = /^[=@\t\r]|^[+-](?![\d.])/.test(text)
+  const isFormula = /^[=@\t\r]|^[+-](?![\d.,]+$)/.test(text)
   const safe = isFormula ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

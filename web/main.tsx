@@ -1,32 +1,32 @@
 import { effect, signal } from '@preact/signals'
 import { render } from 'preact'
-import type { MarketEntry } from '../client/index.js'
-import type { VenueFacts } from '../interface/signing.js'
 import { createChanging } from './act/change.js'
 import { createDeadMan } from './act/dead-man.js'
 import { createDemoAccount } from './act/demo-account.js'
 import { createPlacing } from './act/place.js'
 import { createTransfers } from './act/transfer.js'
+import { walletBrowser } from './act/wallet-browser.js'
 import { createWallets } from './act/wallets.js'
+import { linkOf, marketOf } from './select/link.js'
+import { firstRead } from './state/first-read.js'
 import { createForesight } from './state/foresight.js'
 import { createFrames } from './state/frames.js'
 import { createPrefs } from './state/prefs.js'
 import { createTerminal } from './state/terminal.js'
 import { createViews } from './state/views.js'
 import { App } from './views/app.js'
+import { Unread } from './views/unread.js'
 import type { Room } from './views/page.js'
 
 /** The terminal: public endpoints and the client only. One market is open at a time, named by the part after `#/`. */
 
+const place = document.getElementById('page')
+if (place === null) throw new Error('the document has no #page')
+place.replaceChildren()
 const base = new URL('.', location.href).href
-async function read<T>(path: string): Promise<T> {
-  return (await (await fetch(new URL(path, base))).json()) as T
-}
-const [facts, markets, { unix_ms: venueMs }] = await Promise.all([
-  read<VenueFacts>('v1/venue'),
-  read<MarketEntry[]>('v1/markets'),
-  read<{ unix_ms: number }>('v1/time'),
-])
+const [facts, markets, { unix_ms: venueMs }] = await firstRead(base, (again) =>
+  render(<Unread again={again} />, place),
+)
 
 /** A page that is not seen is not painted: there the changes come by a timer. */
 const nextFrame = (run: () => void): void =>
@@ -53,9 +53,14 @@ for (const [query, wanted] of [
   media.addEventListener('change', look)
 }
 
-const open = (): void => terminal.open(decodeURIComponent(location.hash.replace(/^#\/?/, '')))
+const open = (): void => terminal.open(marketOf(location.hash))
 open()
 addEventListener('hashchange', open)
+// A dialog opens a market too, and a link may name none: the address says what is open.
+effect(() => {
+  const name = terminal.market.value?.name
+  if (name !== undefined) history.replaceState(null, '', linkOf(name))
+})
 const demo = createDemoAccount(base, facts)
 // Who has traded here before goes on.
 const before = demo?.known()
@@ -70,13 +75,10 @@ const page = {
   placing: createPlacing(terminal, views),
   transfers: createTransfers(terminal),
   foresight: createForesight(terminal, views),
-  wallets: createWallets(terminal, kept),
+  wallets: createWallets(terminal, walletBrowser(kept, facts.domains.actions.verifyingContract)),
   isTicketOpen: signal(false),
   isOnlyHere: signal(false),
 }
-const place = document.getElementById('page')
-if (place === null) throw new Error('the document has no #page')
-place.replaceChildren()
 render(<App page={page} />, place)
 
 /** Undefined where the browser keeps nothing. */

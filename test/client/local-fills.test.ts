@@ -50,4 +50,22 @@ describe('local fills', () => {
     fills.applyHistory([record({ order_id: 'also-mine' })])
     expect(fills.settled()).to.have.length(2)
   })
+
+  it('drop the oldest where a bound is given, but none that is pending', () => {
+    const fills = createLocalFills({ keep: 2 })
+    const at = (minute: number) => `2026-11-22T10:0${minute}:00.000Z`
+    const named = (minute: number) => ({ settlement_id: `m:${minute}`, created_at: at(minute) })
+    fills.apply(leg(named(0)))
+    for (const minute of [4, 2, 3]) fills.apply({ ...settled, ...named(minute), trade_id: minute })
+    expect(fills.settled().map(({ created_at }) => created_at)).to.deep.equal([at(4), at(3)])
+    expect(fills.pending()).to.have.length(1)
+    const older = [7, 6, 5].map((minute) => record({ trade_id: minute, created_at: at(minute) }))
+    fills.applyHistory(older)
+    expect(
+      fills
+        .settled()
+        .slice(2)
+        .map(({ trade_id }) => trade_id),
+    ).to.deep.equal([7, 6])
+  })
 })

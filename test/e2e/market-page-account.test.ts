@@ -92,8 +92,43 @@ describe('an account at the terminal in a browser', function () {
     }
     expect(await sentBy(held)).to.equal(1)
     await says(page, /Buy USDC\s+1,25[01]\.\d+\s+(4\.00|3\.99) USDC/)
-    await page.getByRole('button', { name: 'Cancel all of cNGN-USDC (2)' }).click()
+  })
+
+  /** Holds a key until it has repeated. */
+  async function hold(key: string): Promise<void> {
+    for (let n = 0; n < 3; n += 1) await page.keyboard.down(key)
+    await page.keyboard.up(key)
+  }
+
+  it('cancels one order by a key that is held, and none by the press that arms it', async () => {
+    await page.getByRole('button', { name: 'Settings' }).click()
+    await page.getByLabel(/Keys for orders/).check()
+    await page.keyboard.press('Escape')
+    await page.getByRole('region', { name: 'open', exact: true }).focus()
+    await hold('x')
+    await says(page, /Order keys are armed/)
+    await hold('x')
+    await says(page, /Cancel all of cNGN-USDC \(1\)/)
+    await says(page, /1 order is cancelled/)
+    await page.getByRole('button', { name: 'Cancel all of cNGN-USDC (1)' }).click()
     await says(page, /No open orders/)
+  })
+
+  it('takes neither a double click nor a key that is held for the answer to its question', async () => {
+    const maker = createTrader(venue.devnet, 2)
+    const offer = await maker.place({ side: 'buy', amount: '16000', price: '0.000625' })
+    await says(page, /1,600\.0+\s+10\.00/)
+    await type('1800', '5')
+    await says(page, /Fills now\s+(5\.00|4\.99) USDC/)
+    await submit().dblclick()
+    await says(page, /Press again if it is meant/)
+    await page.locator('input[name=size]').fill('4')
+    await says(page, /Fills now\s+(4\.00|3\.99) USDC/)
+    await hold('Enter')
+    await says(page, /Press again if it is meant/)
+    expect(await submit().innerText()).to.equal('Place anyway')
+    await page.locator('input[name=size]').fill('')
+    await maker.cancel(offer)
   })
 
   it('buys the size that it asks for, however far the limit is, once it has pressed twice', async () => {
@@ -128,5 +163,20 @@ describe('an account at the terminal in a browser', function () {
       .getByRole('button', { name: 'limit' })
       .click()
     await maker.cancel(offer)
+  })
+
+  it('asks again where the venue did not answer, and opens by a link that names no market', async () => {
+    let failures = 1
+    const fresh = await openPage(async (opened) => {
+      await opened.route('**/v1/venue', (route) =>
+        failures-- > 0 ? route.fulfill({ status: 503, body: 'starting' }) : route.continue(),
+      )
+    })
+    await says(fresh, /The venue does not answer/)
+    await fresh.evaluate("location.hash = '#/%'")
+    await fresh.getByRole('button', { name: 'Try again' }).click()
+    await fresh.locator('#health').waitFor()
+    await eventually(() => expect(fresh.url()).to.match(/#\/cNGN-USDC$/), SHOWN_WITHIN_MS)
+    await fresh.context().close()
   })
 })

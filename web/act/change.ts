@@ -8,6 +8,7 @@ import {
   type OrderRecord,
   type Side,
 } from '../../client/index.js'
+import { wordsOf } from '../../client/words-of.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { traderPrice } from '../select/book-rows.js'
 import { engineSide, marketTerms } from '../select/market-terms.js'
@@ -15,7 +16,7 @@ import { readOrZero } from '../select/numbers.js'
 import { planOf } from '../select/ticket.js'
 import type { OwnState } from '../state/own-state.js'
 import type { Terminal } from '../state/terminal.js'
-import { createLock, wordsOf } from './place-once.js'
+import { createLock } from './place-once.js'
 
 /** Changes and cancels of orders that the venue has. */
 export interface Changing {
@@ -78,7 +79,8 @@ export function createChanging(terminal: Terminal): Changing {
         ...{ ...scope, ...proof(own), reason: REASON },
       })
       const { orders, left } = await venue.cancelAll(body)
-      return counted(orders.filter(({ outcome }) => outcome === 'cancelled').length + left)
+      const said = counted(orders.filter(({ outcome }) => outcome === 'cancelled').length)
+      return left === 0 ? said : `${said} ${left} more follow.`
     })
   return {
     cancel: (record) =>
@@ -120,7 +122,7 @@ const counted = (count: number): string =>
   count === 1 ? '1 order is cancelled.' : `${count} orders are cancelled.`
 
 async function editOrder(
-  { venue, domain, entryOf }: Terminal,
+  { venue, domain, entryOf, nowSec }: Terminal,
   own: OwnState,
   record: OrderRecord,
   { priceE18, sizeE18 }: Changed,
@@ -142,7 +144,7 @@ async function editOrder(
   const amount = formatDecimal(plan.amountE18, 18)
   const isSamePrice = plan.limitE18 === limitE18
   if (isSamePrice && plan.amountE18 < readOrZero(record.desired_amount)) {
-    const expirySec = Math.floor(Date.now() / 1_000) + PROOF_LIVES_SEC
+    const expirySec = nowSec.value + PROOF_LIVES_SEC
     const cancel = await signCancel(signer, domain, { nonce: record.nonce, expirySec, owner })
     own.note(await venue.reduceOrder({ ...cancel, desired_amount: amount }))
     return 'Reduced: it keeps its place in the queue.'

@@ -1,7 +1,7 @@
 import { effect, signal, untracked, type ReadonlySignal } from '@preact/signals'
+import { wordsOf } from '../../client/words-of.js'
 import type { Terminal } from '../state/terminal.js'
 import type { Changing } from './change.js'
-import { wordsOf } from './place-once.js'
 
 /** The dead man's switch: unless this page renews it, the venue cancels all orders of the owner. */
 export interface DeadMan {

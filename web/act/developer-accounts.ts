@@ -22,7 +22,7 @@ interface Devnet {
   readonly accounts?: readonly DevnetAccount[]
 }
 
-/** The traders in the text of a `devnet.json`. Throws NotThisDevnet; a public chain is never one. */
+/** The traders in the text of a `devnet.json`. Throws NotThisDevnet. */
 export function developerTraders(text: string, facts: VenueFacts): readonly Trader[] {
   const devnet = parsed(text)
   const matching = facts.domains.actions.verifyingContract.toLowerCase()

@@ -31,13 +31,6 @@ export function createLock(): Lock {
   }
 }
 
-/** A wallet's rejection is an object that is not an Error. */
-export const wordsOf = (error: unknown): string => {
-  if (error instanceof Error) return error.message
-  const { message } = (error ?? {}) as { readonly message?: unknown }
-  return typeof message === 'string' ? message : String(error)
-}
-
 export interface Placement {
   /** The order of which no answer has come; undefined without one. What draws it is told when it changes. */
   unanswered(): NewOrder | undefined

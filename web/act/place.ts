@@ -7,6 +7,7 @@ import {
   type NewOrder,
   type OrderRecord,
 } from '../../client/index.js'
+import { wordsOf } from '../../client/words-of.js'
 import { formatDecimal } from '../../core/decimal.js'
 import { otherSide } from '../select/ticket.js'
 import { GUARD_WORDS, NO_PLAN_WORDS } from '../select/ticket-words.js'
@@ -19,7 +20,7 @@ import type { OwnState } from '../state/own-state.js'
 import type { Terminal } from '../state/terminal.js'
 import type { TicketState } from '../state/ticket-state.js'
 import type { Views } from '../state/views.js'
-import { createLock, createPlacement, wordsOf, type Placement } from './place-once.js'
+import { createLock, createPlacement, type Placement } from './place-once.js'
 
 /** An order that the venue does not have yet, or has refused. */
 export interface SentOrder {

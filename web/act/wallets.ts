@@ -1,10 +1,12 @@
-import { signal, type ReadonlySignal, type Signal } from '@preact/signals'
+import { effect, signal, untracked, type ReadonlySignal, type Signal } from '@preact/signals'
 import { createTransferClient } from '../../client/index.js'
+import { wordsOf } from '../../client/words-of.js'
+import type { OwnState } from '../state/own-state.js'
 import type { Terminal } from '../state/terminal.js'
 import type { Trader } from '../state/trader.js'
 import { venueChain, type VenueChain } from '../wallet/chain.js'
 import { createConnection, type ReadyWallet, type WalletState } from '../wallet/connection.js'
-import { followWallets, type FoundWallet } from '../wallet/discover.js'
+import { followWallets, type Announcements, type FoundWallet } from '../wallet/discover.js'
 import { WalletFault } from '../wallet/fault.js'
 import {
   fundPerpetual,
@@ -13,14 +15,13 @@ import {
   type TokenName,
 } from '../wallet/open-account.js'
 import {
-  createKeyShelf,
   createTrading,
+  type KeyPlace,
   type SessionKey,
   type TextStorage,
   type Trading,
 } from '../wallet/session-key.js'
 import { createSender, type Sender } from '../wallet/transactions.js'
-import { openVault } from '../wallet/vault.js'
 
 /** How a deed that takes several steps goes on. */
 export interface Progress {
@@ -36,6 +37,8 @@ export interface Wallets {
   readonly key: ReadonlySignal<SessionKey | undefined>
   readonly progress: ReadonlySignal<Progress | undefined>
   connect(wallet: FoundWallet): Promise<void>
+  /** Shows the owner of the wallet that is ready, after another trader was shown. */
+  use(): void
   switchChain(): Promise<void>
   disconnect(): void
   /** One transaction of the owner; orders ask no more until it ends. */
@@ -44,30 +47,48 @@ export interface Wallets {
   readonly renew: (livesSec: number, remember: boolean) => Promise<void>
   /** One transaction of the owner; the key's orders leave. */
   revoke(): Promise<void>
-  /** Opens an account for spot and futures, or pays into one. */
-  fundTrading(asked: FundingAsked): Promise<void>
-  /** Pays USDC into the margin account, the owner's one where there is one. */
-  fundMargin(asked: Omit<FundingAsked, 'token'>): Promise<void>
+  /** Opens an account for spot and futures, or pays into the owner's one. `amount`: decimal text with at most six decimals, in the token. */
+  fundTrading(token: TokenName, amount: string): Promise<void>
+  /** Pays USDC into the margin account, the owner's one where there is one. `amount`: as above. */
+  fundMargin(amount: string): Promise<void>
 }
 
-export interface FundingAsked {
-  readonly token: TokenName
-  /** Decimal text with at most six decimals, in the token. */
-  readonly amount: string
-  /** The account to pay into; undefined: one is opened. */
-  readonly subaccountId: string | undefined
+/** Where a payment goes: the owner's first account under the manager that does not leave; undefined: one is opened. */
+export const paidInto = (
+  { accounts }: Pick<OwnState, 'accounts'>,
+  manager: string | undefined,
+): string | undefined =>
+  accounts.value.find(
+    ({ manager_address: mine, leaving }) =>
+      !leaving && mine.toLowerCase() === manager?.toLowerCase(),
+  )?.subaccount_id
+
+/** What wallets need of the browser. */
+export interface WalletBrowser {
+  readonly page: Announcements
+  /** `window.ethereum`. */
+  readonly legacy: unknown
+  /** Has the wallet of last time; undefined where the browser keeps nothing. */
+  readonly storage: TextStorage | undefined
+  /** Where session keys are: of this tab, and beyond it. */
+  readonly tab: KeyPlace
+  readonly vault: KeyPlace | undefined
 }
 
 const LAST_WALLET = 'terminal-wallet'
 
 /** Follows the wallets for as long as the page lives; the trader of the terminal follows the wallet that is ready. */
-export function createWallets(terminal: Terminal, storage: Storage | undefined): Wallets {
+export function createWallets(terminal: Terminal, browser: WalletBrowser): Wallets {
+  const { storage } = browser
   const chain = venueChain(terminal.facts)
   const found = signal<readonly FoundWallet[]>([])
   const state = signal<WalletState>({ kind: 'none' })
   const key = signal<SessionKey | undefined>(undefined)
   const progress = signal<Progress | undefined>(undefined)
-  const trading = createKeys(terminal, storage)
+  const trading = createTrading({
+    accounts: (owner) => terminal.venue.accounts(owner),
+    ...{ tab: browser.tab, vault: browser.vault, nowMs: () => terminal.nowSec.value * 1_000 },
+  })
   const enter = (ready: ReadyWallet, known: SessionKey | undefined): void => {
     key.value = known
     terminal.enter(traderOf(ready, known))
@@ -93,7 +114,7 @@ export function createWallets(terminal: Terminal, storage: Storage | undefined):
   })
   let resumed = false
   followWallets(
-    window,
+    browser.page,
     (wallets) => {
       found.value = wallets
       const last = wallets.find(({ rdns }) => rdns === storage?.getItem(LAST_WALLET))
@@ -101,12 +122,16 @@ export function createWallets(terminal: Terminal, storage: Storage | undefined):
       resumed = true
       void connection.resume(last)
     },
-    (globalThis as { readonly ethereum?: unknown }).ethereum,
+    browser.legacy,
   )
+  endWithKey(terminal, { state, key, enter })
   const deed = createDeed({ terminal, state, progress, chain })
   return {
     ...{ found, state, key, progress },
     connect: (wallet) => connection.connect(wallet),
+    use() {
+      if (state.value.kind === 'ready') enter(state.value, key.value)
+    },
     switchChain: () => connection.switchChain(),
     disconnect() {
       storage?.removeItem(LAST_WALLET)
@@ -115,6 +140,27 @@ export function createWallets(terminal: Terminal, storage: Storage | undefined):
     ...keyWays({ state, key, trading, enter }, deed),
     ...fundWays(terminal, deed),
   }
+}
+
+interface EnteredKey {
+  readonly state: ReadonlySignal<WalletState>
+  readonly key: Signal<SessionKey | undefined>
+  readonly enter: (ready: ReadyWallet, known: SessionKey | undefined) => void
+}
+
+/** A key that has ended signs nothing that the venue takes: from then on each order asks the wallet. */
+function endWithKey({ own, nowSec, toasts }: Terminal, { state, key, enter }: EnteredKey): void {
+  effect(() => {
+    const [ended, now] = [key.value, state.value]
+    if (ended === undefined || now.kind !== 'ready' || nowSec.value < ended.expirySec) return
+    untracked(() => {
+      if (own.value?.trader.kind === 'wallet') enter(now, undefined)
+      else key.value = undefined
+      toasts.tell({
+        ...{ id: 'key', kind: 'bad', text: 'The key has ended: each order asks the wallet again.' },
+      })
+    })
+  })
 }
 
 /** Runs a deed of the ready wallet, and says how it goes on. */
@@ -144,7 +190,7 @@ function createDeed({ terminal, chain, state, progress }: DeedParts): Deed {
     try {
       await act(ready, sender, step)
     } catch (error) {
-      step(error instanceof WalletFault ? `${error.message} ${error.cure}` : messageOf(error))
+      step(error instanceof WalletFault ? `${error.message} ${error.cure}` : wordsOf(error))
     } finally {
       progress.value = { steps: progress.value.steps, isOver: true }
       terminal.own.value?.reread()
@@ -188,46 +234,41 @@ function keyWays(
 }
 
 function fundWays(
-  { venue, facts, base, domain, nowSec }: Terminal,
+  { venue, facts, base, domain, nowSec, own }: Terminal,
   deed: Deed,
 ): Pick<Wallets, 'fundTrading' | 'fundMargin'> {
+  /** Throws WalletFault where another trader is shown: the accounts that the page knows are not the wallet's. */
+  const accountOf = ({ address }: ReadyWallet, manager: string | undefined): string | undefined => {
+    const mine = own.value
+    if (mine?.trader.owner.toLowerCase() === address) return paidInto(mine, manager)
+    throw new WalletFault(
+      'account_changed',
+      'The page shows another account than the wallet’s.',
+      'Trade with the wallet first, then pay in.',
+    )
+  }
   return {
-    fundTrading: ({ token, amount, subaccountId }) =>
-      deed(async (_ready, sender, step) => {
+    fundTrading: (token, amount) =>
+      deed(async (ready, sender, step) => {
         const onStep = (each: object): void => step(stepWords(each))
         const manager = facts.contracts.spot_manager as `0x${string}`
+        const subaccountId = accountOf(ready, manager)
         const accounts = (owner: string) => venue.accounts(owner)
         if (subaccountId === undefined)
           await openTradingAccount(sender, { facts, token, amount, manager, accounts, onStep })
         else await fundTradingAccount(sender, { facts, token, amount, subaccountId, onStep })
       }),
-    fundMargin: ({ amount, subaccountId }) =>
-      deed(async ({ signer }, _sender, step) => {
-        await fundPerpetual(signer, {
-          ...{ facts, domain: domain, amount, subaccountId },
+    fundMargin: (amount) =>
+      deed(async (ready, _sender, step) => {
+        const subaccountId = accountOf(ready, facts.contracts.perp_manager)
+        await fundPerpetual(ready.signer, {
+          ...{ facts, domain, amount, subaccountId },
           transfers: createTransferClient(base),
           nowSec: () => nowSec.value,
           onStep: (each) => step(stepWords(each)),
         })
       }),
   }
-}
-
-function createKeys({ venue, facts, nowSec }: Terminal, storage: Storage | undefined): Trading {
-  const { verifyingContract: matching } = facts.domains.actions
-  const ofTab = storage === undefined ? undefined : globalThis.sessionStorage
-  return createTrading({
-    accounts: (owner) => venue.accounts(owner),
-    tab: createKeyShelf(ofTab ?? NOTHING_KEPT, matching),
-    vault: 'indexedDB' in globalThis ? openVault(indexedDB, crypto, matching) : undefined,
-    nowMs: () => nowSec.value * 1_000,
-  })
-}
-
-const NOTHING_KEPT: TextStorage = {
-  getItem: () => null,
-  setItem: () => undefined,
-  removeItem: () => undefined,
 }
 
 const traderOf = (
@@ -246,9 +287,6 @@ function mustBe(now: WalletState, { address }: ReadyWallet): void {
     'Look at what is chosen, then try again.',
   )
 }
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)
 
 const STEPS: Readonly<Record<string, string>> = {
   asking: 'The wallet asks …',

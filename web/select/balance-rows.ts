@@ -2,7 +2,7 @@ import type { AccountBalances } from '../../client/index.js'
 import { formatE18 } from './format.js'
 import { readSigned } from './numbers.js'
 
-/** A token of an account as its row shows it; rounded down to the token's own six decimals. */
+/** A token of an account as its row shows it; rounded down to two decimals. */
 export interface TokenRow {
   readonly token: string
   readonly total: string

@@ -33,8 +33,6 @@ export function lastPrice(
   }
 }
 
-const HOUR_SEC = 3_600
-
 /** What the bar says of a market besides its price: mark, index, funding, interest, volume, countdowns. `nowSec` in Unix seconds. */
 export function headerFacts(
   entry: MarketEntry,
@@ -54,7 +52,6 @@ export function headerFacts(
   add('Index', price(ticker?.index_price ?? perp?.index_price ?? future?.index_price))
   if (perp !== undefined) {
     add('Funding, 1 h', rate(ticker?.funding_rate_1h ?? perp.funding_rate_1h))
-    add('Next funding', formatCountdown((HOUR_SEC - (nowSec % HOUR_SEC)) * 1_000))
     add('Open interest', whole(perp.open_interest, base))
   }
   if (future !== undefined) {

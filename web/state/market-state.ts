@@ -59,6 +59,8 @@ export interface MarketParts {
 
 const DEPTH = 100
 const TRADES_KEPT = 50
+/** A page that is open for a week draws no more bars than a screen can show. */
+const CANDLES_KEPT = 1_500
 /** Enough to find the transactions of trades that were just seen. */
 const NEW_TRADES = 20
 
@@ -160,9 +162,9 @@ function followCandles({ name, socket, due }: Following, first: CandleInterval) 
   const candles = signal<readonly CandleState[]>([])
   const byStart = new Map<string, CandleState>()
   const flush = (): void => {
-    candles.value = [...byStart.values()].sort((a, b) =>
-      a.bucket_start.localeCompare(b.bucket_start),
-    )
+    const all = [...byStart.values()].sort((a, b) => a.bucket_start.localeCompare(b.bucket_start))
+    for (const { bucket_start } of all.slice(0, -CANDLES_KEPT)) byStart.delete(bucket_start)
+    candles.value = all.slice(-CANDLES_KEPT)
   }
   const take = (changed: readonly CandleState[]): void => {
     for (const candle of changed) {

@@ -14,6 +14,7 @@ import {
   type SignedFrame,
   type SocketClient,
 } from '../../client/index.js'
+import { wordsOf } from '../../client/words-of.js'
 import type { VenueFacts } from '../../interface/signing.js'
 import type { Frames } from './frames.js'
 import { soon } from './soon.js'
@@ -54,8 +55,11 @@ export interface OwnState {
 
 export interface OwnParts {
   readonly trader: Trader
-  readonly markets: readonly { readonly market: string }[]
+  /** Those that are listed now: `retry` follows them. */
+  readonly markets: () => readonly { readonly market: string }[]
   readonly venue: RestClient
+  /** Unix seconds by the venue's clock. */
+  readonly nowSec: () => number
   readonly facts: Pick<VenueFacts, 'frames'>
   readonly frames: Frames
   /** Opens a socket that proves the trader by these frames. */
@@ -66,8 +70,12 @@ const PAGE = 50
 /** So many orders that have ended are kept beside those that are open. */
 const ENDED_KEPT = 300
 const FILLS_SHOWN = 200
+/** Legs of a market that are kept. */
+const FILLS_KEPT = 500
 /** Orders that a burst has touched and that are read one by one; more are read as lists. */
 const READ_SINGLY = 20
+/** Beside a bot orders change all the time: their records are read no oftener. */
+const TOUCHED_MS = 1_000
 /** A frame is signed anew so long before it ends: a read takes its time. */
 const FRAME_MARGIN_SEC = 60
 
@@ -76,7 +84,7 @@ export const isOpenOrder = ({ status }: Pick<OrderRecord, 'status'>): boolean =>
 
 /** Follows an owner until it is closed. */
 export function openOwn(parts: OwnParts): OwnState {
-  const { trader, venue, markets } = parts
+  const { trader, venue, markets, nowSec } = parts
   const trouble = signal<string | undefined>(undefined)
   const isRead = signal(false)
   const history = createFrameKeeper(parts)
@@ -84,7 +92,9 @@ export function openOwn(parts: OwnParts): OwnState {
   const due = (flush: () => void): void => parts.frames.due(() => isClosed || flush())
   const { domain, product } = parts.facts.frames
   const socket = parts.connect(() =>
-    signFrame(trader.signer, { purpose: 'socket', domain, product, owner: trader.owner }),
+    signFrame(trader.signer, {
+      ...{ purpose: 'socket', domain, product, owner: trader.owner, issuedAtSec: nowSec() },
+    }),
   )
   const orders = createOrders({ ...parts, due, frame: history.frame, isRead })
   const fills = createFills(due)
@@ -96,7 +106,7 @@ export function openOwn(parts: OwnParts): OwnState {
   const follow = (): void => {
     for (const end of ends) end()
     trouble.value = undefined
-    ends = markets.flatMap(({ market }) => [
+    ends = markets().flatMap(({ market }) => [
       socket.subscribe('orders', market, {
         onSnapshot: (snapshot) => orders.reset(market, snapshot),
         onUpdate(delta) {
@@ -143,23 +153,18 @@ export function openOwn(parts: OwnParts): OwnState {
   }
 }
 
-/** A wallet's rejection is an object that is not an Error. */
-const wordsOf = (error: unknown): string => {
-  const { message } = (error ?? {}) as { readonly message?: unknown }
-  return typeof message === 'string' ? message : String(error)
-}
-
 /** Signs a frame of the history once for its life: a wallet asks its user each time. */
-function createFrameKeeper({ trader, facts }: OwnParts) {
+function createFrameKeeper({ trader, facts, nowSec }: OwnParts) {
   const { domain, product, history } = facts.frames
   const validSec = history.max_valid_seconds
   let kept: { readonly frame: Promise<SignedFrame>; readonly untilSec: number } | undefined
   return {
     frame: (): Promise<SignedFrame> => {
       if (kept !== undefined && kept.untilSec > nowSec()) return kept.frame
-      const options = { domain, product, owner: trader.owner, validSec }
+      const issuedAtSec = nowSec()
+      const options = { domain, product, owner: trader.owner, validSec, issuedAtSec }
       const frame = signFrame(trader.signer, { purpose: 'history', ...options })
-      const mine = { frame, untilSec: nowSec() + validSec - FRAME_MARGIN_SEC }
+      const mine = { frame, untilSec: issuedAtSec + validSec - FRAME_MARGIN_SEC }
       kept = mine
       // What was refused is asked for again the next time.
       frame.catch(() => {
@@ -169,8 +174,6 @@ function createFrameKeeper({ trader, facts }: OwnParts) {
     },
   }
 }
-
-const nowSec = (): number => Math.floor(Date.now() / 1_000)
 
 interface OrdersParts extends Pick<OwnParts, 'venue'> {
   readonly due: (flush: () => void) => void
@@ -211,7 +214,7 @@ function createOrders({ venue, due, frame, isRead }: OrdersParts) {
       ),
     )
     for (const record of found) if (record !== undefined) put(record)
-  })
+  }, TOUCHED_MS)
   return {
     ...{ all, hasOlder: lists.hasOlder, read: readLists, readOlder: lists.readOlder, note: put },
     /** What is open of a market: an order that the snapshot lacks has ended meanwhile. */
@@ -284,7 +287,7 @@ function createFills(due: (flush: () => void) => void) {
   const all = signal<readonly OwnFill[]>([])
   const byMarket = new Map<string, LocalFills>()
   const of = (market: string): LocalFills => {
-    const fills = byMarket.get(market) ?? createLocalFills()
+    const fills = byMarket.get(market) ?? createLocalFills({ keep: FILLS_KEPT })
     byMarket.set(market, fills)
     return fills
   }

@@ -104,6 +104,9 @@ export function createTerminal(parts: TerminalParts): Terminal {
     subaccountFor(market.value, own.value, prefs.prefs.value.accounts),
   )
   const endRefresh = refreshOften({ venue, markets, tickers, market })
+  const names = computed(() => markets.value.map(({ market: name }) => name).join(' '))
+  // A market that was listed meanwhile has orders and fills of its own.
+  const endNames = names.subscribe(() => own.peek()?.retry())
   return {
     ...{ base, facts, venue, prefs, markets, tickers, market, ticket, own, light, halt, dialog },
     ...{ subaccount, entryOf, toasts: createToasts() },
@@ -131,12 +134,14 @@ export function createTerminal(parts: TerminalParts): Terminal {
       own.value = undefined
       if (trader === undefined) return
       own.value = openOwn({
-        ...{ trader, venue, facts, frames, markets: markets.value },
+        ...{ trader, venue, facts, frames, markets: () => markets.peek() },
+        nowSec: () => clock.nowSec.peek(),
         connect: (authenticate) => createSocketClient({ url, seen, timing, authenticate }),
       })
     },
     close() {
       endRefresh()
+      endNames()
       clock.end()
       market.value?.close()
       own.value?.close()

@@ -1,13 +1,4 @@
-import type {
-  CancelAllSigner,
-  CancelSigner,
-  MessageSigner,
-  PermitSigner,
-  TypedDataSigner,
-} from '../../client/index.js'
-
-/** Signs whatever the page sends. */
-export type Signer = TypedDataSigner & MessageSigner & CancelSigner & CancelAllSigner & PermitSigner
+import type { Signer } from '../wallet/signer.js'
 
 /** Who trades at this page. */
 export interface Trader {

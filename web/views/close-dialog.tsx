@@ -1,6 +1,6 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { wordsOf } from '../act/place-once.js'
+import { wordsOf } from '../../client/words-of.js'
 import { closePlan, type Closing } from '../select/close-plan.js'
 import type { PositionRow } from '../select/position-row.js'
 import { receiptLines } from '../select/receipt-lines.js'

@@ -10,7 +10,7 @@ export function DeadManSwitch(): JSX.Element | null {
     <button
       type="button"
       aria-pressed={isArmed.value}
-      title={`All orders are cancelled ${OUTLIVES_SEC} seconds after this page is gone`}
+      title={`All orders are cancelled ${OUTLIVES_SEC} seconds after this page is gone, or once the browser slows it in the background`}
       onClick={toggle}
     >
       Dead man {isArmed.value ? 'on' : 'off'}

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { linkOf } from '../select/link.js'
 import { cancelHere } from './tables.js'
 import { fillShare } from './ticket.js'
 import type { Page } from './page.js'
@@ -30,7 +31,7 @@ const step = ({ terminal }: Page, by: number): void => {
   const names = terminal.markets.value.map(({ market }) => market)
   const at = names.indexOf(terminal.market.value?.name ?? '')
   const next = names[(at + by + names.length) % names.length]
-  if (next !== undefined) location.hash = `#/${encodeURIComponent(next)}`
+  if (next !== undefined) location.hash = linkOf(next)
 }
 
 const choose = ({ terminal, placing, room, isTicketOpen }: Page, side: 'buy' | 'sell'): void => {
@@ -104,7 +105,8 @@ export function listenForKeys(page: Page): () => void {
     const isOn = page.terminal.prefs.prefs.value.hasKeys
     if (!isOn && !ALWAYS.has(key.keys)) return
     event.preventDefault()
-    if (key.isOrder === true && !isArmed(page)) return
+    // A key that is held is one press: it neither answers its own question nor goes on to the next order.
+    if (key.isOrder === true && (event.repeat || !isArmed(page))) return
     key.act(page)
   }
   addEventListener('keydown', onKey)

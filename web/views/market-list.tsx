@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { lastPrice } from '../select/header-facts.js'
+import { linkOf } from '../select/link.js'
 import { marketTerms } from '../select/market-terms.js'
 import { usePage } from './page.js'
 
@@ -36,7 +37,7 @@ export function MarketList(): JSX.Element {
                 {isFavourite(name) ? '★' : '☆'}
               </button>
               <a
-                href={`#/${encodeURIComponent(name)}`}
+                href={linkOf(name)}
                 aria-current={name === terminal.market.value?.name ? 'page' : undefined}
               >
                 <span>{name}</span>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { linkOf } from '../select/link.js'
 import { Modal } from './modal.js'
 import { KEYS } from './keys.js'
 import { usePage } from './page.js'
@@ -15,7 +16,7 @@ export function Palette(): JSX.Element {
   const commands = [
     ...terminal.markets.value.map(({ market }) => ({
       words: `Open ${market}`,
-      act: () => void (location.hash = `#/${encodeURIComponent(market)}`),
+      act: () => void (location.hash = linkOf(market)),
     })),
     ...KEYS.filter(({ keys }) => keys !== 'Ctrl+K').map(({ words, act }) => ({
       words,

@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { csvOf } from '../../core/csv.js'
 import type { FillRow } from '../select/fill-row.js'
+import { linkOf } from '../select/link.js'
 import type { OrderRow } from '../select/order-row.js'
 import type { PositionRow } from '../select/position-row.js'
 import { Funds } from './funds.js'
@@ -157,7 +158,7 @@ export function cancelHere({ terminal, views, changing }: Page): void {
 }
 
 /** Hands the rows to the browser as a file. */
-function save({ views, terminal }: Page, tab: 'fills' | 'history'): void {
+function save({ views }: Page, tab: 'fills' | 'history'): void {
   const text =
     tab === 'fills'
       ? csvOf<FillRow>(views.fills.value, [
@@ -184,7 +185,7 @@ function save({ views, terminal }: Page, tab: 'fills' | 'history'): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
   const link = document.createElement('a')
   link.href = url
-  link.download = `${tab}-${terminal.market.value?.name ?? 'venue'}.csv`
+  link.download = `${tab}.csv`
   link.click()
   URL.revokeObjectURL(url)
 }
@@ -271,7 +272,7 @@ const gainWords = ({ gain, gainUnit, isLoss, return: share }: PositionRow): stri
 function Market({ name }: { readonly name: string }): JSX.Element {
   return (
     <td data-head="Market">
-      <a href={`#/${encodeURIComponent(name)}`}>{name}</a>
+      <a href={linkOf(name)}>{name}</a>
     </td>
   )
 }

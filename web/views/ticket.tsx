@@ -33,7 +33,13 @@ export function Ticket(): JSX.Element {
   }
   return (
     <section class="panel ticket" aria-label="Order">
-      <form onSubmit={submit} onInput={() => placing.forget()} onChange={() => placing.forget()}>
+      <form
+        onSubmit={submit}
+        // A key that is held asks and answers in one: it is one press.
+        onKeyDown={(event) => event.key === 'Enter' && event.repeat && event.preventDefault()}
+        onInput={() => placing.forget()}
+        onChange={() => placing.forget()}
+      >
         <Sides entry={entry} />
         <Kinds />
         <Price market={market} />
@@ -355,6 +361,8 @@ function Submit({ market }: { readonly market: MarketState }): JSX.Element {
         class={`main ${side.value}`}
         disabled={placing.isBusy.value}
         aria-busy={placing.isBusy.value}
+        // The second click of a double click answers no question: it came before it was read.
+        onClick={(event) => event.detail > 1 && event.preventDefault()}
       >
         {placing.isBusy.value ? 'One moment …' : label}
       </button>

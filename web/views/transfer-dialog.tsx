@@ -1,6 +1,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { createLock, wordsOf } from '../act/place-once.js'
+import { wordsOf } from '../../client/words-of.js'
+import { createLock } from '../act/place-once.js'
 import { Modal } from './modal.js'
 import { usePage } from './page.js'
 

@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { createLock, wordsOf } from '../act/place-once.js'
-import type { FundingAsked, Wallets } from '../act/wallets.js'
+import { wordsOf } from '../../client/words-of.js'
+import { createLock } from '../act/place-once.js'
+import { paidInto, type Wallets } from '../act/wallets.js'
+import type { ReadyWallet } from '../wallet/connection.js'
 import { KEY_LIVES_SEC } from '../wallet/session-key.js'
 import { usePage } from './page.js'
 
@@ -33,7 +35,7 @@ export function WalletWays(): JSX.Element {
           {state.fault.message} {state.fault.cure}
         </p>
       )}
-      {state.kind === 'ready' && <Ready wallets={wallets} />}
+      {state.kind === 'ready' && <Ready wallets={wallets} ready={state} />}
     </div>
   )
 }
@@ -58,12 +60,24 @@ function Found({ wallets }: { readonly wallets: Wallets }): JSX.Element {
   )
 }
 
-function Ready({ wallets }: { readonly wallets: Wallets }): JSX.Element {
+interface ReadyParts {
+  readonly wallets: Wallets
+  readonly ready: ReadyWallet
+}
+
+function Ready({ wallets, ready }: ReadyParts): JSX.Element {
+  const { terminal } = usePage()
+  const isShown = terminal.own.value?.trader.kind === 'wallet'
   return (
     <>
-      <TestFunds />
-      <KeyWays wallets={wallets} />
-      <FundWays wallets={wallets} />
+      {!isShown && (
+        <button type="button" class="main" onClick={() => wallets.use()}>
+          Trade with {ready.wallet.name}
+        </button>
+      )}
+      <TestFunds owner={ready.address} />
+      {isShown && <KeyWays wallets={wallets} />}
+      {isShown && <FundWays wallets={wallets} />}
       <Steps wallets={wallets} />
       <button type="button" onClick={() => wallets.disconnect()}>
         Disconnect the wallet
@@ -73,11 +87,10 @@ function Ready({ wallets }: { readonly wallets: Wallets }): JSX.Element {
 }
 
 /** Play money for a wallet, on a devnet alone. */
-function TestFunds(): JSX.Element | null {
+function TestFunds({ owner }: { readonly owner: string }): JSX.Element | null {
   const { terminal, demo } = usePage()
   const [said, lock] = [useSignal(''), useSignal(createLock()).value]
-  const owner = terminal.own.value?.trader.owner
-  if (demo === undefined || owner === undefined) return null
+  if (demo === undefined) return null
   const ask = async (): Promise<void> => {
     said.value = 'Opening accounts with play money …'
     await demo.fund(owner).then(
@@ -117,7 +130,7 @@ function KeyWays({ wallets }: { readonly wallets: Wallets }): JSX.Element {
       <p class="quiet">
         {key === undefined
           ? 'A key made in this page signs orders, changes and cancels. It can trade badly, not withdraw. One transaction registers it; you pay its gas.'
-          : `A key of this page trades for you, for ${left} h more. Money still asks the wallet.`}
+          : `A key of this page trades for you, for ${left} h more. Orders end with the key. Money still asks the wallet.`}
       </p>
       <label class="field">
         <span>For</span>
@@ -161,16 +174,13 @@ function FundWays({ wallets }: { readonly wallets: Wallets }): JSX.Element {
   const [kind, amount] = [useSignal<(typeof KINDS)[number][0]>('USDC'), useSignal('')]
   const isBusy = wallets.progress.value?.isOver === false
   const { spot_manager: spot, perp_manager: perp } = terminal.facts.contracts
-  const manager = (kind.value === 'margin' ? perp : spot)?.toLowerCase()
-  const known = terminal.own.value?.accounts.value.find(
-    ({ manager_address: mine, leaving }) => !leaving && mine.toLowerCase() === manager,
-  )
-  const subaccountId = known?.subaccount_id
+  const own = terminal.own.value
+  const subaccountId = own && paidInto(own, kind.value === 'margin' ? perp : spot)
   const submit = (event: Event): void => {
     event.preventDefault()
-    const asked: Omit<FundingAsked, 'token'> = { amount: amount.value.trim(), subaccountId }
-    if (kind.value === 'margin') void wallets.fundMargin(asked)
-    else void wallets.fundTrading({ ...asked, token: kind.value })
+    const text = amount.value.trim()
+    if (kind.value === 'margin') void wallets.fundMargin(text)
+    else void wallets.fundTrading(kind.value, text)
   }
   return (
     <form onSubmit={submit}>

@@ -8,7 +8,8 @@ import type { OwnState } from '../../../web/state/own-state.js'
 import type { Dialog, Terminal } from '../../../web/state/terminal.js'
 import { createTicket } from '../../../web/state/ticket-state.js'
 import { createToasts } from '../../../web/state/toasts.js'
-import type { Signer, Trader } from '../../../web/state/trader.js'
+import type { Trader } from '../../../web/state/trader.js'
+import type { Signer } from '../../../web/wallet/signer.js'
 import { aMarket, aPerp } from '../../support/builders.js'
 
 const SIGNER = privateKeyToAccount(`0x${'11'.repeat(32)}`)

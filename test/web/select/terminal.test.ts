@@ -11,7 +11,8 @@ import { csvOf } from '../../../core/csv.js'
 import { areaPath, depthCurve } from '../../../web/select/depth-curve.js'
 import { feedLight, haltOf } from '../../../web/select/feed-state.js'
 import { freeWords } from '../../../web/select/free-words.js'
-import { lastPrice } from '../../../web/select/header-facts.js'
+import { headerFacts, lastPrice } from '../../../web/select/header-facts.js'
+import { linkOf, marketOf } from '../../../web/select/link.js'
 import { engineSide, marketTerms } from '../../../web/select/market-terms.js'
 import { leastText, nearestText } from '../../../web/select/nearest-text.js'
 import { plannedOf, shareOfFree, type Typed } from '../../../web/select/planned.js'
@@ -225,5 +226,17 @@ describe('web/select: what is shown', () => {
   it('writes no formula into a file of values', () => {
     const text = csvOf([{ a: '=1+1', b: 'x,"y"', c: '-5' }], ['a', 'b', 'c'])
     expect(text).to.equal(`a,b,c\r\n'=1+1,"x,""y""",-5\r\n`)
+    const cells = ['-2+3+cmd|x', '+1,500.25', '-', '@a'].map((a) => csvOf([{ a }], ['a']))
+    const shown = ["'-2+3+cmd|x", '"+1,500.25"', "'-", "'@a"]
+    expect(cells).to.deep.equal(shown.map((cell) => `a\r\n${cell}\r\n`))
+  })
+
+  it('names a market by its link, and none by a link that is broken', () => {
+    expect(marketOf(linkOf('cNGN-PERP'))).to.equal('cNGN-PERP')
+    expect(['#/%', '', '#'].map(marketOf)).to.deep.equal(['', '', ''])
+  })
+
+  it('tells of no moment of funding: it accrues all the time', () => {
+    expect(headerFacts(PERP, undefined, 0)).to.deep.equal(headerFacts(PERP, undefined, 1_800))
   })
 })

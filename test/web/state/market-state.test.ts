@@ -107,4 +107,16 @@ describe('web/state: a market', () => {
     frame()
     expect(state.candles.value).to.deep.equal([])
   })
+
+  it('keeps the newest candles alone, however long it is open', () => {
+    const { socket, state, frame } = aMarketState()
+    const startOf = (at: number): string => new Date(at * 60_000).toISOString()
+    for (let at = 0; at < 1_600; at += 1) {
+      const candle = { bucket_start: startOf(at), trade_count: 1 }
+      socket.of('candles').onUpdate(candle as never, at)
+      frame()
+    }
+    expect(state.candles.value).to.have.length(1_500)
+    expect(state.candles.value[0]?.bucket_start).to.equal(startOf(100))
+  })
 })

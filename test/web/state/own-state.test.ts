@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { OrderRecord, RestClient } from '../../../client/index.js'
+import type { OrderRecord, RestClient, SignedFrame } from '../../../client/index.js'
 import { createFrames } from '../../../web/state/frames.js'
 import { isOpenOrder, openOwn, type OwnState } from '../../../web/state/own-state.js'
 import type { Trader } from '../../../web/state/trader.js'
@@ -12,6 +12,7 @@ const TRADER: Trader = {
   ...{ kind: 'developer', name: 'a', owner: signer.address, isSilent: true },
   ...{ signer, moneySigner: signer, known: new Map() },
 }
+const NOW_SEC = 1_800_000_000
 const FRAMES = {
   ...{ header: 'X-Service-Auth', domain: 'localhost', product: 'service' },
   history: { text: '', max_valid_seconds: 86_400 },
@@ -32,7 +33,13 @@ interface Told {
 
 function anOwner({ open = [], newest = [], byId = {} }: Told = {}) {
   const socket = fakeSocket()
-  const frames = createFrames((run) => setTimeout(run, 0))
+  const due: (() => void)[] = []
+  const frames = createFrames((run) => {
+    due.push(run)
+    setTimeout(frame, 0)
+  })
+  /** Draws the frame that is due. */
+  const frame = (): void => due.splice(0).forEach((run) => run())
   const asked: string[] = []
   const venue = {
     accounts: () => Promise.resolve({ accounts: [], session_keys: [] }),
@@ -46,13 +53,18 @@ function anOwner({ open = [], newest = [], byId = {} }: Told = {}) {
         : Promise.resolve({ order: byId[id] })
     },
   } as unknown as RestClient
+  const listed = ['A', 'B']
   const closable = { ...socket, isOpen: () => true, close: () => undefined }
+  let proof: () => Promise<SignedFrame> = () => Promise.reject(new Error('no socket'))
   const own = openOwn({
     ...{ trader: TRADER, venue, frames, facts: { frames: FRAMES } },
-    markets: [{ market: 'A' }, { market: 'B' }],
-    connect: () => closable as never,
+    ...{ markets: () => listed.map((market) => ({ market })), nowSec: () => NOW_SEC },
+    connect(authenticate) {
+      proof = authenticate
+      return closable as never
+    },
   })
-  return { own, socket, asked }
+  return { own, socket, asked, listed, frame, proof }
 }
 
 const openIds = ({ orders }: OwnState): readonly string[] =>
@@ -103,13 +115,32 @@ describe('web/state: what belongs to an owner', () => {
     own.close()
   })
 
-  it('takes nothing that comes after it was left', async () => {
-    const { own, socket } = anOwner()
+  it('takes nothing that comes after it was left', () => {
+    const { own, socket, frame } = anOwner()
     const orders = socket.of('orders', 'A')
-    own.close()
     orders.onSnapshot([order('a')], 1)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(own.orders.value.size).to.equal(0)
+    frame()
+    expect(own.orders.value.size).to.equal(1)
+    own.close()
+    orders.onSnapshot([order('a'), order('b')], 2)
+    frame()
+    expect(own.orders.value.size).to.equal(1)
+  })
+
+  it('follows a market that was listed meanwhile from the next try on', async () => {
+    const { own, socket, listed } = anOwner()
+    listed.push('C')
+    own.retry()
+    socket.of('orders', 'C').onSnapshot([order('c', { market: 'C' })], 1)
+    await eventually(() => expect(openIds(own)).to.deep.equal(['c']))
+    own.close()
+  })
+
+  it('signs frames by the venue’s clock', async () => {
+    const { own, proof } = anOwner()
+    expect(await own.frame()).to.include({ issued_at: NOW_SEC, expiry: NOW_SEC + 86_400 })
+    expect(await proof()).to.include({ issued_at: NOW_SEC })
+    own.close()
   })
 
   it('says why nothing can be shown, and asks again', async () => {

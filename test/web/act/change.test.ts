@@ -1,0 +1,75 @@
+import { expect } from 'chai'
+import type { OrderRecord, RestClient } from '../../../client/index.js'
+import { createChanging } from '../../../web/act/change.js'
+import { fakeTerminal } from './fake-terminal.js'
+
+const ORDER = {
+  ...{ order_id: 'a', market: 'cNGN-USDC', nonce: '5', side: 'sell', subaccount_id: '7' },
+  ...{ limit_price: '0.000625', desired_amount: '16000', expiry: 1_800_000_600 },
+} as unknown as OrderRecord
+const E18 = 10n ** 18n
+
+function aPage(venue: Partial<RestClient>) {
+  const page = fakeTerminal(venue)
+  const said = (): string => page.toasts.shown.value.at(-1)?.text ?? ''
+  return { ...page, changing: createChanging(page.terminal), said }
+}
+
+const cancelled = (count: number) =>
+  Array.from({ length: count }, () => ({ outcome: 'cancelled' as const }))
+
+describe('web/act: changes of orders', () => {
+  it('counts as cancelled what is, and tells of those whose cancels follow', async () => {
+    const answers = [
+      { orders: cancelled(2), left: 0 },
+      { orders: [...cancelled(1), { outcome: 'kept' }], left: 3 },
+    ]
+    const { changing, said } = aPage({ cancelAll: () => Promise.resolve(answers.shift() as never) })
+    await changing.cancelAll()
+    expect(said()).to.equal('2 orders are cancelled.')
+    await changing.cancelMarket('cNGN-USDC')
+    expect(said()).to.equal('1 order is cancelled. 3 more follow.')
+  })
+
+  it('signs a reduction by the venue’s clock, however wrong the browser’s is', async () => {
+    const sent: unknown[] = []
+    const { changing, nowSec, said } = aPage({
+      reduceOrder(reduction) {
+        sent.push(reduction.expiry)
+        return Promise.resolve(ORDER)
+      },
+    })
+    await changing.edit(ORDER, { priceE18: 1_600n * E18, sizeE18: 5n * E18 })
+    expect(said()).to.match(/keeps its place/)
+    expect(sent).to.deep.equal([nowSec.value + 60])
+  })
+
+  it('replaces an order for another price or a larger size', async () => {
+    const sent: unknown[] = []
+    const { changing, said } = aPage({
+      replaceOrder(body) {
+        sent.push(body.replaces_nonce)
+        return Promise.resolve({ order: ORDER, replaced: ORDER } as never)
+      },
+    })
+    await changing.edit(ORDER, { priceE18: 1_500n * E18, sizeE18: 5n * E18 })
+    await changing.edit(ORDER, { priceE18: 1_600n * E18, sizeE18: 50n * E18 })
+    expect(said()).to.equal('Replaced.')
+    expect(sent).to.deep.equal(['5', '5'])
+  })
+
+  it('is sent once however often it is pressed, and says why it failed', async () => {
+    let calls = 0
+    const { changing, said } = aPage({
+      cancelOrder() {
+        calls += 1
+        return Promise.reject(new Error('no such order'))
+      },
+    })
+    await Promise.all([changing.cancel(ORDER), changing.cancel(ORDER)])
+    expect(calls).to.equal(1)
+    expect(said()).to.equal('Cancelling: no such order')
+    await changing.cancel(ORDER)
+    expect(calls).to.equal(2)
+  })
+})

@@ -1,0 +1,42 @@
+import type { MarketEntry } from '../../client/index.js'
+import type { VenueFacts } from '../../interface/signing.js'
+
+/** What the page needs before it can show anything: the venue's facts, its markets, and its clock in Unix milliseconds. */
+export type FirstRead = readonly [VenueFacts, readonly MarketEntry[], { readonly unix_ms: number }]
+
+/** The venue did not answer, or not with what it says everywhere else. */
+class NotRead extends Error {
+  override readonly name = 'NotRead'
+}
+
+/** Reads until all has come; `failed` is told of each failure with what has it read again. */
+export async function firstRead(
+  base: string,
+  failed: (again: () => void) => void,
+  get: typeof fetch = fetch,
+): Promise<FirstRead> {
+  async function read<T>(path: string): Promise<T> {
+    try {
+      const answer = await get(new URL(path, base))
+      if (answer.ok) return (await answer.json()) as T
+      throw new NotRead(`${path} answered ${answer.status}`)
+    } catch (error) {
+      // A network that fails, and a body that is not JSON: a proxy answers for a venue that is down.
+      if (error instanceof TypeError || error instanceof SyntaxError)
+        throw new NotRead(`${path} was not read`, { cause: error })
+      throw error
+    }
+  }
+  for (;;) {
+    try {
+      return await Promise.all([
+        read<VenueFacts>('v1/venue'),
+        read<readonly MarketEntry[]>('v1/markets'),
+        read<{ readonly unix_ms: number }>('v1/time'),
+      ])
+    } catch (error) {
+      if (!(error instanceof NotRead)) throw error
+      await new Promise<void>((again) => failed(again))
+    }
+  }
+}
