@@ -268,7 +268,7 @@ function addExport(program: Command, given: (task: ExportTask) => void): void {
   program
     .command('export <date> <directory>')
     .description(
-      'write the trades, candles, marks and funding of a day (UTC) into CSV files, beside a running venue; engine values',
+      'write the trades, candles, marks and funding of a day (UTC) into files of CSV and Parquet, beside a running venue; engine values',
     )
     .addHelpText('after', examples('./venue export 2026-11-21 /srv/history'))
     .action((date: string, dir: string) => given({ date, dir }))

@@ -7,6 +7,7 @@ import { readTimestamp } from '../../../core/time.js'
 import { OrderRefused } from '../../market-orders/order-refused.js'
 import { withEachTable, type DayTable } from './day-tables.js'
 import { writeCsv } from './write-csv.js'
+import { writeParquet } from './write-parquet.js'
 
 /** What is exported, and where to. */
 export interface ExportTask {
@@ -18,8 +19,8 @@ export interface ExportTask {
 const DAY_MS = 86_400_000
 
 /**
- * Writes the trades, candles, marks and funding of a day, of all markets, into files of a directory, which it makes. A file of this
- * name is replaced, and is whole whenever it is there. Reads the projection beside a running venue. Returns a line for each file.
+ * Writes the trades, candles, marks and funding of a day, of all markets, into files of a directory, which it makes, as CSV and as Parquet. A file of this
+ * name is replaced, and is whole whenever it is there. Reads the projection beside a running venue. Returns a line for each table.
  * Throws OrderRefused when the text is no day, the day is not over, or there is no projection.
  */
 export async function exportDay(
@@ -45,9 +46,10 @@ async function writeTable<Row>(
   span: Span,
   { date, dir }: ExportTask,
 ): Promise<string> {
-  const path = join(dir, `${table.name}-${date}.csv`)
-  const rows = await writeCsv(path, table.columns, pagesOf(reader, table, span))
-  return `${path}: ${rows} rows`
+  const path = (ending: string): string => join(dir, `${table.name}-${date}.${ending}`)
+  const rows = await writeCsv(path('csv'), table.columns, pagesOf(reader, table, span))
+  await writeParquet(path('parquet'), table.columns, pagesOf(reader, table, span))
+  return `${path('csv')}, ${path('parquet')}: ${rows} rows`
 }
 
 /** The rows of all markets, one after the other. */

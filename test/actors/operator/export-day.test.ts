@@ -1,7 +1,9 @@
 import { expect } from 'chai'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { exportDay } from '../../../actors/operator/export/export-day.js'
+import { writeParquet } from '../../../actors/operator/export/write-parquet.js'
 import { OrderRefused } from '../../../actors/market-orders/order-refused.js'
 import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
 import { formatDecimal } from '../../../core/decimal.js'
@@ -70,13 +72,15 @@ describe('the export of a day', () => {
     const dir = join(out.path, 'made')
     const lines = await exportDay({ dataDir, nowMs: NOW_MS }, { date: DAY, dir })
     expect(readdirSync(dir)).to.deep.equal(
-      ['candles', 'funding', 'marks', 'trades'].map((name) => `${name}-${DAY}.csv`),
+      ['candles', 'funding', 'marks', 'trades'].flatMap((name) =>
+        ['csv', 'parquet'].map((ending) => `${name}-${DAY}.${ending}`),
+      ),
     )
     expect(lines.map((line) => line.replace(/^.*\//, ''))).to.deep.equal([
-      `trades-${DAY}.csv: 8 rows`,
-      `candles-${DAY}.csv: ${2 * (5 * 4 + 1)} rows`,
-      `marks-${DAY}.csv: 2 rows`,
-      `funding-${DAY}.csv: 2 rows`,
+      `trades-${DAY}.parquet: 8 rows`,
+      `candles-${DAY}.parquet: ${2 * (5 * 4 + 1)} rows`,
+      `marks-${DAY}.parquet: 2 rows`,
+      `funding-${DAY}.parquet: 2 rows`,
     ])
     const reads = openReadModel(history.path)
     const expected = [PERP, SPOT].flatMap(({ market }) =>
@@ -107,6 +111,49 @@ describe('the export of a day', () => {
       [`${DAY}T00:00:00.000Z`, '0'],
       [`${DAY}T23:00:00.000Z`, '-0.000000000000000023'],
     ])
+  })
+
+  it('has the same rows in both forms, decimals of Parquet with their scale (REA-065)', async () => {
+    const dir = join(out.path, 'both')
+    await exportDay({ dataDir, nowMs: NOW_MS }, { date: DAY, dir })
+    for (const name of ['trades', 'candles', 'marks', 'funding']) {
+      const [head = [], ...rows] = rowsOf(`both/${name}-${DAY}.csv`)
+      const file = await asyncBufferFromFile(join(dir, `${name}-${DAY}.parquet`))
+      const metadata = await parquetMetadataAsync(file)
+      const { schema, num_rows } = metadata
+      expect(num_rows).to.equal(BigInt(rows.length))
+      expect(schema.map((column) => column.name)).to.deep.equal(['root', ...head])
+      const decimals = schema.filter(({ converted_type: kind }) => kind === 'DECIMAL')
+      for (const { precision, scale } of decimals)
+        expect([precision, scale]).to.deep.equal([38, 18])
+      // Of its decimals the reader makes numbers; without their kind it gives the bytes.
+      const raw = schema.map(({ converted_type: kind, ...column }) =>
+        kind === undefined || kind === 'DECIMAL' ? column : { ...column, converted_type: kind },
+      )
+      const stored = await parquetReadObjects({ file, metadata: { ...metadata, schema: raw } })
+      const shown = stored.map((row) => head.map((column) => textOf(row[column])))
+      expect(shown).to.deep.equal(rows)
+      expect(decimals.length, name).to.be.above(1)
+    }
+  })
+
+  /** A cell as the other form writes it; bytes are an integer at 1e18. */
+  function textOf(cell: unknown): string {
+    if (cell instanceof Date) return cell.toISOString()
+    if (!(cell instanceof Uint8Array)) return String((cell as string | bigint | null) ?? '')
+    return formatDecimal(BigInt.asIntN(128, BigInt(`0x${Buffer.from(cell).toString('hex')}`)), 18)
+  }
+
+  it('leaves no file of Parquet where a number does not fit, and says where it is', async () => {
+    const path = join(out.path, 'wide.parquet')
+    const columns = [{ name: 'price', kind: 'decimal' as const, of: (row: bigint) => row }]
+    const most = 10n ** 38n - 1n
+    expect(await writeParquet(path, columns, [[most], [-most]])).to.equal(2)
+    const wide = await writeParquet(`${path}-2`, columns, [[most + 1n]]).catch(
+      (error: unknown) => error,
+    )
+    expect(wide).to.be.instanceOf(OrderRefused)
+    expect(readdirSync(out.path)).to.not.include('wide.parquet-2')
   })
 
   it('reads no more than a page at once, whatever the day holds', () => {
