@@ -20,7 +20,9 @@ const HAS = {
   ...{ fetchCanceledOrders: true, fetchCanceledAndClosedOrders: true, fetchOrderStatus: true },
   ...{ fetchMyTrades: true, fetchOrderTrades: true },
   ...{ fetchPosition: true, fetchPositions: true, fetchPositionsForSymbol: true },
-  fetchCurrenciesWs: false,
+  // By the id that is both.
+  ...{ cancelOrderWithClientOrderId: true, editOrderWithClientOrderId: true },
+  fetchOrderWithClientOrderId: true,
 }
 
 const GET = [

@@ -1,5 +1,6 @@
 import {
   BadRequest,
+  NotSupported,
   Precise,
   type Currencies,
   type Dict,
@@ -270,5 +271,13 @@ export abstract class VenueMarketReads extends VenueHistories {
     const half = Precise.stringDiv(tick, '2', 36)
     const ticks = Precise.stringDiv(Precise.stringAdd(this.numberToString(price), half), tick, 0)
     return Precise.stringMul(ticks, tick) as string
+  }
+
+  override fetchMarketsWs(): Promise<Market[]> {
+    return Promise.reject(new NotSupported(this.id + ' fetchMarketsWs() is not supported'))
+  }
+
+  override fetchL3OrderBook(): Promise<OrderBook> {
+    return Promise.reject(new NotSupported(this.id + ' fetchL3OrderBook() is not supported'))
   }
 }

@@ -47,6 +47,9 @@ export class VenuePro extends VenueMarketStreams {
     }
     const cache = this.orders as any
     const rows = this.rowsOldestFirst(message)
+    if (message.type === 'snapshot') {
+      this.forgetEnded(cache, market.symbol, rows)
+    }
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i] as Dict
       const known = cache.find((order: Order) => order.id === row.order_id)
@@ -56,6 +59,18 @@ export class VenuePro extends VenueMarketStreams {
     }
     client.resolve(cache, 'orders')
     client.resolve(cache, 'orders:' + market.symbol)
+  }
+
+  /** A snapshot has all open orders of its market: one that is missing has ended unseen. */
+  forgetEnded(cache: Recent, symbol: string, rows: Dict[]) {
+    const open = this.indexBy(rows, 'order_id')
+    const known = this.filterBy(cache, 'symbol', symbol)
+    for (let i = 0; i < known.length; i++) {
+      const { id, status } = known[i] as Dict
+      if (status === 'open' && !(id in open)) {
+        cache.remove(id)
+      }
+    }
   }
 
   override async watchMyTrades(

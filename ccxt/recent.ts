@@ -1,8 +1,8 @@
 import type { Dict, Int, int, Str } from 'ccxt'
 
 /**
- * The newest items of a stream, with a bound, as CCXT's caches keep them: an item replaces the one with its id, and goes behind all
- * others. CCXT exports none of its own.
+ * The newest items of a stream, with a bound, as CCXT's caches keep them: an item replaces the one with its id. It goes behind all
+ * others; a candle, whose id is its time, stays in its place. CCXT exports none of its own.
  */
 export class Recent extends Array<any> {
   /** Ids that came since the last getLimit, by symbol and in all. */
@@ -28,16 +28,28 @@ export class Recent extends Array<any> {
   append(item: Dict) {
     const id = item[this.idKey]
     const index = this.findLastIndex((one) => one[this.idKey] === id)
-    if (index >= 0) {
-      this.splice(index, 1)
+    if (index >= 0 && this.idKey === 0) {
+      this[index] = item
+    } else {
+      this.remove(id)
+      this.push(item)
     }
-    this.push(item)
     if (this.length > this.most) {
       this.shift()
     }
     for (const scope of ['', this.scopeOf(item)]) {
       const ids = this.fresh.get(scope) ?? new Set()
       this.fresh.set(scope, ids.add(String(id)))
+      if (ids.size > this.most) {
+        ids.delete(ids.values().next().value as string)
+      }
+    }
+  }
+
+  remove(id: unknown) {
+    const index = this.findLastIndex((one) => one[this.idKey] === id)
+    if (index >= 0) {
+      this.splice(index, 1)
     }
   }
 

@@ -206,6 +206,34 @@ export class Venue extends VenueOrderBodies {
     return this.parseOrder(response.order)
   }
 
+  override async cancelOrderWithClientOrderId(
+    clientOrderId: string,
+    symbol: Str = undefined,
+    params: Dict = {},
+  ): Promise<Order> {
+    return await this.cancelOrder(clientOrderId, symbol, params)
+  }
+
+  override async fetchOrderWithClientOrderId(
+    clientOrderId: string,
+    symbol: Str = undefined,
+    params: Dict = {},
+  ): Promise<Order> {
+    return await this.fetchOrder(clientOrderId, symbol, params)
+  }
+
+  override async editOrderWithClientOrderId(
+    clientOrderId: string,
+    symbol: string,
+    type: OrderType,
+    side: OrderSide,
+    amount: Num = undefined,
+    price: Num = undefined,
+    params: Dict = {},
+  ): Promise<Order> {
+    return await this.editOrder(clientOrderId, symbol, type, side, amount, price, params)
+  }
+
   /** Orders by their ids, each for itself; one that could not be cancelled has no status, and the venue's words in `info`. */
   override async cancelOrders(
     ids: string[],
