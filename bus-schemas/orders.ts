@@ -57,6 +57,7 @@ export const holdReason = oneOf<HoldReason>({
   insufficient_balance: true,
   not_in_custody: true,
   insufficient_margin: true,
+  margin_unreadable: true,
   open_interest_cap: true,
   reduce_only: true,
   under_liquidation: true,

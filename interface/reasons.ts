@@ -54,6 +54,11 @@ export const holdReasons = {
     means: 'The margin of its subaccount does not carry what a match of it would open.',
     ends: 'It returns when the margin suffices: add collateral, or reduce positions. Where refusals for margin are counted it is cancelled after the third.',
   },
+  margin_unreadable: {
+    means:
+      'The chain does not state the margin of its subaccount now, so that only what reduces a position is matched.',
+    ends: 'It returns when the margin can be read and suffices. No refusal is counted.',
+  },
   open_interest_cap: {
     means: 'A match of it would raise the positions of the market above their cap.',
     ends: 'It returns when the positions of the market shrink or the cap is raised.',

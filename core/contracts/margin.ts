@@ -50,7 +50,7 @@ export const marginMeans = <Account, Market>(
     if (model.isFrozen(account)) return false
     if (hold.reason === 'reduce_only') return reducible(sealed(riskAccount), order) !== 0n
     // What is left of the market's cap depends on the match.
-    if (hold.reason !== MARGIN) return true
+    if (!OF_MARGIN.has(hold.reason)) return true
     const { needed = order.unmatched } = hold
     const amount = needed < order.unmatched ? needed : order.unmatched
     const leg = model.legAtBest(market, order, amount)
@@ -79,6 +79,9 @@ export const marginMeans = <Account, Market>(
 })
 
 const MARGIN: Hold['reason'] = 'insufficient_margin'
+const UNREADABLE: Hold['reason'] = 'margin_unreadable'
+/** Holds that end when the account carries what was asked of it. */
+const OF_MARGIN: ReadonlySet<Hold['reason']> = new Set([MARGIN, UNREADABLE])
 
 /** A trade to judge, with the account's matches in flight or without. */
 interface Judged {
@@ -147,6 +150,12 @@ const atLeastZero = (value: bigint): bigint => (value > 0n ? value : 0n)
 export const isReduction = (position: bigint, size: bigint): boolean =>
   position < 0n ? size >= 0n && size <= -position : size <= 0n && -size <= position
 
+/** Whether the chain does not value the account, although the market has prices. */
+const isUnreadable = <Account, Market>(
+  model: MarginModel<Account, Market>,
+  { account, standing }: MarginRiskAccount<Account, Market>,
+): boolean => account !== undefined && standing !== undefined && model.isValued?.(account) === false
+
 /** Whether the account can carry a trade of the order, as far as anything is known. */
 function carries<Account, Market>(
   model: MarginModel<Account, Market>,
@@ -159,9 +168,7 @@ function carries<Account, Market>(
   const isAlone = counted === 'alone'
   const own = isAlone ? NO_FLIGHT : riskAccount[side]
   const opposite = isAlone ? NO_FLIGHT : riskAccount[side === 'buy' ? 'sell' : 'buy']
-  if (standing !== undefined && model.isValued?.(account) === false) {
-    return isReduction(position + own.size, leg.size)
-  }
+  if (isUnreadable(model, riskAccount)) return isReduction(position + own.size, leg.size)
   return fitsMargin(model, market, { position, standing, own, opposite }, leg)
 }
 
@@ -174,7 +181,8 @@ function unfit<Account, Market>(
   const { account } = riskAccount
   if (account !== undefined && model.isFrozen(account)) return { reason: 'under_liquidation' }
   if (carries(model, riskAccount, order, judged)) return undefined
-  return { reason: MARGIN, needed: judged.leg.size * signOf(order.side) }
+  const reason = isUnreadable(model, riskAccount) ? UNREADABLE : MARGIN
+  return { reason, needed: judged.leg.size * signOf(order.side) }
 }
 
 /** Why an order may not rest. One that can only shrink the position may: each match of it is judged by itself. */

@@ -3,6 +3,7 @@ import type { LiveOrder, Account } from '../model/live-order.js'
 import { ACCOUNTS_IDLE_MAX } from '../model/limits.js'
 import type { Match } from '../model/match.js'
 import type { Cost, RiskAccount, AccountObservation } from '../model/observation.js'
+import { UNREADABLE_MARGIN_VERSION } from './engine-version.js'
 import type { MatcherState } from './state.js'
 
 /** The account of a new order; it is created with its first order. */
@@ -81,25 +82,32 @@ const OUT_OF_CUSTODY: Hold = { reason: 'not_in_custody' }
  * The hold of an order whose account cannot carry the match, as far as the account is known; undefined when it can.
  */
 export function whyNotMatched(
-  { trading }: MatcherState,
+  state: MatcherState,
   live: LiveOrder,
   cost: Cost,
   match: Match,
 ): Hold | undefined {
   if (isOutOfCustody(live)) return OUT_OF_CUSTODY
-  return trading.means.shortOfMatch(live.account.riskAccount, live, cost, match)
+  const { means } = state.trading
+  return inVersion(state, means.shortOfMatch(live.account.riskAccount, live, cost, match))
 }
 
+/** Earlier versions held what cannot be read as what does not suffice. */
+const inVersion = ({ engineVersion }: MatcherState, hold: Hold | undefined): Hold | undefined =>
+  hold?.reason === 'margin_unreadable' && engineVersion < UNREADABLE_MARGIN_VERSION
+    ? { ...hold, reason: 'insufficient_margin' }
+    : hold
+
 /** Why an order may not be open: its account could not carry it if all of it were hit. */
-export function whyNotOpen({ trading }: MatcherState, live: LiveOrder): Hold | undefined {
+export function whyNotOpen(state: MatcherState, live: LiveOrder): Hold | undefined {
   if (isOutOfCustody(live)) return OUT_OF_CUSTODY
-  return trading.means.shortToOpen(live.account.riskAccount, live)
+  return inVersion(state, state.trading.means.shortToOpen(live.account.riskAccount, live))
 }
 
 /** Why an open order may not stay open. */
-export function whyNotStay({ trading }: MatcherState, live: LiveOrder): Hold | undefined {
+export function whyNotStay(state: MatcherState, live: LiveOrder): Hold | undefined {
   if (isOutOfCustody(live)) return OUT_OF_CUSTODY
-  return trading.means.shortToStay(live.account.riskAccount, live)
+  return inVersion(state, state.trading.means.shortToStay(live.account.riskAccount, live))
 }
 
 /** Whether an order that waits for its account has got what it waits for. */

@@ -35,6 +35,7 @@ export const ENDED_BY_ACCOUNT: ReadonlySet<HoldReason> = new Set<HoldReason>([
   'insufficient_balance',
   'not_in_custody',
   'insufficient_margin',
+  'margin_unreadable',
   'open_interest_cap',
   'reduce_only',
   'under_liquidation',

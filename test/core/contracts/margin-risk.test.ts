@@ -262,13 +262,14 @@ describe('whether an order may go on', () => {
   it('is for reductions alone while the chain cannot value its account', () => {
     const riskAccount = riskSnapshotOf({ position: 4n, cash: 1_000n, isValued: false })
     expect(means.shortToOpen(riskAccount, anOrder('sell', 4n))).to.equal(undefined)
-    expect(means.shortToOpen(riskAccount, SELL)).to.deep.equal({ ...MARGIN, needed: 5n })
+    const unreadable = { reason: 'margin_unreadable', needed: 5n } as const
+    expect(means.shortToOpen(riskAccount, SELL)).to.deep.equal(unreadable)
+    expect(means.hasEnough(riskAccount, SELL, unreadable)).to.equal(false)
     means.reserve(riskAccount, SELL, costOf(SELL, 's1', 1n, 3n))
     const cost = (amount: bigint) => costOf(SELL, 's2', amount, 3n)
     expect(means.shortOfMatch(riskAccount, SELL, cost(3n), ANY)).to.equal(undefined)
     expect(means.shortOfMatch(riskAccount, SELL, cost(4n), ANY)).to.deep.equal({
-      ...MARGIN,
-      needed: 4n,
+      ...{ reason: 'margin_unreadable', needed: 4n },
     })
   })
 

@@ -4,10 +4,13 @@ import { BAND_AGE_MAX_MS } from '../../../core/contracts/future.js'
 import { hideFuture } from '../../../core/contracts/future-facts.js'
 import { OPEN } from '../../../core/model/market.js'
 import { FACTS_AGE_MAX_MS } from '../../../core/contracts/perpetual.js'
-import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
+import { hidePerpetual, hidePerpetualAccount } from '../../../core/contracts/perpetual-facts.js'
 import { applyMessage } from '../../../core/engine/apply-message.js'
 import type { Command } from '../../../core/model/command.js'
-import { SPARED_FACTS_VERSION } from '../../../core/engine/engine-version.js'
+import {
+  SPARED_FACTS_VERSION,
+  UNREADABLE_MARGIN_VERSION,
+} from '../../../core/engine/engine-version.js'
 import { holdMarket, liftHold, standingOf } from '../../../core/engine/holds.js'
 import type { MarketHolds } from '../../../core/engine/state.js'
 import { FACTS_SPARE_MS, FAULT_HOLD_MS } from '../../../core/model/limits.js'
@@ -17,7 +20,7 @@ import type { Side } from '../../../core/model/order.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { openedState } from '../../support/builders.js'
 import { futureFacts } from '../../support/future.js'
-import { perpetualFacts } from '../../support/perpetual.js'
+import { perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
 import { matcherOrder, START_MS, testMatcher, type TestMatcher } from '../../support/matching.js'
 import { takeSnapshot } from '../../support/snapshots.js'
 
@@ -252,6 +255,25 @@ describe('facts of a market without orders', () => {
       expect(standingAfter(market, 1)).to.deep.equal(stale)
     })
   }
+
+  it('hold an order whose margin is unreadable as short of it in a log of an earlier version (OPE-023)', () => {
+    const { inAuction, position, cash, collateral } = perpetualAccount()
+    const facts = hidePerpetualAccount({ inAuction, position, cash, collateral })
+    const reasonIn = (engineVersion: number) => {
+      const market = testMatcher(25, 'perpetual')
+      market.state.engineVersion = engineVersion
+      observe(market, 'perpetual')
+      placeWhole(market, 'ask', 'sell')
+      const custodyOwner = `0x${'a'.repeat(40)}` as const
+      const observation = { subaccountId: 1n, blockNumber: 1n, blockTimeSec: START_MS / 1_000 }
+      const order = matcherOrder({ orderId: 'bid', side: 'buy', subaccountId: 1n })
+      const account = { ...observation, custodyOwner, leaving: false, facts }
+      market.apply({ kind: 'PlaceOrder', order, account })
+      return market.state.orders.get('bid')?.hold?.reason
+    }
+    expect(reasonIn(UNREADABLE_MARGIN_VERSION)).to.equal('margin_unreadable')
+    expect(reasonIn(UNREADABLE_MARGIN_VERSION - 1)).to.equal('insufficient_margin')
+  })
 
   it('do not put off the end of trading', () => {
     const market = testMatcher(25, 'future')

@@ -253,6 +253,7 @@ describe('a market with margin', function () {
   it('agrees with a deliberately naive perpetual after every command of random days', () => {
     agrees('perpetual', [
       ...['open', 'chain_stale', 'trading_paused', 'prices_stale', 'insufficient_margin'],
+      'margin_unreadable',
       ...['open_interest_cap', 'reduce_only_no_position', 'under_liquidation', 'not_in_custody'],
       'pair_waits',
       ...IMMEDIATE,

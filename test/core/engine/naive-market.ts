@@ -4,7 +4,7 @@ import type { MarketObservation, AccountObservation } from '../../../core/model/
 import type { Order } from '../../../core/model/order.js'
 import { isTooLate, naiveCancels, naiveLeases } from './naive-cancels.js'
 import { findReplaced, isOneTooMany, isOwn, reduce } from './naive-changes.js'
-import { whyShort, isSpent, mayReturn, reducible, exceedsCap } from './naive-means.js'
+import { whyShort, isSpent, mayReturn, reducible, exceedsCap, WAITS } from './naive-means.js'
 import { asBooked } from './naive-post-only.js'
 import { hiddenOf, type NaivePair } from './naive-pairs.js'
 import { followGate } from './naive-gate.js'
@@ -277,8 +277,6 @@ export function endAndReturn(market: NaiveMarket, id: bigint): void {
   for (const it of ofAccount(market, id).filter((one) => isWaiting(market, one)))
     if (isWaiting(market, it) && mayReturn(market, it)) release(market, it)
 }
-
-const WAITS = ['insufficient_margin', 'open_interest_cap', 'reduce_only', 'under_liquidation']
 
 export const isWaiting = (market: NaiveMarket, it: NaiveOrder): boolean =>
   it.gone === undefined &&

@@ -115,7 +115,9 @@ export function whyShort(
   const amount = left < rest(it) ? left : rest(it)
   const leg = at ? legFor(it, at.price, at.amount, at.fee) : legFor(it, limitPrice, amount)
   if (carries(market, it, leg, { counted, isRest: at === undefined })) return undefined
-  return { reason: 'insufficient_margin', needed: sizeOf(leg.size) }
+  // It is carried while the market has no prices.
+  const reason = margin.isValued(seen.facts) ? 'insufficient_margin' : 'margin_unreadable'
+  return { reason, needed: sizeOf(leg.size) }
 }
 
 /** Decision P7. */
@@ -176,10 +178,16 @@ export function mayReturn(market: NaiveMarket, it: NaiveOrder): boolean {
   if (reason === 'not_in_custody' || !margin || !market.observed) return true
   if (margin.isFrozen(seen.facts)) return false
   if (reason === 'reduce_only') return reducible(market, it) !== 0n
-  if (reason !== 'insufficient_margin') return true
+  if (reason !== 'insufficient_margin' && reason !== 'margin_unreadable') return true
   const prices = [limitPrice, ...margin.values(market.observed.facts)]
   const best = prices.reduce((a, b) => ((side === 'buy') === a < b ? a : b))
   const amount = needed < rest(it) ? needed : rest(it)
   const leg = legFor(it, best, amount)
   return carries(market, it, leg, { counted: 'with_flight', isRest: false })
 }
+
+/** Holds that end when the account or the market changes. */
+export const WAITS = [
+  ...['insufficient_margin', 'margin_unreadable', 'open_interest_cap'],
+  ...['reduce_only', 'under_liquidation'],
+]
