@@ -167,7 +167,7 @@ export function readPerp<
   })
 }
 
-export function unsettledOf(world: World, trader: Trader): Promise<bigint> {
+export function unsettledOf(world: World, trader: Pick<Trader, 'subaccountId'>): Promise<bigint> {
   return world.client.readContract({
     address: world.at.perp_asset,
     abi: perpAssetAbi,

@@ -50,7 +50,7 @@ import { openReadModel } from '../../data/history/read-model.js'
 import { readMarkets } from '../../data/markets.js'
 import { openDatabase } from '../../data/open.js'
 import { executePayload } from '../../executor/payload.js'
-import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
+import type { Bus, Subscription } from '../../runtime/bus/bus.js'
 import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
 import { createMemoryBus } from '../../runtime/bus/memory-bus.js'
 import { authHeader } from '../api-gateway/stage/history-gateway.js'
@@ -87,16 +87,19 @@ type Rows = readonly Readonly<Record<string, unknown>>[]
 export type SeriesVenue = Awaited<ReturnType<typeof openSeriesVenue>>
 
 /**
- * A venue in one process, without bus and without clocks of its own: the entry's checks, the step, the read model and the
- * gateway of the venue, on real contracts. Its time is that of the chain's newest block; nothing happens between calls.
+ * A venue in one process, without clocks of its own: the entry's checks, the step, the read model and the gateway of the venue, on
+ * real contracts. Its time is that of the chain's newest block; nothing happens between calls but answers to operators, on a bus in
+ * memory by default.
  */
 export async function openSeriesVenue(
   world: FuturesWorld,
   rows: readonly unknown[],
   calendar: FuturesCalendar = 'none',
+  shared?: Bus,
 ) {
   const dir = tempDir()
-  const bus = createMemoryBus({ nowMs: () => nowMs })
+  const bus = shared ?? createMemoryBus({ nowMs: () => nowMs })
+  const answering: Subscription[] = []
   const deploymentFile = join(dir.path, 'deployment.json')
   writeFileSync(deploymentFile, JSON.stringify(world.at))
   const deployment = deploymentSchema.parse(world.at)
@@ -186,9 +189,19 @@ export async function openSeriesVenue(
       )
       const opened = { market, state, commandSeq: 0, streamSeq: 0, closeOuts }
       open.set(market.market, opened)
+      answering.push(await answerOperators(opened))
       apply(opened, { kind: 'MarketOpened', opening })
     }
   }
+
+  /** As its matcher does. */
+  const answerOperators = (of: OpenMarket): Promise<Subscription> =>
+    bus.answer(askMarket(of.market.market), 'matcher', (data, replyTo) => {
+      const { change, by, reason } = decodeMarketRequest(data)
+      if (change.kind === 'disable') apply(of, { kind: 'MarketDisabled', by, reason })
+      const terms = termsOf(of.state)
+      bus.reply(replyTo, encodeMarketAnswer({ kind: 'terms', feed_seq: of.state.seq, terms }))
+    })
 
   /** As the chain reader follows them, and the projector writes them. */
   function closeOutsOf(
@@ -280,6 +293,7 @@ export async function openSeriesVenue(
     registered: async () => marketsIn(await readRegister(bus)),
     nowSec: () => Math.floor(nowMs / 1_000),
     marketOf,
+    openNew,
     /**
      * One step of the clock: a block of this time, the keeper's round at this price, in USDC per cNGN, then the venue's.
      * Without a price the keeper is down.
@@ -314,19 +328,9 @@ export async function openSeriesVenue(
       marketOf(market).state.orders.get(orderId),
     /** `./venue market …`, and the lines that it prints. */
     operate(line: string): Promise<string[]> {
-      const answer = (name: string, data: Uint8Array): Uint8Array => {
-        const of = marketOf(name)
-        const { change, by, reason } = decodeMarketRequest(data)
-        if (change.kind === 'disable') apply(of, { kind: 'MarketDisabled', by, reason })
-        const terms = termsOf(of.state)
-        return encodeMarketAnswer({ kind: 'terms', feed_seq: of.state.seq, terms })
-      }
       const ask: Bus['ask'] = async (subject, data, timeoutMs) => {
-        if (subject === askRegister) return bus.ask(subject, data, timeoutMs)
-        await openNew()
-        const name = [...open.keys()].find((market) => askMarket(market) === subject)
-        if (name === undefined) throw new NoAnswer(subject)
-        return answer(name, data)
+        if (subject !== askRegister) await openNew()
+        return bus.ask(subject, data, timeoutMs)
       }
       const deps = { bus: { ...bus, ask }, deploymentFile, user: 'ada', nowMs: clock }
       return carryOut({ ...deps, calendar }, marketOrderIn(line))
@@ -338,8 +342,8 @@ export async function openSeriesVenue(
       return path
     },
     get: (path: string) => stage.send('GET', path),
-    /** The newest fills of a trader, as its signed frame reads them. */
-    fills: async (key: number) => (await own(key, '/v1/fills')).fills as Rows,
+    /** The newest hundred fills of a trader, as its signed frame reads them. */
+    fills: async (key: number) => (await own(key, '/v1/fills?limit=100')).fills as Rows,
     /** What settled series have closed of a trader's accounts, read in the same way. */
     closeOuts: async (key: number) => (await own(key, '/v1/close-outs')).close_outs as Rows,
     /** An order's record as the public reads it. */
@@ -351,6 +355,7 @@ export async function openSeriesVenue(
     },
     async close(): Promise<void> {
       await register.stop()
+      for (const answered of answering) await answered.stop()
       await stage.close()
       readModel.close()
       db.close()

@@ -1,18 +1,28 @@
+import { expect } from 'chai'
+import { rowOfNextSeries } from '../../../data/series-row.js'
+import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { ANVIL_CHAIN_ID } from '../../support/anvil.js'
 import { ONE } from '../../support/devnet-actions.js'
 import { FEEDER_KEY, send } from '../../support/devnet-world.js'
+import { eventually } from '../../support/eventually.js'
+import { startNatsServer } from '../../support/nats-server.js'
 import { randomNumbers } from '../../support/random-numbers.js'
+import { openSeriesVenue, type SeriesVenue } from '../../support/series-venue.js'
 import { START_PRICES } from '../../../devnet/chain/perp-parameters.js'
 import { signPrices, signSpotPrice } from '../../../devnet/chain/sign-prices.js'
+import { auditContracts, auditMoney, auditTrades } from './audit.js'
+import { createFundingModel, createInsuranceModel, createWatch, openSeriesOf } from './model.js'
+import { startKeepers, type VenueBus } from './processes.js'
 import {
-  auditContracts,
-  createFundingModel,
-  createInsuranceModel,
-  createWatch,
-  openSeriesOf,
-} from './model.js'
-import { startKeepers } from './processes.js'
-import { EXPIRY_SEC, inverse, openFailing, openKeptWorld, type KeptWorld } from './world.js'
+  CALENDAR,
+  EXPIRY_SEC,
+  inverse,
+  NEXT_EXPIRY_SEC,
+  openFailing,
+  openKeptWorld,
+  SERIES,
+  type KeptWorld,
+} from './world.js'
 
 const BLOCK_SEC = 12n
 const BLOCKS_A_MINUTE = 5
@@ -29,6 +39,9 @@ const PREMIUM_EVERY_MIN = 10
 /** New accounts that will fail, so often in a short day and in a long one. */
 const OPEN_EVERY_MIN = { short: 14, long: 60 } as const
 const SHORT_MIN = 60
+const SAID_EVERY_MIN = 10
+/** By the clock of the machine: registered markets are looked after each few seconds. */
+const ROLLED_WITHIN_MS = 60_000
 
 export interface KeptDay {
   /** How long it is by the clock of the chain. */
@@ -45,25 +58,42 @@ export interface KeptDayFacts {
   readonly insurance: { readonly security: bigint; readonly usdc: bigint; readonly cngn: bigint }
   readonly funding: bigint
   readonly openSeries: readonly number[]
+  /** The markets of the venue, public at the end. */
+  readonly listed: readonly string[]
 }
 
 /**
- * A day of a chain whose clock is moved, with two keepers of which one is killed every minute. Throws where an account below
- * maintenance margin is left for more than three blocks, or where funding, insurance or positions are not as modelled.
+ * A day of a chain whose clock is moved, and of a venue on it, with two keepers of which one is killed every minute; the first
+ * series ends in the middle of it. Throws where an account below maintenance margin is left for more than three blocks, where
+ * funding, insurance, positions or money are not as modelled, or where the series do not follow each other.
  */
 export async function keepDay({ minutes, seed, say }: KeptDay): Promise<KeptDayFacts> {
   // Trading in the first series ends an hour before it expires.
   const leftSec = Math.max(minutes * 30, 3_600) + SETUP_SEC
-  const world = await openKeptWorld(leftSec, START_PRICES.index)
+  const world = await openKeptWorld(leftSec)
+  const nats = await startNatsServer()
+  const bus = await connectNatsBus({ url: nats.url, name: 'day' })
+  const first = rowOfNextSeries([], EXPIRY_SEC)
+  const rows = [first, rowOfNextSeries([first], NEXT_EXPIRY_SEC)]
+  const venue = await openSeriesVenue(world, rows, CALENDAR, bus)
   try {
-    return await run(world, { minutes, seed, say })
+    await openFailing({ world, venue }, START_PRICES.index, 0)
+    return await run({ world, venue, bus, natsUrl: nats.url }, { minutes, seed, say })
   } finally {
-    await world.anvil.stop()
+    await venue.close()
+    await bus.close()
+    await Promise.all([nats.stop(), world.anvil.stop()])
   }
 }
 
-async function run(world: KeptWorld, { minutes, seed, say }: KeptDay): Promise<KeptDayFacts> {
-  const keepers = await startKeepers(world)
+interface Kept extends VenueBus {
+  readonly world: KeptWorld
+  readonly venue: SeriesVenue
+}
+
+async function run(kept: Kept, { minutes, seed, say }: KeptDay): Promise<KeptDayFacts> {
+  const { world, venue } = kept
+  const keepers = startKeepers(world, kept)
   const { client } = world
   const prices = createPrices(seed)
   await client.setAutomine(false)
@@ -84,11 +114,15 @@ async function run(world: KeptWorld, { minutes, seed, say }: KeptDay): Promise<K
     for (let minute = 0; minute < minutes; minute += 1) {
       if (minute % openEvery === 0 && minute > 0) {
         await client.setAutomine(true)
-        await openFailing(world, prices.index(), minute / openEvery)
+        await openFailing(kept, prices.index(), minute / openEvery)
         await client.setAutomine(false)
         await funding.changed((await client.getBlock()).timestamp)
       }
       prices.pass(minute)
+      await venue.openNew()
+      await venue.run()
+      if (minute % SAID_EVERY_MIN === 0)
+        say(`minute ${minute}, ${watch.failed.size} accounts have failed`)
       for (let i = 0; i < BLOCKS_A_MINUTE; i += 1) {
         const { number, timestamp } = await block(i === 0 ? prices.now() : undefined)
         if (i === 0) await funding.changed(timestamp)
@@ -104,8 +138,11 @@ async function run(world: KeptWorld, { minutes, seed, say }: KeptDay): Promise<K
       ...{ killed: keepers.killed(), insurance: await insurance.check() },
       funding: (await funding.check()).paid,
       openSeries: await openSeriesOf(world),
+      listed: await untilRolled(venue),
     }
     await auditContracts(world)
+    await auditMoney(world)
+    await auditTrades(world, venue)
     say(
       JSON.stringify(facts, (_, value: unknown) =>
         typeof value === 'bigint' ? `${value}` : value,
@@ -115,6 +152,17 @@ async function run(world: KeptWorld, { minutes, seed, say }: KeptDay): Promise<K
   } finally {
     await keepers.stop()
   }
+}
+
+/** The markets of the venue once the first series is disabled, and the third one is registered. */
+async function untilRolled(venue: SeriesVenue): Promise<readonly string[]> {
+  let listed: readonly string[] = []
+  await eventually(async () => {
+    await venue.openNew()
+    listed = (await venue.listed()).map(({ market }) => market)
+    expect(listed).to.have.members(SERIES.slice(1))
+  }, ROLLED_WITHIN_MS)
+  return listed
 }
 
 /** What the feeds are told. */

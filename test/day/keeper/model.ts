@@ -10,15 +10,13 @@ import {
 import { balanceOf } from '../../support/devnet-world.js'
 import { ask, positionOf } from '../../support/futures-world.js'
 import { readPerp } from '../../support/perp-world.js'
-import { EXPIRY_SEC, NEXT_EXPIRY_SEC, type KeptWorld } from './world.js'
+import { CALENDAR, type KeptWorld } from './world.js'
 
 const securityAbi = parseAbi([
   'event SecurityModulePaidOut(uint256 accountId, uint256 cashAmountNeeded, uint256 cashAmountPaid)',
 ])
 /** What an account below maintenance margin may wait, in blocks. */
 const WITHIN_BLOCKS = 3
-/** Rounding of claims and shared losses. */
-const DUST = 1_000n
 const HOUR_SEC = 3_600n
 
 /** Looks at each block for accounts below maintenance margin that nothing is done about. */
@@ -68,8 +66,9 @@ export function createWatch(world: KeptWorld) {
   }
 }
 
-const positionsOf = (world: KeptWorld, id: bigint): Promise<readonly bigint[]> =>
-  Promise.all([EXPIRY_SEC, NEXT_EXPIRY_SEC].map((expiry) => positionOf(world, id, BigInt(expiry))))
+/** Contracts of all series, at 1e18. */
+export const positionsOf = (world: KeptWorld, id: bigint): Promise<readonly bigint[]> =>
+  Promise.all(CALENDAR.map((expiry) => positionOf(world, id, BigInt(expiry))))
 
 /** Funding as it would be if it accrued each minute at the rate of that minute. */
 export async function createFundingModel(world: KeptWorld) {
@@ -163,23 +162,14 @@ export async function createInsuranceModel(world: KeptWorld) {
   }
 }
 
-/** Positions add up to zero, and the pool of the futures covers what all ledgers say. */
-export async function auditContracts(world: KeptWorld): Promise<void> {
-  const { at } = world
-  const perps = world.perpAccounts.map((id) => balanceOf(world, id, at.perp_asset))
-  const held = await Promise.all(perps)
-  expect(held.reduce((a, b) => a + b, 0n)).to.equal(0n)
-  const positions = await Promise.all(world.futureAccounts.map((id) => positionsOf(world, id)))
-  for (const i of [0, 1])
-    expect(positions.reduce((total, of) => total + (of[i] ?? 0n), 0n)).to.equal(0n)
-  const ledgers = await Promise.all(
-    world.futureAccounts.map((id) => ask<bigint>(world, 'manager', 'variation', id)),
-  )
-  const pool = await ask<bigint>(world, 'manager', 'pool')
-  const off = pool - ledgers.reduce((a, b) => a + b, 0n)
-  expect(off >= 0n && off < DUST, `the pool is off by ${off}`).to.equal(true)
-  const poolAccount = await ask<bigint>(world, 'manager', 'poolAccount')
-  expect((await balanceOf(world, poolAccount, at.wrapped_cngn)) >= pool).to.equal(true)
+/** Cash that bidders got for losses beyond what the security module had, since the chain began. */
+export async function socialisedLosses({ client, at }: KeptWorld): Promise<bigint> {
+  const [event] = securityAbi
+  const logs = await client.getLogs({ address: at.security_module, event, fromBlock: 0n })
+  return logs.reduce((sum, { args }) => {
+    const { cashAmountNeeded = 0n, cashAmountPaid = 0n } = args
+    return sum + cashAmountNeeded - cashAmountPaid
+  }, 0n)
 }
 
 /** The series that are not retired. */

@@ -7,13 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { setTimeout as delay } from 'node:timers/promises'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
-import { NoAnswer } from '../../../runtime/bus/bus.js'
-import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
+import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
 import type { ArmedKeeper } from '../../actors/keeper/armed-keeper.js'
 import { inheritedEnvironment } from '../../support/config.js'
 import { ONE } from '../../support/devnet-actions.js'
-import { startNatsServer } from '../../support/nats-server.js'
-import { contractsOf, KEEPER_KEY, type KeptWorld } from './world.js'
+import { CALENDAR, contractsOf, KEEPER_KEY, type KeptWorld } from './world.js'
 
 const LOOK_EVERY_MS = 50
 const ASK_WITHIN_MS = 400
@@ -21,6 +19,12 @@ const ASK_AGAIN_MS = 20
 /** Longer than a takeover takes on a busy machine. */
 const SEEN_WITHIN_MS = 180_000
 const MOST_USD = 50_000n * ONE
+
+/** The bus of the venue that is kept. */
+export interface VenueBus {
+  readonly bus: Bus
+  readonly natsUrl: string
+}
 
 /** Two keepers of one venue, each on a disk of its own. */
 export interface Keepers {
@@ -33,9 +37,7 @@ export interface Keepers {
   stop(): Promise<void>
 }
 
-export async function startKeepers(world: KeptWorld): Promise<Keepers> {
-  const nats = await startNatsServer()
-  const bus = await connectNatsBus({ url: nats.url, name: 'day' })
+export function startKeepers(world: KeptWorld, { bus, natsUrl }: VenueBus): Keepers {
   const dir = mkdtempSync(join(tmpdir(), 'kept-day-'))
   const deploymentFile = join(dir, 'deployment.json')
   writeFileSync(deploymentFile, JSON.stringify(world.at))
@@ -45,10 +47,10 @@ export async function startKeepers(world: KeptWorld): Promise<Keepers> {
 
   function start(dataDir: string): void {
     const told: ArmedKeeper = {
-      ...{ natsUrl: nats.url, rpcUrl: anvil.rpcUrl, deploymentFile, dataDir },
+      ...{ natsUrl, rpcUrl: anvil.rpcUrl, deploymentFile, dataDir },
       ...{ privateKey: KEEPER_KEY, lookEveryMs: LOOK_EVERY_MS },
       perp: contractsOf(at.perp_asset, at.perp_trade_module, at.perp_manager),
-      future: contractsOf(at.future_asset, at.future_trade_module, at.futures_manager),
+      calendar: CALENDAR,
       rescue: { accounts: [...bidders, rescuer].map(String), mostUsd: `${MOST_USD}` },
     }
     const main = fileURLToPath(new URL('../../actors/keeper/armed-keeper.js', import.meta.url))
@@ -97,8 +99,6 @@ export async function startKeepers(world: KeptWorld): Promise<Keepers> {
     },
     async stop() {
       for (const { child } of running.splice(0)) await end(child)
-      await bus.close()
-      await nats.stop()
       rmSync(dir, { recursive: true, force: true })
     },
   }

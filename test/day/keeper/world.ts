@@ -1,8 +1,7 @@
-import { futureAssetAbi } from '../../../chain/abi/contracts.js'
 import type { Address } from '../../../core/action.js'
 import { privateKeyToAccount } from 'viem/accounts'
 import { ONE } from '../../support/devnet-actions.js'
-import { administer, lower, testKey, type Trader } from '../../support/devnet-world.js'
+import { lower, testKey, type Trader } from '../../support/devnet-world.js'
 import {
   act,
   DAY,
@@ -11,10 +10,10 @@ import {
   openTraders,
   SERIES_EXPIRY_SEC,
   setIndex,
-  settleFill,
   timeOf,
   type FuturesWorld,
 } from '../../support/futures-world.js'
+import type { SeriesVenue } from '../../support/series-venue.js'
 import { keepPricesFresh, openPerpAccount, setPrices, trade } from '../../support/perp-world.js'
 
 /** The keys of the keeper, and of the owners of the accounts that fail. */
@@ -25,14 +24,23 @@ export const KEEPER_ADDRESS = lower(privateKeyToAccount(KEEPER_KEY).address)
 const BIDDERS = 12
 /** Accounts of each kind that are opened at a time, with less and less margin. */
 const FAILING = 3
-/** Of the perpetual each is long so many contracts, of a series so many. */
+/** Of the perpetual each is long so many contracts, of a series short so many USDC. */
 const PERP_SIZE = 1_000_000
-const FUTURE_SIZE = 10n * ONE
+const FUTURE_SIZE = '10000'
 /** USDC that carry such a position, the more the longer. */
 const CASH = 70
 const MARGIN = 1_040n
 export const EXPIRY_SEC = SERIES_EXPIRY_SEC
+/** Both are open from the start; the third one is opened and registered by the keeper. */
 export const NEXT_EXPIRY_SEC = SERIES_EXPIRY_SEC + 31 * DAY
+export const THIRD_EXPIRY_SEC = SERIES_EXPIRY_SEC + 62 * DAY
+export const CALENDAR = [EXPIRY_SEC, NEXT_EXPIRY_SEC, THIRD_EXPIRY_SEC]
+/** The names of the series, in that order. */
+export const SERIES = ['USDC-cNGN-30NOV26', 'USDC-cNGN-31DEC26', 'USDC-cNGN-31JAN27'] as const
+/** Trading in the first series ends so long before it expires, and the third one is due. */
+const ROLL_SEC = 3_700
+/** The key of the account that is the other side of all futures. */
+export const DEALER_KEY = 31
 
 /** A chain with a perpetual and dated futures, accounts that will fail, and what the keeper takes over with. */
 export interface KeptWorld extends FuturesWorld {
@@ -52,16 +60,16 @@ export const asDecimal = (price: bigint): string => `0.${price.toString().padSta
 export const inverse = (price: bigint): bigint => (ONE * ONE) / price
 
 /** Begins so long before the first series expires; no account has a position yet. */
-export async function openKeptWorld(leftSec: number, price: bigint): Promise<KeptWorld> {
-  const calendar = [EXPIRY_SEC, NEXT_EXPIRY_SEC]
-  const world = await openDatedWorld(EXPIRY_SEC - leftSec, calendar)
+export async function openKeptWorld(leftSec: number): Promise<KeptWorld> {
+  const world = await openDatedWorld(EXPIRY_SEC - leftSec, CALENDAR)
   const { at, client } = world
   await client.setBalance({ address: KEEPER_ADDRESS, value: 1_000n * ONE })
-  await administer(world, at.future_asset, futureAssetAbi, 'setMarkKeeper', KEEPER_ADDRESS)
+  for (const role of ['setMarkKeeper', 'setSeriesCreator'])
+    await act(world, at.deployer, 'asset', role, KEEPER_ADDRESS)
   await keepPricesFresh(world)
   const perp = await openPerpAccount(world, world.bob, { cash: 5_000_000 })
   const rich = { usdc: 1_000_000n * ONE, cngn: 1_000_000_000n * ONE }
-  const [future, insurer] = await openTraders(world, [31, 32], rich)
+  const [future, insurer] = await openTraders(world, [DEALER_KEY, 32], rich)
   const [rescuer] = await openTraders(world, [1_079], rich)
   if (future === undefined || insurer === undefined || rescuer === undefined)
     throw new Error('no traders')
@@ -71,7 +79,7 @@ export async function openKeptWorld(leftSec: number, price: bigint): Promise<Kep
     bidders.push(await openPerpAccount(world, keeper, { cash: 5_000 }))
   await leaveMatching(world, rescuer, ...bidders)
   await act(world, at.deployer, 'manager', 'setInsuranceAccount', insurer.subaccountId)
-  const kept: KeptWorld = {
+  return {
     ...world,
     perpAccounts: [perp.subaccountId, ...bidders.map(({ subaccountId }) => subaccountId)],
     futureAccounts: [future, insurer, rescuer].map(({ subaccountId }) => subaccountId),
@@ -79,19 +87,27 @@ export async function openKeptWorld(leftSec: number, price: bigint): Promise<Kep
     ...{ rescuer: rescuer.subaccountId, insurer: insurer.subaccountId },
     dealers: { perp, future },
   }
-  await openFailing(kept, price, 0)
-  return kept
+}
+
+/** The newest series that trades in which new accounts take positions, the third one in each second group. */
+async function seriesFor(world: KeptWorld, group: number): Promise<string> {
+  if ((await timeOf(world)) < EXPIRY_SEC - ROLL_SEC) return SERIES[0]
+  return group % 2 === 0 ? SERIES[2] : SERIES[1]
 }
 
 /**
- * Opens accounts that are long of the perpetual, and others that are short of a series, all at the price (USDC per cNGN): both
- * fail when cNGN loses. The chain mines each transaction by itself meanwhile.
+ * Opens accounts that are long of the perpetual, and others that are short of a series by orders at the venue, all at the price
+ * (USDC per cNGN): both fail when cNGN loses. The chain mines each transaction by itself meanwhile.
  */
-export async function openFailing(world: KeptWorld, price: bigint, group: number): Promise<void> {
+export async function openFailing(
+  { world, venue }: { readonly world: KeptWorld; readonly venue: SeriesVenue },
+  price: bigint,
+  group: number,
+): Promise<void> {
   const { dealers, perpAccounts, futureAccounts } = world
   const text = asDecimal(price)
   await setPrices(world, { index: text })
-  const subId = BigInt((await timeOf(world)) < EXPIRY_SEC - 3_700 ? EXPIRY_SEC : NEXT_EXPIRY_SEC)
+  const market = await seriesFor(world, group)
   for (let i = 0; i < FAILING; i += 1) {
     const key = OWNER_KEY + group * FAILING + i
     const account = privateKeyToAccount(testKey(key))
@@ -103,8 +119,20 @@ export async function openFailing(world: KeptWorld, price: bigint, group: number
     const [short] = await openTraders(world, [key], funds)
     if (short === undefined) throw new Error('no trader')
     await setIndex(world, inverse(price))
-    const fill = { taker: dealers.future, maker: short, amount: FUTURE_SIZE, price: inverse(price) }
-    await settleFill(world, { ...fill, subId })
+    const terms = { market, amount: FUTURE_SIZE, price: `${inverse(price) / ONE}` }
+    const sides = [
+      { side: 'sell', key, subaccountId: short.subaccountId, orderId: `short-${key}` },
+      {
+        side: 'buy',
+        key: DEALER_KEY,
+        subaccountId: dealers.future.subaccountId,
+        orderId: `dealer-${key}`,
+      },
+    ] as const
+    for (const side of sides) {
+      const refused = await venue.place({ ...terms, ...side })
+      if (refused !== undefined) throw new Error(`${side.orderId} was refused: ${refused}`)
+    }
     perpAccounts.push(long.subaccountId)
     futureAccounts.push(short.subaccountId)
   }
