@@ -20,6 +20,9 @@ describe('the command line of an operator', () => {
         change: { kind: 'set', fields: { taker_fee_bps: '30', tick_size: '0.1' } },
       },
     })
+    expect(taskOf('export 2026-11-21 /srv/history')).to.deep.equal({
+      ...{ kind: 'export', date: '2026-11-21', dir: '/srv/history' },
+    })
     expect(taskOf('market pause A')).to.deep.equal({
       kind: 'market',
       order: { kind: 'change', market: 'A', change: { kind: 'pause' }, reason: 'unspecified' },
