@@ -38,8 +38,8 @@ const WITHIN_MS = 15_000
 /** By way of the intake and the matchers, as the operator's command. */
 export const seriesOrders = (deps: RegisterDeps): SeriesOrders => ({
   async list(markets, expirySec) {
-    // Another keeper may have asked since the markets were read.
-    await registerRows(deps, [await rowOfSeriesAfter(deps, markets, expirySec)], 'calendar', 'new')
+    // Of what another keeper has had registered since, nothing is left to register.
+    await registerRows(deps, [await rowOfSeriesAfter(deps, markets, expirySec)], 'calendar')
   },
   async disable(market) {
     const { enabled } = await askTerms(deps, market, SHOW)

@@ -36,23 +36,19 @@ const ATTEMPT_PAUSE_MS = 250
 
 /**
  * Has the markets of these rows registered, all or none, and resolves with their names. A row without an ordinal gets the next one.
- * A row of a registered market replaces its texts; where only new ones are `wanted`, rows that are all registered change nothing.
- * Throws OrderRefused, and MarketFileError when the deployment cannot be read.
+ * A row of a registered market replaces its texts. Throws OrderRefused, and MarketFileError when the deployment cannot be read.
  */
 export async function registerRows(
   deps: RegisterDeps,
   rows: readonly unknown[],
   reason: string,
-  wanted: 'all' | 'new' = 'all',
 ): Promise<readonly string[]> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const { entries: known, seq } = await readRegister(deps.bus)
     const entries = entriesOf(deps, rows, ordinalsByName(known))
-    const names = entries.map(({ opening }) => opening.identity.market)
-    if (wanted === 'new' && names.every((name) => known.has(name))) return names
     const answer = await ask(deps, { entries, reason, after_seq: seq })
     if (answer.kind === 'refused') throw new OrderRefused(answer.message)
-    if (answer.kind === 'registered') return names
+    if (answer.kind === 'registered') return entries.map(({ opening }) => opening.identity.market)
     await delay(ATTEMPT_PAUSE_MS)
   }
   throw new OrderRefused('other markets are being registered all the time: try again')
