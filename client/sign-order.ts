@@ -108,6 +108,13 @@ export function actionDigest(domain: SigningDomain, action: Action): Hex {
   return hashTypedData(actionTypedData(domain, action))
 }
 
+/** The digest of the order that signOrder would have this address sign. Throws BadOrderTerms. */
+export const orderDigest = (
+  signer: Address,
+  domain: SigningDomain,
+  order: OrderFrame & EngineTerms,
+): Hex => actionDigest(domain, orderAction(signer, order).action)
+
 /** Signs an order in engine terms and returns the body to post. Throws BadOrderTerms. */
 export async function signOrder(
   signer: TypedDataSigner,

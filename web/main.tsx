@@ -78,6 +78,7 @@ const page = {
   wallets: createWallets(terminal, walletBrowser(kept, facts.domains.actions.verifyingContract)),
   isTicketOpen: signal(false),
   isOnlyHere: signal(false),
+  marked: signal<ReadonlySet<string>>(new Set()),
 }
 render(<App page={page} />, place)
 

@@ -1,7 +1,8 @@
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey } from 'viem/accounts'
 import type { DemoAccounts } from '../../interface/demo.js'
 import type { VenueFacts } from '../../interface/signing.js'
 import type { Trader } from '../state/trader.js'
+import { keySigner } from '../wallet/key-signer.js'
 
 /** A demo account of this browser, on a devnet alone: its key is made here, and the venue gives it play money. */
 export interface DemoAccount {
@@ -57,7 +58,7 @@ export function createDemoAccount(base: string, facts: VenueFacts): DemoAccount 
       const kept = read() ?? keep({ private_key: generatePrivateKey() })
       const known = traderOf(kept, facts)
       if (known !== undefined) return known
-      const { address } = privateKeyToAccount(kept.private_key)
+      const { address } = keySigner(kept.private_key)
       const accounts = await ask(new URL(devnet.demo_accounts.slice(1), base), address)
       const opened = traderOf(keep({ ...kept, accounts }), facts)
       if (opened === undefined) throw new DemoRefused('the browser keeps nothing')
@@ -76,7 +77,7 @@ function traderOf(
   { contracts }: VenueFacts,
 ): Trader | undefined {
   if (accounts === undefined) return undefined
-  const signer = privateKeyToAccount(private_key)
+  const signer = keySigner(private_key)
   const known = new Map([
     [contracts.perp_manager?.toLowerCase() ?? '', accounts.perp_subaccount_id],
     [contracts.spot_manager?.toLowerCase() ?? '', accounts.spot_subaccount_id],

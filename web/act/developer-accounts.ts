@@ -1,6 +1,6 @@
-import { privateKeyToAccount } from 'viem/accounts'
 import type { VenueFacts } from '../../interface/signing.js'
 import type { Trader } from '../state/trader.js'
+import { keySigner } from '../wallet/key-signer.js'
 
 /** Accounts of a devnet, held in memory only. No key can be typed in. */
 
@@ -29,7 +29,7 @@ export function developerTraders(text: string, facts: VenueFacts): readonly Trad
   if (devnet.chain_id !== facts.chain_id || devnet.matching?.toLowerCase() !== matching)
     throw new NotThisDevnet('the file describes another venue than this one')
   return (devnet.accounts ?? []).map((account) => {
-    const signer = privateKeyToAccount(account.private_key)
+    const signer = keySigner(account.private_key)
     return {
       ...{ kind: 'developer', name: account.name, owner: signer.address, isSilent: true },
       ...{ signer, moneySigner: signer, known: knownOf(account, facts) },

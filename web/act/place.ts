@@ -1,16 +1,9 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
-import {
-  OutcomeUnknown,
-  randomNonce,
-  signOrder,
-  VenueRefused,
-  type NewOrder,
-  type OrderRecord,
-} from '../../client/index.js'
+import { OutcomeUnknown, signOrder, VenueRefused, type NewOrder } from '../../client/index.js'
 import { wordsOf } from '../../client/words-of.js'
-import { formatDecimal } from '../../core/decimal.js'
 import { otherSide } from '../select/ticket.js'
 import { GUARD_WORDS, NO_PLAN_WORDS } from '../select/ticket-words.js'
+import { orderProgress } from '../select/order-progress.js'
 import type { Planned, Typed } from '../select/planned.js'
 import type { Sent } from '../select/row-state.js'
 import { sideWords } from '../select/side-words.js'
@@ -18,8 +11,10 @@ import { isWithin } from '../select/walk-book.js'
 import type { MarketState } from '../state/market-state.js'
 import type { OwnState } from '../state/own-state.js'
 import type { Terminal } from '../state/terminal.js'
-import type { TicketState } from '../state/ticket-state.js'
+import { refill, type TicketState } from '../state/ticket-state.js'
 import type { Views } from '../state/views.js'
+import { createDrafts, type Drafts, type Instructions, type OrderTerms } from './draft.js'
+import { followOrders } from './follow-orders.js'
 import { createLock, createPlacement, type Placement } from './place-once.js'
 
 /** An order that the venue does not have yet, or has refused. */
@@ -41,6 +36,8 @@ export interface Placing {
   readonly said: ReadonlySignal<string>
   /** Whether an order of the trader has no answer: the next press sends the same bytes. */
   readonly isUnanswered: ReadonlySignal<boolean>
+  /** What a press would sign, while it is looked at. */
+  readonly drafts: Pick<Drafts, 'isShown' | 'shown'>
   /** Signs and sends what the ticket's words say, once however often it is pressed. */
   press(): Promise<void>
   /** The ticket has changed: the next order is another one. */
@@ -52,14 +49,6 @@ export interface Placing {
   placePlan(plan: Planned, terms: Instructions): Promise<void>
   edit(id: string): void
   dismiss(id: string): void
-}
-
-/** What an order says besides its plan. */
-export interface Instructions {
-  readonly market: MarketState
-  readonly subaccountId: string
-  readonly typed: Typed
-  readonly livesSec: number
 }
 
 const REFUSED_STAYS_MS = 60_000
@@ -74,7 +63,9 @@ interface Sending {
   readonly send: (own: OwnState, order: NewOrder, row: Omit<SentOrder, 'sent'>) => Promise<void>
 }
 
-function createSending({ venue, toasts, own: current }: Terminal): Sending {
+function createSending(terminal: Terminal): Sending {
+  const { venue, toasts, own: current } = terminal
+  const followed = followOrders(terminal)
   const list = sentList()
   // By owner: a renewed key, another chain and back, or a reconnect makes a new state of the same owner, whose order is still unanswered.
   const placements = new Map<string, Placement>()
@@ -110,7 +101,9 @@ function createSending({ venue, toasts, own: current }: Terminal): Sending {
         const record = await placementOf(own).place(order)
         own.note(record)
         list.drop(row.id)
-        toasts.tell({ id: row.id, ...outcomeOf(row.words, record) })
+        const { text, kind, isOver } = orderProgress(record)
+        toasts.tell({ id: row.id, text: `${row.words}: ${text}`, kind })
+        if (!isOver) followed.watch({ id: row.id, words: row.words, told: text })
       } catch (error) {
         fail(row, error)
         throw error
@@ -119,18 +112,24 @@ function createSending({ venue, toasts, own: current }: Terminal): Sending {
   }
 }
 
+interface ToSign {
+  readonly planned: Planned
+  readonly given: Instructions
+  readonly order: OrderTerms
+}
+
 /** Signs a plan and sends it. Throws what the signer and `placeOrder` throw, and an Error where nothing was sent. */
 async function signAndSend(
   terminal: Terminal,
   { list, send }: Sending,
   own: OwnState,
-  { planned, given }: { readonly planned: Planned; readonly given: Instructions },
+  { planned, given, order }: ToSign,
 ): Promise<void> {
-  const { row, order } = draft(terminal, own, planned, given)
+  const row = rowOf(own, given, order)
   list.put({ ...row, sent: { stage: 'signing' } })
   let signed: NewOrder
   try {
-    signed = await order
+    signed = await signOrder(own.trader.signer, terminal.domain, order)
   } catch (error) {
     list.drop(row.id)
     terminal.toasts.tell({ id: row.id, text: `Not signed: ${wordsOf(error)}`, kind: 'bad' })
@@ -152,6 +151,7 @@ export function createPlacing(terminal: Terminal, views: Views): Placing {
   const said = signal('')
   const sending = createSending(terminal)
   const { list, isUnanswered } = sending
+  const drafts = createDrafts(terminal, views)
   const pressed = async (): Promise<void> => {
     const [own, market, ticket] = [terminal.own.value, terminal.market.value, terminal.ticket.value]
     if (own === undefined) return void (terminal.dialog.value = { name: 'account' })
@@ -173,11 +173,12 @@ export function createPlacing(terminal: Terminal, views: Views): Placing {
     const planned = views.planned.value as Planned
     const typed = views.typed.value
     const given = { market, subaccountId, typed, livesSec: ticket.livesSec.value }
-    await signAndSend(terminal, sending, own, { planned, given })
+    const order = drafts.take({ own, planned, given })
+    await signAndSend(terminal, sending, own, { planned, given, order })
     clear(ticket)
   }
   return {
-    ...{ isBusy: lock.isBusy, said, isUnanswered, dismiss: list.drop },
+    ...{ isBusy: lock.isBusy, said, isUnanswered, drafts, dismiss: list.drop },
     sent: computed(() => {
       const own = terminal.own.value
       const orders = own?.orders.value
@@ -201,7 +202,8 @@ export function createPlacing(terminal: Terminal, views: Views): Placing {
         if (own === undefined) return
         if (sending.unanswered(own) !== undefined)
           throw new Error('An order has no answer yet: send it again in the ticket first.')
-        await signAndSend(terminal, sending, own, { planned, given })
+        const order = drafts.take({ own, planned, given })
+        await signAndSend(terminal, sending, own, { planned, given, order })
       }),
     edit(id) {
       const found = list.all.value.find((one) => one.id === id)
@@ -239,14 +241,6 @@ function clear({ size, asked }: TicketState): void {
   asked.value = ''
 }
 
-function refill(ticket: TicketState, typed: Typed): void {
-  ticket.kind.value = typed.kind
-  ticket.side.value = typed.side
-  ticket.price.value = typed.price
-  ticket.size.value = typed.size
-  ticket.unit.value = typed.unit
-}
-
 /** Why the ticket is not sent now; undefined where it is. A question that was asked of the same ticket before is answered by the press. */
 function hindranceOf(views: Views, ticket: TicketState): string | undefined {
   const planned = views.planned.value
@@ -267,41 +261,13 @@ function hasMovedPast({ book }: MarketState, { plan }: Planned): boolean {
   return best === undefined || !isWithin(plan.side, best.priceE18, plan.limitE18)
 }
 
-function draft(terminal: Terminal, own: OwnState, planned: Planned, given: Instructions) {
-  const { market, subaccountId, typed, livesSec } = given
-  const { plan } = planned
-  const { trader } = own
-  const entry = market.entry.value
-  const nonce = randomNonce()
-  const id = `page-${nonce.toString(36)}`
+/** The row of an order on its way. */
+function rowOf(
+  { trader: { owner } }: OwnState,
+  { market, typed }: Instructions,
+  { orderId: id }: OrderTerms,
+): Omit<SentOrder, 'sent'> {
   const at = typed.kind === 'market' ? 'at market' : `at ${typed.price}`
-  const words = `${sideWords(entry, typed.side)} ${at}`
-  const order = signOrder(trader.signer, terminal.domain, {
-    ...{ market: entry, nonce, subaccountId, orderId: id, owner: trader.owner },
-    ...{ side: plan.side, price: formatDecimal(plan.limitE18, 18) },
-    ...{ amount: formatDecimal(plan.amountE18, 18), worstFeeBps: plan.worstFeeBps },
-    expirySec: expiryOf(terminal, market, livesSec),
-    ...(typed.reduceOnly && { reduceOnly: true }),
-    ...(typed.force !== 'GTC' && { timeInForce: typed.force }),
-    ...(typed.post !== 'off' && { postOnly: typed.post }),
-  })
-  return { order, row: { id, owner: trader.owner, market: market.name, words, typed } }
-}
-
-/** No order outlives its series. */
-function expiryOf({ nowSec }: Terminal, { entry }: MarketState, livesSec: number): number {
-  const wanted = nowSec.value + livesSec
-  const last = entry.value.future?.last_trade_time
-  return last === undefined ? wanted : Math.min(wanted, last)
-}
-
-/** What the answer says of the order. */
-function outcomeOf(words: string, record: OrderRecord): { text: string; kind: 'good' | 'bad' } {
-  if (record.status === 'cancelled')
-    return {
-      text: `${words}: cancelled, ${record.cancel_reason ?? 'no reason given'}`,
-      kind: 'bad',
-    }
-  const state = { active: 'open', matching: 'matching …', filled: 'filled', expired: 'expired' }
-  return { text: `${words}: ${state[record.status]}`, kind: 'good' }
+  const words = `${sideWords(market.entry.value, typed.side)} ${at}`
+  return { id, owner, market: market.name, words, typed }
 }

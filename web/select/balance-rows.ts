@@ -25,6 +25,8 @@ export const tokenRows = ({ tokens }: AccountBalances): readonly TokenRow[] =>
 export interface MarginRow {
   readonly market: string
   readonly balance: string
+  /** Profit that is not paid yet; on futures variation margin at the marks. */
+  readonly unpaid: string
   readonly required: string
   readonly reserved: string
   readonly free: string
@@ -35,6 +37,7 @@ export const marginRows = ({ margin }: AccountBalances): readonly MarginRow[] =>
   margin.map((one) => ({
     market: one.market,
     balance: shown(one.balance),
+    unpaid: shown(one.unrealized_pnl),
     required: shown(one.initial_margin),
     reserved: shown(sum(one.reserved_by_orders, one.reserved_by_matches)),
     free: shown(one.free),

@@ -13,6 +13,8 @@ export interface BookRow {
   readonly sumE18: bigint
   /** Size of own orders in it. */
   readonly ownE18: bigint
+  /** What is hit before the first own order at its price; absent where there is none, or it is not known. */
+  readonly aheadE18?: bigint
   /** The best and the worst engine price in it: what a click fills in, and how far a sweep of the row goes. */
   readonly bestEngineE18: bigint
   readonly worstEngineE18: bigint
@@ -23,8 +25,16 @@ export interface RowOptions {
   readonly groupE18: bigint
   /** At most so many rows. */
   readonly rows: number
-  /** Open base of own orders by engine price. */
-  readonly own?: ReadonlyMap<bigint, bigint>
+  /** Own orders by engine price. */
+  readonly own?: ReadonlyMap<bigint, OwnLevel>
+}
+
+/** What is one's own of a level. */
+export interface OwnLevel {
+  /** Open, in base of the engine. */
+  readonly amountE18: bigint
+  /** What is hit before the first of them, in the trader's size; absent where it is not known. */
+  readonly aheadE18?: bigint
 }
 
 /** The rows of a side of the trader's book, best first. Bids are grouped down and asks up: no row shows a better price than it has. */
@@ -40,10 +50,11 @@ export function bookRows(
   for (const level of levels) {
     const priceE18 = grouped(traderPrice(terms, level.priceE18), side, groupE18)
     const sizeE18 = traderSize(terms, level)
-    const ownAmount = own?.get(level.priceE18) ?? 0n
-    const ownE18 = traderSize(terms, { ...level, amountE18: ownAmount })
+    const mine = own?.get(level.priceE18)
+    const ownE18 = traderSize(terms, { ...level, amountE18: mine?.amountE18 ?? 0n })
     const last = made.at(-1)
     const isSame = last?.priceE18 === priceE18
+    const aheadE18 = (isSame ? last.aheadE18 : undefined) ?? mine?.aheadE18
     if (!isSame && made.length === rows) break
     sumE18 += sizeE18
     const row = {
@@ -51,6 +62,7 @@ export function bookRows(
       sizeE18: (isSame ? last.sizeE18 : 0n) + sizeE18,
       ownE18: (isSame ? last.ownE18 : 0n) + ownE18,
       bestEngineE18: isSame ? last.bestEngineE18 : level.priceE18,
+      ...(aheadE18 !== undefined && { aheadE18 }),
     }
     if (isSame) made[made.length - 1] = row
     else made.push(row)

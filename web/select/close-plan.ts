@@ -31,7 +31,9 @@ export function closePlan(
   const close = closing({ sizeE18 }, isReversed ? 200n : BigInt(how), terms.stepE18)
   const typed: Typed = {
     ...{ kind: 'market', side: close?.side ?? 'sell', price: '', unit: 'base', force: 'IOC' },
-    ...{ size: plainText(close?.amountE18 ?? 0n, 18, 'down'), post: 'off', guardBps },
+    // All of its digits, and no zeros behind them.
+    size: plainText(close?.amountE18 ?? 0n, 18, 'down').replace(/\.?0+$/, ''),
+    ...{ post: 'off', guardBps },
     reduceOnly: !isReversed,
   }
   const known = { isLive: book !== undefined, book: book ?? { bids: [], asks: [] } }

@@ -51,7 +51,7 @@ export function headerFacts(
   add('Mark', price(ticker?.mark_price ?? perp?.mark_price ?? future?.mark_price))
   add('Index', price(ticker?.index_price ?? perp?.index_price ?? future?.index_price))
   if (perp !== undefined) {
-    add('Funding, 1 h', rate(ticker?.funding_rate_1h ?? perp.funding_rate_1h))
+    add('Funding, 1 h', formatRate(ticker?.funding_rate_1h ?? perp.funding_rate_1h))
     add('Open interest', whole(perp.open_interest, base))
   }
   if (future !== undefined) {
@@ -68,7 +68,7 @@ export function headerFacts(
 const RATE_DECIMALS = 4
 
 /** A share as per cent with its sign. */
-function rate(text: string): string {
+export function formatRate(text: string): string {
   const value = readSigned(text) ?? 0n
   const shown = formatE18(value * 100n, RATE_DECIMALS)
   return `${value > 0n && !shown.startsWith('<') ? '+' : ''}${shown} %`

@@ -28,6 +28,13 @@ export function nearestText(
   }
   if (code === 'outside_band' || code === 'far_from_book')
     return { field: 'price', text: priceText(terms, plan.side, nearestE18, priceDecimals) }
+  if (code === 'own_order_met') {
+    // The tick before it: an order that meets one's own is cancelled.
+    const short = plan.side === 'buy' ? nearestE18 - terms.tickE18 : nearestE18 + terms.tickE18
+    return short <= 0n
+      ? undefined
+      : { field: 'price', text: priceText(terms, plan.side, short, priceDecimals) }
+  }
   if (code !== 'insufficient_balance') return undefined
   // What is free is in what is given: quote for an engine's buy, base for a sale; fees stay below one per cent.
   const kept = (nearestE18 * 99n) / 100n

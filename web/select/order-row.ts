@@ -4,6 +4,7 @@ import { traderPrice, traderSize } from './book-rows.js'
 import { formatE18 } from './format.js'
 import { marketTerms, type MarketTerms } from './market-terms.js'
 import { readOrZero } from './numbers.js'
+import type { QueuePlace } from './queue.js'
 import { recordRow, type RowView } from './row-state.js'
 import { sideWords, traderSide } from './side-words.js'
 
@@ -44,6 +45,12 @@ export function orderRow(entry: MarketEntry, record: OrderRecord): OrderRow {
     tags: tagsOf(record),
   }
 }
+
+/** What is hit before an order at its price: `12.00 USDC`, or `first`. */
+export const aheadWords = (
+  { ui_size_decimals: decimals, base_asset_symbol: base }: MarketEntry,
+  { orders, aheadE18 }: QueuePlace,
+): string => (orders === 0 ? 'first' : `${formatE18(aheadE18, decimals)} ${base}`)
 
 /** Limit and size in trader terms, as texts; the size is rounded down. */
 function shownTerms(entry: MarketEntry, terms: MarketTerms, record: OrderRecord) {

@@ -37,8 +37,23 @@ export function perpetualRow(entry: MarketEntry, record: PositionRecord): Positi
     ...rowOf(entry, position),
     subaccountId: record.subaccount_id,
     worth: `${money(readSigned(record.ui_notional_usdc))} USDC`,
-    liquidation: priceText(entry, readSigned(record.liquidation_price_ui)),
+    liquidation: liquidationWords(entry, record),
   }
+}
+
+type Outlook = Pick<PositionRecord, 'liquidation_status' | 'liquidation_price'>
+
+const LIQUIDATION_WORDS: Readonly<Record<Outlook['liquidation_status'], string>> = {
+  ...{ ok: NOT_KNOWN, due: 'due now', no_position: NOT_KNOWN, none: 'none', stale: NOT_KNOWN },
+}
+
+/** The price at which maintenance margin is used up, or that there is none, or that it is already. */
+function liquidationWords(
+  entry: MarketEntry,
+  { liquidation_status: status, liquidation_price: text }: Outlook,
+): string {
+  const price = readSigned(text)
+  return price === undefined ? LIQUIDATION_WORDS[status] : priceText(entry, price)
 }
 
 /** The rows of an account's positions in futures; their entry is not known to the venue. */
@@ -46,13 +61,14 @@ export function futureRows(
   entryOf: (market: string) => MarketEntry | undefined,
   { subaccount_id: subaccountId, margin }: AccountBalances,
 ): readonly PositionRow[] {
-  return margin.flatMap(({ market, position }) => {
+  return margin.flatMap(({ market, position, ...outlook }) => {
     const entry = entryOf(market)
     const sizeE18 = readOrZero(position)
     if (entry?.future === undefined || sizeE18 === 0n) return []
     const markE18 = readSigned(entry.future.mark_price)
     const row = rowOf(entry, { sizeE18, entryE18: undefined, markE18 })
-    return [{ ...row, subaccountId, worth: `${row.size} USDC`, liquidation: NOT_KNOWN }]
+    const liquidation = liquidationWords(entry, outlook)
+    return [{ ...row, subaccountId, worth: `${row.size} USDC`, liquidation }]
   })
 }
 

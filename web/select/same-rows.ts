@@ -18,5 +18,5 @@ export function sameRows<Row extends object>(
 
 function isSame(a: object, b: object): boolean {
   const [one, other] = [Object.entries(a), b as Readonly<Record<string, unknown>>]
-  return one.every(([name, value]) => other[name] === value)
+  return one.length === Object.keys(b).length && one.every(([name, value]) => other[name] === value)
 }

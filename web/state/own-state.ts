@@ -26,6 +26,12 @@ export interface OwnFill {
   readonly leg: FillEvent | SettledLeg
 }
 
+/** A match that did not settle, or does not count any more. */
+export interface OwnFailure {
+  readonly market: string
+  readonly leg: FillEvent
+}
+
 /** What belongs to one owner. A new one is made for each trader: what comes late belongs to the one before. */
 export interface OwnState {
   readonly trader: Trader
@@ -33,6 +39,8 @@ export interface OwnState {
   readonly orders: ReadonlySignal<ReadonlyMap<string, OrderRecord>>
   /** Newest first. */
   readonly fills: ReadonlySignal<readonly OwnFill[]>
+  /** The match that the chain has refused or taken back last, since the page is open; undefined before the first. */
+  readonly failure: ReadonlySignal<OwnFailure | undefined>
   readonly accounts: ReadonlySignal<AccountsBody['accounts']>
   readonly sessionKeys: ReadonlySignal<AccountsBody['session_keys']>
   readonly balances: ReadonlySignal<readonly AccountBalances[]>
@@ -119,6 +127,7 @@ export function openOwn(parts: OwnParts): OwnState {
         onSnapshot: (events) => fills.take(market, events),
         onUpdate(event) {
           fills.take(market, [event])
+          fills.noteFailure(market, event)
           money.positionsSoon()
         },
         onRefused: refused,
@@ -142,7 +151,7 @@ export function openOwn(parts: OwnParts): OwnState {
   follow()
   return {
     ...{ trader, trouble, isRead, orders: orders.all, hasOlder: orders.hasOlder },
-    ...{ fills: fills.all, note: orders.note, readOlder: orders.readOlder },
+    ...{ fills: fills.all, failure: fills.failure, note: orders.note, readOlder: orders.readOlder },
     ...{ accounts: money.accounts, balances: money.balances, positions: money.positions },
     ...{ sessionKeys: money.sessionKeys, reread: money.rereadSoon },
     ...{ frame: history.frame, retry: follow, isOpen: () => socket.isOpen() },
@@ -285,6 +294,7 @@ function trim(kept: Map<string, OrderRecord>): void {
 
 function createFills(due: (flush: () => void) => void) {
   const all = signal<readonly OwnFill[]>([])
+  const failure = signal<OwnFailure | undefined>(undefined)
   const byMarket = new Map<string, LocalFills>()
   const of = (market: string): LocalFills => {
     const fills = byMarket.get(market) ?? createLocalFills({ keep: FILLS_KEPT })
@@ -300,7 +310,10 @@ function createFills(due: (flush: () => void) => void) {
       .slice(0, FILLS_SHOWN)
   }
   return {
-    all,
+    ...{ all, failure },
+    noteFailure(market: string, leg: FillEvent): void {
+      if (leg.status === 'failed' || leg.status === 'reversed') failure.value = { market, leg }
+    },
     take(market: string, events: readonly FillEvent[]): void {
       of(market).apply(events)
       due(flush)

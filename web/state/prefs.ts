@@ -1,4 +1,5 @@
 import { effect, signal, type Signal } from '@preact/signals'
+import type { PaneName } from '../select/pane-size.js'
 import type { TextStorage } from '../wallet/session-key.js'
 
 /** What a user has chosen on this device. */
@@ -12,6 +13,8 @@ export interface Prefs {
   /** Whether closes and cancels of many are asked about. */
   readonly confirms: boolean
   readonly favourites: readonly string[]
+  /** Sizes of panes that were chosen, in pixels. */
+  readonly panes: Readonly<Partial<Record<PaneName, number>>>
   /** The account with which a market is traded, by market. */
   readonly accounts: Readonly<Record<string, string>>
 }
@@ -24,6 +27,7 @@ const DEFAULTS: Prefs = {
   guardBps: 100,
   confirms: true,
   favourites: [],
+  panes: {},
   accounts: {},
 }
 

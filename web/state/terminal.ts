@@ -11,6 +11,7 @@ import {
 import type { VenueFacts } from '../../interface/signing.js'
 import { feedLight, haltOf, type FeedLight } from '../select/feed-state.js'
 import type { Frames } from './frames.js'
+import { createLiquidations, type Liquidations } from './liquidations.js'
 import { openMarket, type MarketState } from './market-state.js'
 import { openOwn, type OwnState } from './own-state.js'
 import type { createPrefs } from './prefs.js'
@@ -20,7 +21,7 @@ import type { Trader } from './trader.js'
 
 /** What stands before the page. */
 export type Dialog =
-  | { readonly name: 'account' | 'settings' | 'help' | 'palette' | 'cancel-all' }
+  | { readonly name: 'account' | 'settings' | 'help' | 'palette' | 'cancel-all' | 'cancel-marked' }
   | { readonly name: 'explain' | 'edit'; readonly orderId: string }
   | { readonly name: 'close'; readonly market: string; readonly subaccountId: string }
   | { readonly name: 'deposit' | 'withdraw'; readonly subaccountId?: string }
@@ -40,6 +41,7 @@ export interface Terminal {
   readonly market: ReadonlySignal<MarketState | undefined>
   readonly ticket: ReadonlySignal<TicketState>
   readonly own: ReadonlySignal<OwnState | undefined>
+  readonly liquidations: Liquidations
   readonly light: ReadonlySignal<FeedLight>
   /** Why the market does not trade; undefined while it does. */
   readonly halt: ReadonlySignal<string | undefined>
@@ -109,7 +111,7 @@ export function createTerminal(parts: TerminalParts): Terminal {
   const endNames = names.subscribe(() => own.peek()?.retry())
   return {
     ...{ base, facts, venue, prefs, markets, tickers, market, ticket, own, light, halt, dialog },
-    ...{ subaccount, entryOf, toasts: createToasts() },
+    ...{ subaccount, entryOf, toasts: createToasts(), liquidations: createLiquidations(socket) },
     ...{ quietMs: clock.quietMs, nowSec: clock.nowSec },
     reconnects: computed(() => Math.max(0, clock.connections.value - 1)),
     domain: {

@@ -1,5 +1,6 @@
 import { signal, type Signal } from '@preact/signals'
 import type { Side } from '../../client/index.js'
+import type { Typed } from '../select/planned.js'
 
 /** What stands in a ticket; each part is a signal, so that a key pressed draws its own field alone. */
 export interface TicketState {
@@ -36,3 +37,19 @@ export const createTicket = (): TicketState => ({
   reduceOnly: signal(false),
   asked: signal(''),
 })
+
+/** Puts back what stood in a ticket; the life of its order stays as it is chosen now. */
+export function refill(ticket: TicketState, typed: Typed): void {
+  ticket.kind.value = typed.kind
+  ticket.side.value = typed.side
+  ticket.price.value = typed.price
+  ticket.size.value = typed.size
+  ticket.unit.value = typed.unit
+  // Those of a market order are not chosen.
+  if (typed.kind === 'limit') {
+    ticket.force.value = typed.force
+    ticket.post.value = typed.post
+  }
+  ticket.reduceOnly.value = typed.reduceOnly
+  ticket.asked.value = ''
+}

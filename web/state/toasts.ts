@@ -1,4 +1,4 @@
-import { signal, type ReadonlySignal } from '@preact/signals'
+import { signal, type ReadonlySignal, type Signal } from '@preact/signals'
 
 /** A message about something that the user did. */
 export interface Toast {
@@ -21,11 +21,14 @@ export interface Toasts {
 }
 
 const LIVES_MS = 5_000
+/** Those who listen hear no more than one message in so long: the newest. */
+const SPOKEN_EVERY_MS = 1_000
 const SHOWN = 5
 
 export function createToasts(): Toasts {
   const shown = signal<readonly Toast[]>([])
   const [spoken, alarm] = [signal(''), signal('')]
+  const speak = createSpeaker(spoken)
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   const dismiss = (id: string): void => {
     clearTimeout(timers.get(id))
@@ -40,7 +43,7 @@ export function createToasts(): Toasts {
       for (const { id } of others.slice(0, Math.max(0, others.length + 1 - SHOWN))) dismiss(id)
       shown.value = [...others.slice(-(SHOWN - 1)), toast]
       if (toast.kind === 'bad') alarm.value = toast.text
-      else spoken.value = toast.text
+      else speak(toast.text)
       if (toast.kind === 'good')
         timers.set(
           toast.id,
@@ -48,4 +51,21 @@ export function createToasts(): Toasts {
         )
     },
   }
+}
+
+function createSpeaker(spoken: Signal<string>): (text: string) => void {
+  let isQuiet = true
+  let next: string | undefined
+  const speak = (text: string): void => {
+    if (!isQuiet) return void (next = text)
+    isQuiet = false
+    spoken.value = text
+    setTimeout(() => {
+      isQuiet = true
+      const waiting = next
+      next = undefined
+      if (waiting !== undefined) speak(waiting)
+    }, SPOKEN_EVERY_MS)
+  }
+  return speak
 }

@@ -1,6 +1,12 @@
 import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals'
 import type { AccountBalances, OrderRecord } from '../../client/index.js'
-import { bookRows, spreadOf, type BookRow, type Spread } from '../select/book-rows.js'
+import {
+  bookRows,
+  spreadOf,
+  type BookRow,
+  type OwnLevel,
+  type Spread,
+} from '../select/book-rows.js'
 import { hasEnded } from '../select/feed-state.js'
 import { parseInput } from '../select/format.js'
 import { closing } from '../select/position.js'
@@ -21,6 +27,7 @@ import { futureRows, perpetualRow, type PositionRow } from '../select/position-r
 import { sameRows } from '../select/same-rows.js'
 import type { Book } from '../select/ticket.js'
 import { isOpenOrder } from './own-state.js'
+import { followQueue, type Places } from './queue.js'
 import type { Terminal } from './terminal.js'
 
 /** What the views draw, derived from the store. */
@@ -38,6 +45,8 @@ export interface Views {
   /** All that are open, of all markets, newest first. */
   readonly open: ReadonlySignal<readonly OrderRow[]>
   readonly openHere: ReadonlySignal<readonly OrderRow[]>
+  /** Where open orders of the open market stand at their price, as of some seconds ago, by order id. */
+  readonly queue: ReadonlySignal<Places>
   readonly ended: ReadonlySignal<readonly OrderRow[]>
   readonly fills: ReadonlySignal<readonly FillRow[]>
   readonly positions: ReadonlySignal<readonly PositionRow[]>
@@ -55,14 +64,19 @@ export const isDecimalComma = (1.5).toLocaleString().includes(',')
 export function createViews(terminal: Terminal): Views {
   const isLive = computed(() => ['live', 'late', 'halted'].includes(terminal.light.value))
   const own = ownViews(terminal)
-  const book = bookViews(terminal, own.openHere)
+  const queue = followQueue(terminal, own.openHere)
+  const book = bookViews(terminal, own.openHere, queue)
   const free = computed(() => freeOf(terminal))
   const ticket = ticketViews(terminal, { isLive, free, openHere: own.openHere })
-  const views = { isLive, free, ...own, ...book, ...ticket }
+  const views = { isLive, free, queue, ...own, ...book, ...ticket }
   return { ...views, share: (percent) => shareFor(terminal, views, percent) }
 }
 
-function bookViews(terminal: Terminal, openHere: ReadonlySignal<readonly OrderRow[]>) {
+function bookViews(
+  terminal: Terminal,
+  openHere: ReadonlySignal<readonly OrderRow[]>,
+  queue: ReadonlySignal<Places>,
+) {
   const groupE18 = signal(0n)
   const groups = computed((): readonly bigint[] => {
     const decimals = terminal.market.value?.entry.value.ui_price_decimals ?? 2
@@ -77,10 +91,18 @@ function bookViews(terminal: Terminal, openHere: ReadonlySignal<readonly OrderRo
     market = now
   })
   const own = computed(() => {
-    const byPrice = new Map<bigint, bigint>()
-    for (const { record } of openHere.value) {
+    const byPrice = new Map<bigint, OwnLevel>()
+    for (const { id, record } of openHere.value) {
       const price = readOrZero(record.limit_price)
-      byPrice.set(price, (byPrice.get(price) ?? 0n) + readOrZero(record.open_amount))
+      const before = byPrice.get(price)
+      const aheads = [before?.aheadE18, queue.value.get(id)?.aheadE18].filter(
+        (each) => each !== undefined,
+      )
+      const [first] = aheads.sort((a, b) => (a < b ? -1 : 1))
+      byPrice.set(price, {
+        amountE18: (before?.amountE18 ?? 0n) + readOrZero(record.open_amount),
+        ...(first !== undefined && { aheadE18: first }),
+      })
     }
     return byPrice
   })

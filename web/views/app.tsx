@@ -3,11 +3,12 @@ import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Bar } from './bar.js'
 import { Book } from './book.js'
-import { Centre, type Pane } from './chart.js'
+import { Centre, usePanes, type Pane } from './chart.js'
 import { Dialogs } from './dialogs.js'
 import { listenForKeys } from './keys.js'
 import { MarketList } from './market-list.js'
 import { PageContext, usePage, type Page } from './page.js'
+import { Splitter } from './splitter.js'
 import { Tables, type Tab } from './tables.js'
 import { Ticket } from './ticket.js'
 import { Toasts } from './toasts.js'
@@ -63,28 +64,36 @@ function Halt(): JSX.Element | null {
 function Desk({ isWide }: { readonly isWide: boolean }): JSX.Element {
   const pane = useSignal<Pane>('chart')
   const tab = useSignal<Tab>('positions')
+  const { panes } = usePage().terminal.prefs.prefs.value
+  const sizes: Record<string, string> = {}
+  for (const [name, pixels] of Object.entries(panes)) sizes[`--${name}`] = `${pixels}px`
   return (
-    <main class="desk">
+    <main class="desk" style={isWide ? sizes : undefined}>
       {isWide && <MarketList />}
       <Centre pane={pane} />
+      {isWide && <Splitter name="side" />}
       <div class="side">
         <Book />
         <Trades />
       </div>
+      {isWide && <Splitter name="ticket" />}
       <Ticket />
+      {isWide && <Splitter name="tables" />}
       <Tables tab={tab} />
     </main>
   )
 }
 
 type Shown = Pane | 'book' | 'trades'
-const SHOWN: readonly Shown[] = ['chart', 'depth', 'book', 'trades', 'details']
 
 /** One column: one of the panes above the lists, and the ticket as a sheet that a side opens. */
 function Narrow(): JSX.Element {
   const { terminal, placing, isTicketOpen } = usePage()
-  const shown = useSignal<Shown>('chart')
+  const chosen = useSignal<Shown>('chart')
   const pane = useSignal<Pane>('chart')
+  const [chart, depth, ...others] = usePanes()
+  const names = [chart, depth, 'book', 'trades', ...others] as readonly Shown[]
+  const shown = names.includes(chosen.value) ? chosen.value : 'chart'
   const tab = useSignal<Tab>('positions')
   const open = (side: 'buy' | 'sell') => () => {
     terminal.ticket.value.side.value = side
@@ -95,13 +104,13 @@ function Narrow(): JSX.Element {
     <>
       <main class="column">
         <div class="tabs wide-tabs" role="group" aria-label="Panes">
-          {SHOWN.map((name) => (
+          {names.map((name) => (
             <button
               key={name}
               type="button"
-              aria-pressed={shown.value === name}
+              aria-pressed={shown === name}
               onClick={() => {
-                shown.value = name
+                chosen.value = name
                 if (name !== 'book' && name !== 'trades') pane.value = name
               }}
             >
@@ -110,9 +119,9 @@ function Narrow(): JSX.Element {
           ))}
         </div>
         <div class="pane">
-          {shown.value === 'book' && <Book />}
-          {shown.value === 'trades' && <Trades />}
-          {shown.value !== 'book' && shown.value !== 'trades' && <Centre pane={pane} />}
+          {shown === 'book' && <Book />}
+          {shown === 'trades' && <Trades />}
+          {shown !== 'book' && shown !== 'trades' && <Centre pane={pane} />}
         </div>
         <Tables tab={tab} />
       </main>

@@ -130,10 +130,13 @@ function drawn(row: BookRow, side: 'bid' | 'ask', entry: MarketEntry): VNode {
   const sum = formatE18(row.sumE18, size, 'down')
   const node = (
     <tr key={key} class={side} style={{ '--sum': `${toDrawn(row.sumE18)}` }}>
-      <td class={row.ownE18 > 0n ? 'own' : undefined}>
+      <td
+        class={row.ownE18 > 0n ? 'own' : undefined}
+        title={row.ownE18 > 0n ? ownWords(row, entry) : undefined}
+      >
         <button type="button" class="cell" data-row={key} data-what="price" tabIndex={-1}>
           {shown}
-          {row.ownE18 > 0n && <span class="unseen"> with your order</span>}
+          {row.ownE18 > 0n && <span class="unseen">{ownWords(row, entry)}</span>}
         </button>
       </td>
       <td>{formatE18(row.sizeE18, size, 'down')}</td>
@@ -153,6 +156,15 @@ function drawn(row: BookRow, side: 'bid' | 'ask', entry: MarketEntry): VNode {
   )
   made.set(row, node)
   return node
+}
+
+/** What is one's own of a row, and what is hit before it. */
+function ownWords(
+  { ownE18, aheadE18 }: BookRow,
+  { ui_size_decimals: decimals, base_asset_symbol: base }: MarketEntry,
+): string {
+  const own = ` with ${formatE18(ownE18, decimals, 'down')} ${base} of yours`
+  return aheadE18 === undefined ? own : `${own}, ${formatE18(aheadE18, decimals)} ${base} ahead`
 }
 
 function onPress({ terminal, views, placing, room, isTicketOpen }: Page, event: Event): void {

@@ -3,25 +3,43 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { CandleInterval } from '../../client/index.js'
 import { areaPath, depthCurve } from '../select/depth-curve.js'
-import { barOf, chartWords, orderLines, type PriceLine } from '../select/bars.js'
+import { barOf } from '../select/bars.js'
+import {
+  chartLines,
+  chartMarks,
+  chartWords,
+  type Mark,
+  type PriceLine,
+} from '../select/chart-lines.js'
 import { detailFacts } from '../select/header-facts.js'
 import { formatE18 } from '../select/format.js'
-import { readSigned, toDrawn } from '../select/numbers.js'
-import type { Colours, Drawing, Mark } from './draw-chart.js'
+import type { Colours, Drawing } from './draw-chart.js'
+import { Funding, Liquidations } from './histories.js'
 import { usePage, type Page } from './page.js'
 
 const INTERVALS: readonly CandleInterval[] = ['1m', '5m', '15m', '1h', '4h', '1d']
-export type Pane = 'chart' | 'depth' | 'details'
-const PANES: readonly Pane[] = ['chart', 'depth', 'details']
-/** Own fills that are marked: more are slow to draw. */
-const MARKED = 200
+export type Pane = 'chart' | 'depth' | 'funding' | 'liquidations' | 'details'
 
-/** Chart, depth or details of the market, one of them. */
+/** The panes of the open market: funding is of perpetuals, and liquidations of markets with positions. */
+export function usePanes(): readonly Pane[] {
+  const market = usePage().terminal.market.value
+  return [
+    ...(['chart', 'depth'] as const),
+    ...(market?.entry.value.perp === undefined ? [] : (['funding'] as const)),
+    ...(market?.terms.isMargined === true ? (['liquidations'] as const) : []),
+    'details',
+  ]
+}
+
+/** Chart, depth, histories or details of the market, one of them. */
 export function Centre({ pane }: { readonly pane: Signal<Pane> }): JSX.Element {
   const { terminal, room } = usePage()
   const market = terminal.market.value
+  const panes = usePanes()
+  // Another market may lack the pane that was chosen.
+  const shown = panes.includes(pane.value) ? pane.value : 'chart'
   // On a narrow page the panes are chosen above.
-  const names = room.value === 'narrow' ? [] : PANES
+  const names = room.value === 'narrow' ? [] : panes
   return (
     <section class="panel centre" aria-label="Chart and details">
       <div class="panel-head">
@@ -30,14 +48,14 @@ export function Centre({ pane }: { readonly pane: Signal<Pane> }): JSX.Element {
             <button
               key={name}
               type="button"
-              aria-pressed={pane.value === name}
+              aria-pressed={shown === name}
               onClick={() => (pane.value = name)}
             >
               {name}
             </button>
           ))}
         </div>
-        {pane.value === 'chart' && market !== undefined && (
+        {shown === 'chart' && market !== undefined && (
           <div class="tabs" role="group" aria-label="Interval">
             {INTERVALS.map((interval) => (
               <button
@@ -52,9 +70,11 @@ export function Centre({ pane }: { readonly pane: Signal<Pane> }): JSX.Element {
           </div>
         )}
       </div>
-      {pane.value === 'chart' && <Chart />}
-      {pane.value === 'depth' && <Depth />}
-      {pane.value === 'details' && <Details />}
+      {shown === 'chart' && <Chart />}
+      {shown === 'depth' && <Depth />}
+      {shown === 'funding' && market !== undefined && <Funding key={market.name} market={market} />}
+      {shown === 'liquidations' && <Liquidations />}
+      {shown === 'details' && <Details />}
     </section>
   )
 }
@@ -107,39 +127,16 @@ function Chart(): JSX.Element {
 function linesOf({ terminal, views }: Page): readonly PriceLine[] {
   const market = terminal.market.value
   if (market === undefined) return []
-  const lines = [
-    ...orderLines(
-      market.terms,
-      views.openHere.value.map(({ record }) => record),
-    ),
-  ]
-  const add = (kind: PriceLine['kind'], text: string | undefined, name: string = kind): void => {
-    const price = readSigned(text)
-    if (price !== undefined && price > 0n) lines.push({ kind, name, price: toDrawn(price) })
-  }
-  const { perp, future } = market.entry.value
-  const ticker = market.ticker.value
-  add('mark', ticker?.mark_price ?? perp?.mark_price ?? future?.mark_price)
-  add('band', future?.fill_band_low, 'band')
-  add('band', future?.fill_band_high, 'band')
   const held = terminal.own.value?.positions.value.flatMap(({ positions }) => positions) ?? []
-  for (const position of held) {
-    if (position.market !== market.name || position.subaccount_id !== terminal.subaccount.value)
-      continue
-    add('entry', position.entry_price)
-    add('liquidation', position.liquidation_price_ui)
-  }
-  return lines
+  return chartLines({
+    ...{ entry: market.entry.value, terms: market.terms, ticker: market.ticker.value },
+    orders: views.openHere.value.map(({ record }) => record),
+    positions: held.filter((one) => one.subaccount_id === terminal.subaccount.value),
+  })
 }
 
-function marksOf({ terminal, views }: Page): readonly Mark[] {
-  const name = terminal.market.value?.name
-  return views.fills.value
-    .filter(({ market, state }) => market === name && state === 'settled')
-    .slice(0, MARKED)
-    .map(({ at, side, size }) => ({ time: Math.floor(Date.parse(at) / 1_000), side, text: size }))
-    .reverse()
-}
+const marksOf = ({ terminal, views }: Page): readonly Mark[] =>
+  chartMarks(terminal.market.value?.name ?? '', views.fills.value)
 
 /** Of the style sheet: the theme is said once. */
 function coloursOf(): Colours {

@@ -5,6 +5,7 @@ import { closePlan, type Closing } from '../select/close-plan.js'
 import type { PositionRow } from '../select/position-row.js'
 import { receiptLines } from '../select/receipt-lines.js'
 import { GUARD_WORDS, NO_PLAN_WORDS } from '../select/ticket-words.js'
+import { refill } from '../state/ticket-state.js'
 import type { MarketState } from '../state/market-state.js'
 import { Modal } from './modal.js'
 import { usePage } from './page.js'
@@ -14,7 +15,7 @@ interface CloseParts {
   readonly subaccountId: string
 }
 
-/** Closes a share of a position, or turns it over, at market within the guard. */
+/** Closes a share of a position, or turns it over: at market within the guard, or at a limit by the ticket. */
 export function CloseDialog({ market: name, subaccountId }: CloseParts): JSX.Element {
   const { terminal, views } = usePage()
   const market = terminal.market.value
@@ -45,7 +46,7 @@ interface ClosesParts {
 }
 
 function Closes({ market, row }: ClosesParts): JSX.Element {
-  const { terminal, views, placing } = usePage()
+  const { terminal, views, placing, room, isTicketOpen } = usePage()
   const how = useSignal<Closing>(100)
   const said = useSignal('')
   const guardBps = BigInt(terminal.prefs.prefs.value.guardBps)
@@ -60,6 +61,12 @@ function Closes({ market, row }: ClosesParts): JSX.Element {
       .placePlan(planned, { market, subaccountId: row.subaccountId, typed, livesSec: 600 })
       .then(() => (terminal.dialog.value = undefined))
       .catch((error: unknown) => (said.value = wordsOf(error)))
+  }
+  const atLimit = (): void => {
+    placing.forget()
+    refill(terminal.ticket.value, { ...typed, kind: 'limit', force: 'GTC' })
+    terminal.dialog.value = undefined
+    isTicketOpen.value = room.value === 'narrow'
   }
   return (
     <>
@@ -87,6 +94,9 @@ function Closes({ market, row }: ClosesParts): JSX.Element {
         onClick={() => void place()}
       >
         {how.value === 'reverse' ? 'Reverse at market' : `Close ${how.value} % at market`}
+      </button>
+      <button type="button" onClick={atLimit}>
+        {how.value === 'reverse' ? 'Reverse at a limit …' : `Close ${how.value} % at a limit …`}
       </button>
       <p class="said" role="alert">
         {said.value}

@@ -10,6 +10,7 @@ import { KEYS } from './keys.js'
 import { Modal } from './modal.js'
 import { usePage } from './page.js'
 import { Palette } from './palette.js'
+import { cancelMarked, markedOpen } from './cancels.js'
 import { SettingsDialog } from './settings-dialog.js'
 import { momentOf, wholeTime } from './time.js'
 import { TransferDialog } from './transfer-dialog.js'
@@ -30,6 +31,8 @@ export function Dialogs(): JSX.Element | null {
       return <Palette />
     case 'cancel-all':
       return <CancelAll />
+    case 'cancel-marked':
+      return <CancelMarked />
     case 'explain':
       return <Explain orderId={dialog.orderId} />
     case 'edit':
@@ -71,6 +74,23 @@ function CancelAll(): JSX.Element {
   return (
     <Modal title={`Cancel ${count} orders?`}>
       <p>All open orders of {name} are cancelled. What is matched already still settles.</p>
+      <button type="button" class="main" onClick={cancel}>
+        Cancel {count} orders
+      </button>
+    </Modal>
+  )
+}
+
+function CancelMarked(): JSX.Element {
+  const page = usePage()
+  const count = markedOpen(page).length
+  const cancel = (): void => {
+    page.terminal.dialog.value = undefined
+    cancelMarked(page)
+  }
+  return (
+    <Modal title={`Cancel ${count} orders?`}>
+      <p>The marked orders are cancelled. What is matched already still settles.</p>
       <button type="button" class="main" onClick={cancel}>
         Cancel {count} orders
       </button>

@@ -10,7 +10,8 @@ import {
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts'
-import type { Bar, PriceLine } from '../select/bars.js'
+import type { Bar } from '../select/bars.js'
+import type { Mark, PriceLine } from '../select/chart-lines.js'
 
 /** The chart's library, behind the little that the page asks of it: a file of its own, loaded after the first paint. */
 
@@ -21,14 +22,6 @@ export interface Drawing {
   colours(colours: Colours): void
   fit(): void
   remove(): void
-}
-
-/** A fill of one's own on the chart. */
-export interface Mark {
-  /** Unix seconds. */
-  readonly time: number
-  readonly side: 'buy' | 'sell'
-  readonly text: string
 }
 
 export interface Colours {

@@ -2,6 +2,9 @@ import type { JSX } from 'preact'
 import type { AccountBalances } from '../../client/index.js'
 import { marginRows, tokenRows } from '../select/balance-rows.js'
 import { usePage } from './page.js'
+import { Table } from './table.js'
+import { momentOf } from './time.js'
+import { Transaction } from './transaction.js'
 
 /** What the trader's accounts hold, what is reserved and what is free, with the ways in and out. */
 export function Funds(): JSX.Element {
@@ -14,6 +17,7 @@ export function Funds(): JSX.Element {
       {accounts.map((account) => (
         <Account key={account.subaccount_id} account={account} />
       ))}
+      <Receipts />
     </div>
   )
 }
@@ -69,8 +73,44 @@ function Account({ account }: { readonly account: AccountBalances }): JSX.Elemen
   )
 }
 
+/** What was paid in and out since the page is open. */
+function Receipts(): JSX.Element | null {
+  const { terminal, transfers } = usePage()
+  const owner = terminal.own.value?.trader.owner
+  const mine = transfers.receipts.value.filter((receipt) => receipt.owner === owner)
+  const { isUtc } = terminal.prefs.prefs.value
+  if (mine.length === 0) return null
+  return (
+    <section aria-label="Transfers of this visit">
+      <h2>Transfers of this visit</h2>
+      <Table
+        caption="Transfers of this visit, newest first"
+        heads={['Time', 'Kind', 'Account', 'Amount', 'State', 'Settled in']}
+        isEmpty={false}
+        empty=""
+      >
+        {mine.map(({ atSec, kind, subaccountId, amount, token, status, hash }, at) => (
+          <tr key={mine.length - at}>
+            <td data-head="Time">{momentOf(new Date(atSec * 1_000).toISOString(), isUtc)}</td>
+            <td data-head="Kind">{kind}</td>
+            <td data-head="Account">{subaccountId ?? 'new'}</td>
+            <td data-head="Amount">
+              {amount} {token}
+            </td>
+            <td data-head="State">{status}</td>
+            <td data-head="Settled in">{hash === undefined ? '–' : <Transaction hash={hash} />}</td>
+          </tr>
+        ))}
+      </Table>
+    </section>
+  )
+}
+
 function Margin({ rows }: { readonly rows: ReturnType<typeof marginRows> }): JSX.Element {
-  const heads = ['Margin, USDC', 'Balance', 'Required', 'Reserved', 'Free', 'Above maintenance']
+  const heads = [
+    ...['Margin, USDC', 'Balance', 'Profit not paid', 'Required', 'Reserved', 'Free'],
+    'Above maintenance',
+  ]
   return (
     <table class="list">
       <thead>
@@ -87,6 +127,7 @@ function Margin({ rows }: { readonly rows: ReturnType<typeof marginRows> }): JSX
           <tr key={row.market}>
             <td data-head="Market">{row.market}</td>
             <td data-head="Balance">{row.balance}</td>
+            <td data-head="Profit not paid">{row.unpaid}</td>
             <td data-head="Required">{row.required}</td>
             <td data-head="Reserved">{row.reserved}</td>
             <td data-head="Free">{row.free}</td>

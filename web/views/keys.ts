@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { linkOf } from '../select/link.js'
-import { cancelHere } from './tables.js'
+import { cancelHere } from './cancels.js'
 import { fillShare } from './ticket.js'
 import type { Page } from './page.js'
 

@@ -28,6 +28,8 @@ export interface Page {
   readonly isTicketOpen: Signal<boolean>
   /** Whether the list of open orders has those of the open market alone. */
   readonly isOnlyHere: Signal<boolean>
+  /** Ids of open orders that are marked to be cancelled; some may have ended since. */
+  readonly marked: Signal<ReadonlySet<string>>
   readonly deadMan: DeadMan
   readonly wallets: Wallets
 }

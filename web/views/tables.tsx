@@ -2,11 +2,13 @@ import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { csvOf } from '../../core/csv.js'
 import type { FillRow } from '../select/fill-row.js'
-import { linkOf } from '../select/link.js'
-import type { OrderRow } from '../select/order-row.js'
+import { aheadWords, type OrderRow } from '../select/order-row.js'
 import type { PositionRow } from '../select/position-row.js'
+import { askCancelMarked, cancelHere, markedOpen, MARKED_MOST } from './cancels.js'
 import { Funds } from './funds.js'
 import { usePage, type Page } from './page.js'
+import { rove } from './rove.js'
+import { Market, Table } from './table.js'
 import { momentOf, wholeTime } from './time.js'
 
 export type Tab = 'positions' | 'open' | 'fills' | 'history' | 'funds'
@@ -43,7 +45,14 @@ export function Tables({ tab }: { readonly tab: Signal<Tab> }): JSX.Element {
         <Tools tab={tab.value} />
       </div>
       <Trouble />
-      <div class="fill scroll" tabIndex={0} role="region" aria-label={tab.value}>
+      <div
+        class="fill scroll"
+        // One stop of the tab key: arrows go through the rows.
+        tabIndex={0}
+        role="region"
+        aria-label={tab.value}
+        onKeyDown={(event) => rove(event, 'a, button, input')}
+      >
         {own === undefined ? <Welcome /> : <List tab={tab.value} />}
       </div>
     </section>
@@ -106,6 +115,7 @@ function Tools({ tab }: { readonly tab: Tab }): JSX.Element | null {
   if (terminal.own.value === undefined) return null
   if (tab === 'open') {
     const here = views.openHere.value.length
+    const marked = markedOpen(page).length
     return (
       <div class="tools">
         <label class="check">
@@ -116,6 +126,11 @@ function Tools({ tab }: { readonly tab: Tab }): JSX.Element | null {
           />
           only {name}
         </label>
+        {marked > 0 && (
+          <button type="button" onClick={() => askCancelMarked(page)}>
+            Cancel marked ({marked})
+          </button>
+        )}
         {(['buy', 'sell'] as const).map((side) => (
           <button
             key={side}
@@ -143,18 +158,6 @@ function Tools({ tab }: { readonly tab: Tab }): JSX.Element | null {
       </button>
     </div>
   )
-}
-
-const ASKED_FROM = 5
-
-/** Cancels all of the open market; many are asked about. */
-export function cancelHere({ terminal, views, changing }: Page): void {
-  const name = terminal.market.value?.name
-  const count = views.openHere.value.length
-  if (name === undefined || count === 0) return
-  if (terminal.prefs.prefs.value.confirms && count > ASKED_FROM)
-    terminal.dialog.value = { name: 'cancel-all' }
-  else void changing.cancelMarket(name)
 }
 
 /** Hands the rows to the browser as a file. */
@@ -188,32 +191,6 @@ function save({ views }: Page, tab: 'fills' | 'history'): void {
   link.download = `${tab}.csv`
   link.click()
   URL.revokeObjectURL(url)
-}
-
-/** A table whose rows become cards where there is no room: each cell says its head. */
-function Table(props: {
-  readonly caption: string
-  readonly heads: readonly string[]
-  readonly children: ComponentChildren
-  readonly isEmpty: boolean
-  readonly empty: string
-}): JSX.Element {
-  if (props.isEmpty) return <p class="quiet pad">{props.empty}</p>
-  return (
-    <table class="list">
-      <caption class="unseen">{props.caption}</caption>
-      <thead>
-        <tr>
-          {props.heads.map((head, at) => (
-            <th key={at} scope="col">
-              {head === '' ? <span class="unseen">Actions</span> : head}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>{props.children}</tbody>
-    </table>
-  )
 }
 
 function Positions(): JSX.Element {
@@ -251,6 +228,7 @@ function Positions(): JSX.Element {
           <td>
             <button
               type="button"
+              tabIndex={-1}
               onClick={() =>
                 (terminal.dialog.value = {
                   ...{ name: 'close', market: row.market, subaccountId: row.subaccountId },
@@ -269,19 +247,11 @@ function Positions(): JSX.Element {
 const gainWords = ({ gain, gainUnit, isLoss, return: share }: PositionRow): string =>
   share === '' ? gain : `${isLoss ? 'loss' : 'gain'} ${gain} ${gainUnit} (${share})`
 
-function Market({ name }: { readonly name: string }): JSX.Element {
-  return (
-    <td data-head="Market">
-      <a href={linkOf(name)}>{name}</a>
-    </td>
-  )
-}
-
 function OpenOrders(): JSX.Element {
   const { terminal, views, placing, isOnlyHere } = usePage()
   const rows = isOnlyHere.value ? views.openHere.value : views.open.value
   const sent = placing.sent.value
-  const heads = ['Market', 'Side', 'Price', 'Size', 'Filled', 'State', 'Placed', '']
+  const heads = ['Market', 'Side', 'Price', 'Size', 'Filled', 'State', 'Ahead', 'Placed', '']
   const { isUtc } = terminal.prefs.prefs.value
   return (
     <>
@@ -297,12 +267,12 @@ function OpenOrders(): JSX.Element {
             <td data-head="Order" colSpan={4}>
               {one.words}
             </td>
-            <td data-head="State" colSpan={2} class="reason">
+            <td data-head="State" colSpan={3} class="reason">
               {one.sent.stage === 'refused' ? `refused: ${one.sent.words}` : `${one.sent.stage} …`}
             </td>
             <td>
               {one.sent.stage === 'refused' && (
-                <button type="button" onClick={() => placing.edit(one.id)}>
+                <button type="button" tabIndex={-1} onClick={() => placing.edit(one.id)}>
                   Edit
                 </button>
               )}
@@ -318,9 +288,14 @@ function OpenOrders(): JSX.Element {
 }
 
 function OpenRow({ row, isUtc }: { readonly row: OrderRow; readonly isUtc: boolean }): JSX.Element {
-  const { terminal, changing } = usePage()
+  const { terminal, views, changing, marked } = usePage()
   const { id, record } = row
   const isLive = row.view.isLive
+  const [place, entry] = [views.queue.value.get(id), terminal.entryOf(row.market)]
+  const mark = (isMarked: boolean): void => {
+    const others = [...marked.value].filter((one) => one !== id)
+    marked.value = new Set(isMarked ? [...others, id].slice(-MARKED_MOST) : others)
+  }
   return (
     <tr>
       <Market name={row.market} />
@@ -336,13 +311,28 @@ function OpenRow({ row, isUtc }: { readonly row: OrderRow; readonly isUtc: boole
       <td data-head="State" class="reason">
         <Explain id={id}>{row.stateWords}</Explain> {row.why} {row.tags !== '' && <i>{row.tags}</i>}
       </td>
+      <td
+        data-head="Ahead"
+        title={place && `${place.orders} orders at its price are hit before it`}
+      >
+        {entry && place ? aheadWords(entry, place) : '–'}
+      </td>
       <td data-head="Placed" title={wholeTime(record.created_at)}>
         {momentOf(record.created_at, isUtc)}
       </td>
       <td class="acts">
+        <input
+          type="checkbox"
+          disabled={!isLive}
+          tabIndex={-1}
+          aria-label={`Mark ${id}`}
+          checked={marked.value.has(id)}
+          onChange={(event) => mark(event.currentTarget.checked)}
+        />
         <button
           type="button"
           disabled={!isLive}
+          tabIndex={-1}
           aria-label={`Edit ${id}`}
           onClick={() => (terminal.dialog.value = { name: 'edit', orderId: id })}
         >
@@ -351,6 +341,7 @@ function OpenRow({ row, isUtc }: { readonly row: OrderRow; readonly isUtc: boole
         <button
           type="button"
           disabled={!isLive}
+          tabIndex={-1}
           aria-label={`Cancel ${id}`}
           onClick={() => void changing.cancel(record)}
         >
@@ -379,6 +370,7 @@ function Explain(props: {
     <button
       type="button"
       class="link"
+      tabIndex={-1}
       title="What became of it, and why"
       onClick={() => (terminal.dialog.value = { name: 'explain', orderId: props.id })}
     >

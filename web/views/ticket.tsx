@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
 import type { MarketEntry } from '../../client/index.js'
 import { formatE18 } from '../select/format.js'
 import { freeWords } from '../select/free-words.js'
@@ -17,6 +18,7 @@ import { GUARDS_BPS } from '../state/prefs.js'
 import { LIVES } from '../state/ticket-state.js'
 import { leastText, nearestText, type NearestText } from '../select/nearest-text.js'
 import { usePage, type Page } from './page.js'
+import { momentOf } from './time.js'
 
 const PERCENTS = [25, 50, 75, 100] as const
 
@@ -339,6 +341,13 @@ function Fill({ near }: { readonly near: NearestText }): JSX.Element {
   )
 }
 
+const ASKED_LABELS: Readonly<Record<string, string>> = {
+  no_live_book: 'Place without a live book',
+}
+
+const firstGuard = (planned: Planned | string): string =>
+  typeof planned === 'string' ? '' : (planned.guards[0]?.code ?? '')
+
 function Submit({ market }: { readonly market: MarketState }): JSX.Element {
   const { terminal, views, placing } = usePage()
   const { side, asked } = terminal.ticket.value
@@ -352,7 +361,7 @@ function Submit({ market }: { readonly market: MarketState }): JSX.Element {
       : placing.isUnanswered.value
         ? 'Send the same order again'
         : isAsked
-          ? 'Place anyway'
+          ? (ASKED_LABELS[firstGuard(planned)] ?? 'Place anyway')
           : words
   return (
     <div>
@@ -379,7 +388,9 @@ function Submit({ market }: { readonly market: MarketState }): JSX.Element {
 }
 
 function Receipt({ market }: { readonly market: MarketState }): JSX.Element | null {
-  const { views, foresight } = usePage()
+  const { views, foresight, placing } = usePage()
+  const { isShown } = placing.drafts
+  useEffect(() => () => void (isShown.value = false), [])
   const planned = views.planned.value
   if (typeof planned === 'string') return null
   const entry = market.entry.value
@@ -403,14 +414,40 @@ function Receipt({ market }: { readonly market: MarketState }): JSX.Element | nu
           The venue would refuse it: {verdict.refusal?.message ?? verdict.refusal?.error}
         </p>
       )}
-      <details>
+      <details onToggle={(event) => (isShown.value = event.currentTarget.open)}>
         <summary>What is signed</summary>
         <p>{receiptWords(entry, planned.plan, planned.receipt)}.</p>
         <p class="quiet">
           {`Engine ${engineSide(market.terms, views.typed.value.side)}, limit ${formatE18(planned.plan.limitE18, 12)} ${entry.engine_price_unit}, amount ${formatE18(planned.plan.amountE18, 6)} ${entry.engine_amount_unit}.`}
         </p>
+        <Signed />
       </details>
     </div>
+  )
+}
+
+/** The digest of what the next press signs, to be held against what a wallet shows. */
+function Signed(): JSX.Element | null {
+  const { terminal, placing } = usePage()
+  const signed = placing.drafts.shown.value
+  if (signed === undefined) return null
+  const { digest, order } = signed
+  const end = new Date(order.expirySec * 1_000).toISOString()
+  const lines = [
+    ['Digest (EIP-712)', digest],
+    ['Nonce', `${order.nonce}`],
+    ['Account', order.subaccountId],
+    ['Ends', momentOf(end, terminal.prefs.prefs.value.isUtc)],
+  ] as const
+  return (
+    <dl>
+      {lines.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd class="hash">{value}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 

@@ -1,7 +1,8 @@
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey } from 'viem/accounts'
 import type { AccountsBody } from '../../interface/accounts.js'
 import { callData } from './calls.js'
 import { WalletFault } from './fault.js'
+import { keySigner } from './key-signer.js'
 import type { Address, Hex } from './provider.js'
 import type { Signer } from './signer.js'
 import type { Sender } from './transactions.js'
@@ -175,7 +176,7 @@ async function revoke(
 }
 
 export function sessionKeyOf({ owner, privateKey, expirySec }: KeptKey): SessionKey {
-  const account = privateKeyToAccount(privateKey)
+  const account = keySigner(privateKey)
   return { owner, address: account.address.toLowerCase() as Address, expirySec, signer: account }
 }
 

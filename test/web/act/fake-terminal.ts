@@ -33,7 +33,8 @@ export function anOwn({
   const note = (record: OrderRecord): void => {
     orders.value = new Map([...orders.value, [record.order_id, record]])
   }
-  return { trader, orders, note } as unknown as OwnState
+  const [fills, failure] = [signal([]), signal(undefined)]
+  return { trader, orders, note, fills, failure } as unknown as OwnState
 }
 
 /** The same of another owner. */

@@ -1,6 +1,7 @@
 import { mock } from 'node:test'
 import { signal } from '@preact/signals'
 import { expect } from 'chai'
+import { recoverAddress } from 'viem'
 import {
   OutcomeUnknown,
   VenueRefused,
@@ -147,6 +148,65 @@ describe('web/act: an order of the ticket', () => {
     expect(page.placing.said.value).to.match(/account has changed.*nothing was sent/)
     expect(page.ticket.value.size.value).to.equal('10')
     expect(page.placing.sent.value).to.deep.equal([])
+  })
+})
+
+describe('web/act: a refused order', () => {
+  holdTimers()
+
+  it('comes back into the ticket of its market whole, to be edited', async () => {
+    const page = aTicket(() => Promise.reject(new VenueRefused(400, 'bad', 'bad', {})))
+    await page.placing.press()
+    page.open(page.markets[1]?.name ?? '')
+    const { ticket, placing } = page
+    ticket.value.reduceOnly.value = true
+    placing.edit(placing.sent.value[0]?.id ?? '')
+    const { kind, side, price, size, force, post, reduceOnly } = ticket.value
+    const fields = [kind, side, price, size, force, post, reduceOnly].map(({ value }) => value)
+    expect(fields).to.deep.equal(['limit', 'buy', '1600', '10', 'GTC', 'off', false])
+    expect([page.market.value?.name, placing.sent.value]).to.deep.equal(['cNGN-USDC', []])
+  })
+})
+
+describe('web/act: the digest of what a press signs', () => {
+  holdTimers()
+  const nonces = ({ sent }: ReturnType<typeof aTicket>) => sent.map(({ nonce }) => nonce)
+
+  it('is of the very order that is signed, once, where nothing of it has changed', async () => {
+    const page = aTicket()
+    const { drafts } = page.placing
+    expect(drafts.shown.value).to.equal(undefined)
+    drafts.isShown.value = true
+    const { digest, order } = drafts.shown.value ?? expect.fail('nothing is shown')
+    page.nowSec.value += 1
+    expect(drafts.shown.value?.digest).to.equal(digest)
+    await page.placing.press()
+    const [body] = page.sent
+    expect([body?.nonce, body?.order_id]).to.deep.equal([`${order.nonce}`, order.orderId])
+    const signer = await recoverAddress({
+      ...{ hash: digest as `0x${string}`, signature: body?.signature as `0x${string}` },
+    })
+    expect(signer).to.equal(page.own.value?.trader.owner)
+    expect(drafts.shown.value?.digest).to.not.equal(digest)
+    page.ticket.value.size.value = '10'
+    await page.placing.press()
+    expect(new Set(nonces(page)).size).to.equal(2)
+  })
+
+  it('is another one for other terms, another account, and after a minute', () => {
+    const page = aTicket()
+    const { drafts } = page.placing
+    drafts.isShown.value = true
+    const seen = new Set([drafts.shown.value?.digest])
+    page.ticket.value.livesSec.value = 86_400
+    seen.add(drafts.shown.value?.digest)
+    page.own.value = anotherOwn()
+    seen.add(drafts.shown.value?.digest)
+    page.nowSec.value += 60
+    seen.add(drafts.shown.value?.digest)
+    expect([seen.size, seen.has(undefined)]).to.deep.equal([4, false])
+    page.own.value = undefined
+    expect(drafts.shown.value).to.equal(undefined)
   })
 })
 

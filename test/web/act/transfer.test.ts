@@ -68,6 +68,12 @@ for (const [name, go] of WAYS) {
       const { transfers, bodies, looked, domain } = aVenue({ send: [silence] })
       expect(await go(transfers)).to.deep.equal({ status: 'confirmed', hash: '0xab' })
       expect(looked).to.deep.equal(bodies.map((body) => transferHash(domain, body)))
+      expect(transfers.receipts.value).to.deep.equal([
+        {
+          ...{ kind: name, owner: own.trader.owner, subaccountId: '7', amount: '5' },
+          ...{ token: 'USDC', status: 'confirmed', hash: '0xab', atSec: 1_800_000_000 },
+        },
+      ])
     })
 
     it('is not signed again until its outcome is known', async () => {

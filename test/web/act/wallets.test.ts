@@ -46,7 +46,7 @@ async function aPage() {
   }
   const tab = createKeyShelf(kept, CHAIN.matching)
   const wallets = createWallets(terminal, {
-    ...{ page: new EventTarget() as never, legacy: undefined, storage: undefined },
+    ...{ page: new EventTarget(), legacy: undefined, storage: undefined },
     ...{ tab, vault: undefined },
   })
   await wallets.connect(fake.found())

@@ -1,11 +1,15 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { OrderRecord } from '../../../client/index.js'
 import { E18 } from '../../../core/money.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
 import { bookRows, spreadOf } from '../../../web/select/book-rows.js'
 import { guardsOf, type Surroundings } from '../../../web/select/guards.js'
 import { BadEntry, marketTerms } from '../../../web/select/market-terms.js'
+import { orderProgress } from '../../../web/select/order-progress.js'
 import { closing, gainOf, returnBps } from '../../../web/select/position.js'
+import { aheadWords } from '../../../web/select/order-row.js'
+import { queuePlaces } from '../../../web/select/queue.js'
 import { recordRow, sentRow, type RowRecord } from '../../../web/select/row-state.js'
 import { planOf, type Plan } from '../../../web/select/ticket.js'
 import { averageOf, guardPrice, walkBook } from '../../../web/select/walk-book.js'
@@ -24,11 +28,34 @@ const book = { bids, asks }
 
 describe('web/select: rows of the book', () => {
   it('sum up, mark own orders, and stop at their number', () => {
-    const own = new Map([[101n * TICK, 4n * STEP]])
+    const own = new Map([[101n * TICK, { amountE18: 4n * STEP, aheadE18: STEP }]])
     const rows = bookRows(terms, book, 'sell', { groupE18: 0n, rows: 2, own })
     expect(rows.map(({ priceE18, sumE18, ownE18 }) => [priceE18, sumE18, ownE18])).to.deep.equal([
       [100n * TICK, 10n * STEP, 0n],
       [101n * TICK, 30n * STEP, 4n * STEP],
+    ])
+    expect(rows.map(({ aheadE18 }) => aheadE18)).to.deep.equal([undefined, STEP])
+  })
+
+  it('tell by what is ahead of an own order, in the trader’s size', () => {
+    const order = (id: string, limit_price: string, open_amount: string): OrderRecord =>
+      ({ order_id: id, limit_price, open_amount }) as OrderRecord
+    const bids = [
+      order('a', '0.0005', '2000'),
+      order('mine', '0.0005', '1000'),
+      order('b', '0.0005', '9'),
+      order('mine too', '0.0004', '7'),
+    ]
+    const places = queuePlaces(spot, { bids, asks: [order('x', '0.0006', '1')] }, (id) =>
+      id.startsWith('mine'),
+    )
+    expect([...places]).to.deep.equal([
+      ['mine', { aheadE18: E18, orders: 1 }],
+      ['mine too', { aheadE18: 0n, orders: 0 }],
+    ])
+    const entry = marketEntry(aMarket())
+    expect([...places.values()].map((place) => aheadWords(entry, place))).to.deep.equal([
+      ...['1.00 USDC', 'first'],
     ])
   })
 
@@ -203,6 +230,33 @@ describe('web/select: rows of own orders', () => {
     expect(sentRow({ stage: 'signing' })).to.include({ state: 'signing', isLive: false })
     const refused = sentRow({ stage: 'refused', code: 'nonce_used', words: 'so' })
     expect(refused).to.include({ state: 'refused', reason: 'nonce_used' })
+  })
+})
+
+describe('web/select: what a toast says of an order', () => {
+  const said = (changed: Partial<OrderRecord>) => {
+    const record = {
+      status: 'active',
+      desired_amount: '4',
+      filled_amount: '0',
+      pending_amount: '0',
+    }
+    const { text, kind, isOver } = orderProgress({ ...record, ...changed } as OrderRecord)
+    return `${kind} ${text}${isOver ? '.' : ''}`
+  }
+
+  it('is what the chain has settled, and why it ended', () => {
+    expect(said({})).to.equal('good open')
+    expect(said({ filled_amount: '1' })).to.equal('good open, 25 % filled')
+    expect(said({ status: 'matching' })).to.equal('busy matching …')
+    expect(said({ status: 'filled', filled_amount: '4' })).to.equal('good filled.')
+    const ended = { status: 'cancelled', cancel_reason: 'fee_bound_too_low' } as const
+    expect(said(ended)).to.match(/^bad cancelled, .*fee.*\.$/)
+    expect(said({ ...ended, filled_amount: '2' })).to.match(/^good cancelled, 50 % filled, /)
+    const wished = { ...ended, cancel_reason: 'cancelled on the page' }
+    expect(said(wished)).to.equal('good cancelled, cancelled on the page.')
+    expect(said({ ...ended, pending_amount: '2' })).to.equal('busy settling …')
+    expect(said({ status: 'expired' })).to.equal('good expired.')
   })
 })
 

@@ -1,11 +1,16 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { OrderRecord } from '../../../client/index.js'
+import type {
+  AccountBalances,
+  OrderRecord,
+  PositionRecord,
+  TickerState,
+} from '../../../client/index.js'
 import { parseDecimal } from '../../../core/decimal.js'
 import { E18 } from '../../../core/money.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
-import { chartWords, orderLines, type PriceLine } from '../../../web/select/bars.js'
 import { bookRows } from '../../../web/select/book-rows.js'
+import { chartLines, chartWords } from '../../../web/select/chart-lines.js'
 import { closePlan } from '../../../web/select/close-plan.js'
 import { csvOf } from '../../../core/csv.js'
 import { areaPath, depthCurve } from '../../../web/select/depth-curve.js'
@@ -15,7 +20,9 @@ import { headerFacts, lastPrice } from '../../../web/select/header-facts.js'
 import { linkOf, marketOf } from '../../../web/select/link.js'
 import { engineSide, marketTerms } from '../../../web/select/market-terms.js'
 import { leastText, nearestText } from '../../../web/select/nearest-text.js'
+import { paneSize, paneStep } from '../../../web/select/pane-size.js'
 import { plannedOf, shareOfFree, type Typed } from '../../../web/select/planned.js'
+import { futureRows, perpetualRow } from '../../../web/select/position-row.js'
 import { priceText } from '../../../web/select/price-text.js'
 import { sameRows } from '../../../web/select/same-rows.js'
 import { limitOf } from '../../../web/select/ticket.js'
@@ -129,11 +136,49 @@ describe('web/select: what a ticket plans', () => {
     )
   })
 
+  it('offers the tick before an own order that the ticket would meet', () => {
+    const own = { ...SETTING, ownOtherE18: read('0.000625') }
+    const met = (price: string) => plannedOf({ ...TYPED, price }, own)
+    const codes = (planned: ReturnType<typeof met>) =>
+      typeof planned === 'string' ? [planned] : planned.guards.map(({ code }) => code)
+    const planned = met('1600')
+    if (typeof planned === 'string') throw new Error(planned)
+    const guard = planned.guards.find(({ code }) => code === 'own_order_met')
+    if (guard === undefined) throw new Error('nothing is in the way')
+    const near = nearestText(SPOT, SETTING.terms, planned.plan, guard)
+    expect(near?.field).to.equal('price')
+    expect(codes(met(near?.text ?? ''))).not.to.include('own_order_met')
+  })
+
+  it('shows what liquidation is near, or that it is due, or that there is none', () => {
+    const position = (status: string, price: string): PositionRecord =>
+      ({
+        ...{ market: PERP.market, engine_position: '50000', entry_price: '0.0006' },
+        ...{ liquidation_status: status, liquidation_price: price, liquidation_price_ui: '0.9' },
+      }) as PositionRecord
+    const shown = (status: string, price = ''): string =>
+      perpetualRow(PERP, position(status, price)).liquidation
+    expect(shown('ok', '0.0003')).to.equal('0.00030000')
+    expect([shown('due'), shown('none'), shown('stale')]).to.deep.equal(['due now', 'none', '–'])
+    const held = {
+      subaccount_id: '7',
+      margin: [
+        {
+          ...{ market: FUTURE.market, position: '-1000' },
+          ...{ liquidation_status: 'ok', liquidation_price: '1600' },
+        },
+      ],
+    } as unknown as AccountBalances
+    const [row] = futureRows(() => FUTURE, held)
+    expect(row).to.include({ side: 'short', worth: '1,000 USDC', liquidation: '1,600.0000' })
+  })
+
   it('closes a share of a position and never more, and turns it over by twice its size', () => {
     const market = { entry: PERP, terms: marketTerms(PERP) }
     const asked = { book: BOOK, guardBps: 100n }
     const close = closePlan(market, { sizeE18: read('1000') }, { ...asked, how: 100 })
     expect([close.typed.side, close.typed.reduceOnly]).to.deep.equal(['sell', true])
+    expect(close.typed.size).to.equal('1000')
     expect(typeof close.planned === 'string' ? 0n : close.planned.plan.amountE18).to.equal(
       read('1000'),
     )
@@ -193,10 +238,9 @@ describe('web/select: what is shown', () => {
   it('names the lines of the chart, those of own orders first', () => {
     const terms = marketTerms(SPOT)
     const order = { side: 'buy', limit_price: '0.000625' } as OrderRecord
-    const lines = [...orderLines(terms, [order]), { kind: 'mark', name: 'mark', price: 1_549 }]
-    expect(chartWords(lines as PriceLine[], 2)).to.equal(
-      'Candles with volume, sell 1,600.00, mark 1,549.00',
-    )
+    const ticker = { mark_price: '1549' } as TickerState
+    const lines = chartLines({ entry: SPOT, terms, ticker, orders: [order], positions: [] })
+    expect(chartWords(lines, 2)).to.equal('Candles with volume, sell 1,600.00, mark 1,549.00')
     expect(chartWords([], 2)).to.equal('Candles with volume')
   })
 
@@ -229,6 +273,18 @@ describe('web/select: what is shown', () => {
     const cells = ['-2+3+cmd|x', '+1,500.25', '-', '@a'].map((a) => csvOf([{ a }], ['a']))
     const shown = ["'-2+3+cmd|x", '"+1,500.25"', "'-", "'@a"]
     expect(cells).to.deep.equal(shown.map((cell) => `a\r\n${cell}\r\n`))
+  })
+
+  it('has panes whose edges move by arrow keys, within bounds', () => {
+    expect([paneStep('ticket', 'ArrowLeft'), paneStep('tables', 'ArrowDown')]).to.deep.equal([
+      16, -16,
+    ])
+    expect([paneStep('side', 'ArrowUp'), paneStep('tables', 'Enter')]).to.deep.equal([
+      ...[undefined, undefined],
+    ])
+    expect([1, 300.4, 9_999].map((pixels) => paneSize('side', pixels))).to.deep.equal([
+      240, 300, 560,
+    ])
   })
 
   it('names a market by its link, and none by a link that is broken', () => {

@@ -1,0 +1,88 @@
+import type { MarketEntry, OrderRecord, PositionRecord, TickerState } from '../../client/index.js'
+import { traderPrice } from './book-rows.js'
+import type { FillRow } from './fill-row.js'
+import type { MarketTerms } from './market-terms.js'
+import { readOrZero, readSigned, toDrawn } from './numbers.js'
+import { traderSide } from './side-words.js'
+
+/** A line across the chart, at a price in trader terms; a number for the eye alone. */
+export interface PriceLine {
+  readonly price: number
+  readonly name: string
+  readonly kind: 'buy' | 'sell' | 'mark' | 'index' | 'entry' | 'liquidation' | 'band'
+}
+
+/** What lies on the chart of a market. */
+export interface Charted {
+  readonly entry: MarketEntry
+  readonly terms: MarketTerms
+  readonly ticker: TickerState | undefined
+  /** Open orders of the market. */
+  readonly orders: readonly OrderRecord[]
+  /** Positions of the account that trades. */
+  readonly positions: readonly PositionRecord[]
+}
+
+/** Lines of own orders, mark and index, the band of a future, entry and liquidation of the position. */
+export function chartLines({
+  entry,
+  terms,
+  ticker,
+  orders,
+  positions,
+}: Charted): readonly PriceLine[] {
+  const { perp, future } = entry
+  const line = (kind: PriceLine['kind'], text: string | undefined): readonly PriceLine[] => {
+    const price = readSigned(text)
+    return price === undefined || price <= 0n ? [] : [{ kind, name: kind, price: toDrawn(price) }]
+  }
+  return [
+    ...orders.map((order) => orderLine(terms, order)),
+    ...line('mark', ticker?.mark_price ?? perp?.mark_price ?? future?.mark_price),
+    ...line('index', ticker?.index_price ?? perp?.index_price ?? future?.index_price),
+    ...line('band', future?.fill_band_low),
+    ...line('band', future?.fill_band_high),
+    ...positions
+      .filter(({ market }) => market === entry.market)
+      .flatMap((position) => [
+        ...line('entry', position.entry_price),
+        ...line('liquidation', position.liquidation_price),
+      ]),
+  ]
+}
+
+function orderLine(terms: MarketTerms, { side, limit_price: limit }: OrderRecord): PriceLine {
+  const kind = traderSide(terms, side)
+  return { kind, name: kind, price: toDrawn(traderPrice(terms, readOrZero(limit))) }
+}
+
+/** So many lines are named; those of own orders come first. */
+const NAMED = 8
+
+/** What the chart shows, in words: its lines by name and price. */
+export function chartWords(lines: readonly PriceLine[], decimals: number): string {
+  const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+  const named = lines
+    .slice(0, NAMED)
+    .map(({ name, price }) => `${name} ${price.toLocaleString('en', options)}`)
+  return ['Candles with volume', ...named].join(', ')
+}
+
+/** A fill of one's own on the chart. */
+export interface Mark {
+  /** Unix seconds. */
+  readonly time: number
+  readonly side: 'buy' | 'sell'
+  readonly text: string
+}
+
+/** More are slow to draw. */
+const MARKED = 200
+
+/** The newest settled fills of a market, oldest first; `fills` has the newest first. */
+export const chartMarks = (market: string, fills: readonly FillRow[]): readonly Mark[] =>
+  fills
+    .filter((fill) => fill.market === market && fill.state === 'settled')
+    .slice(0, MARKED)
+    .map(({ at, side, size }) => ({ time: Math.floor(Date.parse(at) / 1_000), side, text: size }))
+    .reverse()
