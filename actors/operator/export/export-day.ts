@@ -7,7 +7,7 @@ import { readTimestamp } from '../../../core/time.js'
 import { OrderRefused } from '../../market-orders/order-refused.js'
 import { withEachTable, type DayTable } from './day-tables.js'
 import { writeCsv } from './write-csv.js'
-import { writeParquet } from './write-parquet.js'
+import { NotFitting, writeParquet } from './write-parquet.js'
 
 /** What is exported, and where to. */
 export interface ExportTask {
@@ -48,8 +48,19 @@ async function writeTable<Row>(
 ): Promise<string> {
   const path = (ending: string): string => join(dir, `${table.name}-${date}.${ending}`)
   const rows = await writeCsv(path('csv'), table.columns, pagesOf(reader, table, span))
-  await writeParquet(path('parquet'), table.columns, pagesOf(reader, table, span))
+  const unfit = await writeParquet(
+    path('parquet'),
+    table.columns,
+    pagesOf(reader, table, span),
+  ).then(() => undefined, notFitting)
+  if (unfit !== undefined) return `${path('csv')}: ${rows} rows; no Parquet: ${unfit}`
   return `${path('csv')}, ${path('parquet')}: ${rows} rows`
+}
+
+/** One trade of a wide price, which its traders may choose, keeps no other table from being written. */
+function notFitting(error: unknown): string {
+  if (error instanceof NotFitting) return error.message
+  throw error
 }
 
 /** The rows of all markets, one after the other. */

@@ -1,7 +1,6 @@
 import type { SchemaElement } from 'hyparquet'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
 import { rename } from 'node:fs/promises'
-import { OrderRefused } from '../../market-orders/order-refused.js'
 import type { Column, ColumnKind } from './day-tables.js'
 
 /** The widest decimal that readers of Parquet have in common. */
@@ -22,7 +21,7 @@ const STORED: Readonly<Record<ColumnKind, Omit<SchemaElement, 'name'>>> = {
 }
 
 /**
- * Writes the rows as a file of Parquet, a group for each page, which alone is in memory. Returns how many there were. Throws OrderRefused
+ * Writes the rows as a file of Parquet, a group for each page, which alone is in memory. Returns how many there were. Throws NotFitting
  * at a decimal of more than 38 digits, and leaves no file of this name then.
  */
 export async function writeParquet<Row>(
@@ -66,9 +65,14 @@ function cellOf<Row>(column: Column<Row>, row: Row): unknown {
   return value
 }
 
+/** A value that Parquet cannot hold. */
+export class NotFitting extends Error {
+  override readonly name = 'NotFitting'
+}
+
 function fitting(name: string, value: bigint): bigint {
   if (value < DECIMAL_END && value > -DECIMAL_END) return value
-  throw new OrderRefused(
+  throw new NotFitting(
     `a ${name} has more than ${DECIMAL_DIGITS} digits, which Parquet cannot hold: it is in the CSV file`,
   )
 }

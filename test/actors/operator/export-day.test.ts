@@ -1,9 +1,10 @@
+import Database from 'better-sqlite3'
 import { expect } from 'chai'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { exportDay } from '../../../actors/operator/export/export-day.js'
-import { writeParquet } from '../../../actors/operator/export/write-parquet.js'
+import { NotFitting, writeParquet } from '../../../actors/operator/export/write-parquet.js'
 import { OrderRefused } from '../../../actors/market-orders/order-refused.js'
 import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
 import { formatDecimal } from '../../../core/decimal.js'
@@ -152,8 +153,24 @@ describe('the export of a day', () => {
     const wide = await writeParquet(`${path}-2`, columns, [[most + 1n]]).catch(
       (error: unknown) => error,
     )
-    expect(wide).to.be.instanceOf(OrderRefused)
+    expect(wide).to.be.instanceOf(NotFitting)
     expect(readdirSync(out.path)).to.not.include('wide.parquet-2')
+  })
+
+  it('writes every other file of a day with a trade that Parquet cannot hold', async () => {
+    const dir = join(out.path, 'wide')
+    const db = new Database(history.path)
+    const first = `trade_id = (SELECT min(trade_id) FROM trades WHERE at_ms >= ${FROM_MS})`
+    const price = db.prepare(`SELECT price FROM trades WHERE ${first}`).pluck().get()
+    const setPrice = db.prepare(`UPDATE trades SET price = ? WHERE ${first}`)
+    expect(setPrice.run(`1${'0'.repeat(40)}`).changes).to.equal(1)
+    const lines = await exportDay({ dataDir, nowMs: NOW_MS }, { date: DAY, dir })
+    setPrice.run(price)
+    db.close()
+    expect(
+      lines.map((line) => /no Parquet: a price has more than 38 digits/.test(line)),
+    ).to.deep.equal([true, false, false, false])
+    expect(readdirSync(dir).filter((file) => file.endsWith('.parquet'))).to.have.length(3)
   })
 
   it('reads no more than a page at once, whatever the day holds', () => {
