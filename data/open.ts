@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { CannotStart } from '../core/cannot-start.js'
 import { assert } from '../core/assert.js'
@@ -14,6 +14,11 @@ export interface OpenOptions {
   readonly readonly?: boolean
   /** Page size of a new file; defaults to SQLite's. */
   readonly pageBytes?: number
+  /**
+   * For a file that is made again from what it was folded from: a damaged one is set aside as `<path>.damaged`, over an earlier
+   * one, this is told in one line, and a new file is begun. Absent: a damaged file ends the start.
+   */
+  readonly onSetAside?: (told: string) => void
   /** Pages of the write-ahead log at which a commit checkpoints them into the file; defaults to SQLite's. */
   readonly checkpointPages?: number
 }
@@ -39,6 +44,19 @@ export class UnknownSchemaVersion extends CannotStart {
   }
 }
 
+/** The file is no database, or its pages do not fit together. */
+export class DamagedDatabase extends CannotStart {
+  override readonly name = 'DamagedDatabase'
+  constructor(path: string, cause: Error) {
+    const cure = 'move it away with -wal and -shm, then restore or rebuild it (docs/DATABASE.md)'
+    super(`${path} is damaged, ${cause.message}: ${cure}`, { cause })
+  }
+}
+
+/** Whether SQLite could not make sense of the file. */
+export const isDamage = (error: unknown): error is Error =>
+  error instanceof Database.SqliteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code)
+
 const SYNCHRONOUS_CODE = { NORMAL: 1, FULL: 2 } as const
 /** The write-ahead log is truncated to this many bytes after a checkpoint. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024
@@ -47,9 +65,33 @@ const WAL_LIMIT_BYTES = 64 * 1024 * 1024
  * Opens a database in WAL mode with foreign keys, integers read as bigint, and the asked-for durability asserted;
  * creates it and brings its schema up to date, each migration in a transaction of its own. Throws
  * UnknownSchemaVersion when the file is newer than this build or older than what it reads, or with `readonly` not exactly at
- * its version.
+ * its version, and DamagedDatabase when what is read of it at the start is damaged.
  */
 export function openDatabase(options: OpenOptions): Database.Database {
+  const { path, onSetAside } = options
+  try {
+    return open(options)
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    const damaged = new DamagedDatabase(path, error)
+    if (onSetAside === undefined) throw damaged
+    try {
+      setAside(path)
+    } catch {
+      throw damaged
+    }
+    onSetAside(`${path} was damaged, ${error.message}: it is ${path}.damaged now, and made anew`)
+    return open(options)
+  }
+}
+
+/** Moves a database with its log away; throws what the file system throws. */
+function setAside(path: string): void {
+  for (const part of ['-wal', '-shm', ''])
+    if (existsSync(`${path}${part}`)) renameSync(`${path}${part}`, `${path}.damaged${part}`)
+}
+
+function open(options: OpenOptions): Database.Database {
   const readonly = options.readonly ?? false
   const db = new Database(options.path, { readonly, fileMustExist: readonly })
   try {

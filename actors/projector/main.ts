@@ -18,7 +18,8 @@ runProcess({
   level: config.LOG_LEVEL,
   background: true,
   start: async ({ log, fail, metrics }) => {
-    const db = openDatabase({ path: historyPath(config.DATA_DIR), ...HISTORY_FILE })
+    const path = historyPath(config.DATA_DIR)
+    const db = openDatabase({ path, ...HISTORY_FILE, onSetAside: (told) => log.warn(told) })
     const bus = await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
       versions: streamVersions([]),

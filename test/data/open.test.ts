@@ -1,10 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { InvariantBroken } from '../../core/assert.js'
 import type { OpenOptions } from '../../data/open.js'
-import { openDatabase, UnknownSchemaVersion } from '../../data/open.js'
+import { DamagedDatabase, openDatabase, UnknownSchemaVersion } from '../../data/open.js'
 import { tempDir } from '../support/temp-dir.js'
 
 describe('opening a database', () => {
@@ -112,6 +112,44 @@ describe('opening a database', () => {
       expect(db.pragma('user_version', { simple: true })).to.equal(2n)
       expect(db.prepare('SELECT count(*) FROM b').pluck().get()).to.equal(0n)
     })
+  })
+
+  for (const [what, spoil] of [
+    ['is no database', (file: Buffer) => file.fill(7, 0, 100)],
+    ['has a schema that does not fit', (file: Buffer) => file.fill(0xff, 100, 4_096)],
+  ] as const) {
+    it(`ends the start with the file and the cure where the file ${what}`, () => {
+      rowsOf()
+      writeFileSync(options.path, spoil(readFileSync(options.path)))
+      expect(() => rowsOf())
+        .to.throw(DamagedDatabase, options.path)
+        .with.property('message')
+        .match(/is damaged, .+: move it away with -wal and -shm, then restore or rebuild it/)
+      expect(() => rowsOf({ readonly: true })).to.throw(DamagedDatabase)
+      expect(existsSync(`${options.path}.damaged`)).to.equal(false)
+    })
+
+    it(`sets a file aside that is made again, and begins a new one, where it ${what}`, () => {
+      rowsOf()
+      const spoilt = spoil(readFileSync(options.path))
+      writeFileSync(options.path, spoilt)
+      const told: string[] = []
+      expect(rowsOf({ onSetAside: (line) => told.push(line) })).to.have.length(1)
+      expect(told).to.have.length(1)
+      expect(told[0]).to.include(`it is ${options.path}.damaged now`)
+      expect(readFileSync(`${options.path}.damaged`).equals(spoilt)).to.equal(true)
+      expect(rowsOf()).to.have.length(1)
+    })
+  }
+
+  it('ends the start where a damaged file cannot be set aside', () => {
+    rowsOf()
+    writeFileSync(
+      options.path,
+      'not a database, and long enough to be looked at by SQLite'.repeat(40),
+    )
+    mkdirSync(join(`${options.path}.damaged`, 'full'), { recursive: true })
+    expect(() => rowsOf({ onSetAside: () => undefined })).to.throw(DamagedDatabase, options.path)
   })
 
   it('read-only: needs the file, at exactly this version, and writes nothing', () => {

@@ -24,6 +24,12 @@ describe('opening the read model', () => {
     expect(() => openReadModel(path)).to.throw(ReadModelAbsent)
   })
 
+  it('says the same of a damaged file, which the projector sets aside when it starts', () => {
+    const path = join(history.path, '..', 'damaged.db')
+    writeFileSync(path, 'no database at all, and long enough to be looked at'.repeat(40))
+    expect(() => openReadModel(path)).to.throw(ReadModelAbsent, 'the projector makes it anew')
+  })
+
   it('says the same while the projector has not run its last migrations', () => {
     const version = Number(history.db.pragma('user_version', { simple: true }))
     history.db.pragma(`user_version = ${version - 1}`)
