@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { clientFrames, serverFrames } from '../interface/socket.js'
+import { SOCKET_BOUNDS } from '../interface/socket-bounds.js'
 import { INTERFACE_VERSION, type Json, toJson } from './openapi.js'
 
 /** An AsyncAPI 3 document. */
@@ -29,11 +30,11 @@ market's newest change that it reflects; a resume sends one update with what dif
 each candle that was changed since, once. \`status\` counts its changes and \`ticker\` has the milliseconds of its clock: an earlier number is answered by \`resume_too_old\` and the
 snapshot, which is the whole state. \`depth\` and \`interval\` tell the streams of a market apart.
 
-\`place\` and \`cancel\` frames enter orders as REST does; each is answered by one \`result\` frame with its \`req_id\`, in the order of the decisions. At most 64 may be
-unanswered, one more is refused.
+\`place\`, \`replace\`, \`reduce\` and \`cancel\` frames enter and change orders as REST does, and \`cancel_all\` cancels those of the address that has authenticated; each is answered
+by one \`result\` frame with its \`req_id\`, in the order of the decisions. A batch is several frames sent at once. At most ${SOCKET_BOUNDS.unansweredOrders} may be unanswered, one more is refused.
 
 Fields may be added at any time, so ignore what you do not know. The server pings every 15 seconds and closes a connection that does not pong within ten. It closes
-1003 on binary frames, 1007 on invalid UTF-8, 1008 beyond 2,000 messages in ten seconds, 64 subscriptions or 64 fragments a message, 1009 on more than 64 KiB,
+1003 on binary frames, 1007 on invalid UTF-8, 1008 beyond ${SOCKET_BOUNDS.messages} messages in ${SOCKET_BOUNDS.messageWindowSec} seconds, ${SOCKET_BOUNDS.subscriptions} subscriptions or 64 fragments a message, 1009 on more than 64 KiB,
 1013 when the client does not read, 1001 when it restarts.
 `.trim()
 

@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import type { CancelsAnswer, CancelsKind } from '../bus-schemas/cancels.js'
-import { formatDecimal } from '../core/decimal.js'
 import { findMarketByName } from '../core/entry/find-market.js'
-import { cancelsRefusals } from '../core/entry/order-refusals.js'
 import { notAString, refusals, type Checked, type Refusal } from '../core/entry/refusals.js'
 import { sentField, type JsonFields } from '../core/json.js'
-import type { CancelOutcome } from '../core/model/command-answer.js'
+import { cancelledOrder, notCancelled, refusalOfMarkets } from '../core/records/cancels-record.js'
 import { isoTime } from '../core/time.js'
 import { type CancelledOrder, partly } from '../interface/cancels.js'
 import { ErrorBody, MarketError, serviceAuthHeader } from '../interface/venue.js'
@@ -133,13 +131,9 @@ function judge(
     deps.ownWrites.answered(market, answer.feed_seq)
     saySeqToo(ctx, market, answer.feed_seq)
   }
-  const [first] = refusedBy
-  if (first === undefined) return { sent, answered }
-  if (answered.length === 0) return void refuse(ctx, first.refusal)
-  const failedMarkets = refusedBy.map(({ market, refusal: { code, message } }) => ({
-    ...{ market, code, error: message },
-  }))
-  return { sent, answered, refusal: { ...first.refusal, status: 500 }, failedMarkets }
+  const refused = refusalOfMarkets(refusedBy, answered.length)
+  if (refused !== undefined && answered.length === 0) return void refuse(ctx, refused.refusal)
+  return { sent, answered, ...refused }
 }
 
 /** Answers what became of the orders; ids that no market knows are not active. */
@@ -169,30 +163,6 @@ function answer(ctx: GatewayContext, { refusal, failedMarkets }: Asked, body: ob
   if (refusal === undefined) ctx.body = body
   else refuse(ctx, refusal, { failed_markets: failedMarkets, ...body })
 }
-
-function cancelledOrder(market: string, outcome: CancelOutcome): CancelledOrder {
-  if (outcome.kind === 'not_cancelled') return notCancelled(outcome.orderId, outcome.code, market)
-  const { kind, orderId, nonce, filled, pending } = outcome
-  return {
-    ...{ order_id: orderId, market, outcome: kind, nonce: nonce.toString() },
-    ...{ filled_amount: formatDecimal(filled, 18), pending_amount: formatDecimal(pending, 18) },
-  }
-}
-
-const ERROR_OF = {
-  active_order_not_found: refusals.activeOrderNotFound.message,
-  order_of_another_owner: cancelsRefusals.otherOwner.message,
-}
-
-const notCancelled = (
-  orderId: string,
-  code: keyof typeof ERROR_OF,
-  market?: string,
-): CancelledOrder => ({
-  order_id: orderId,
-  ...(market !== undefined && { market }),
-  ...{ outcome: 'not_cancelled', code, error: ERROR_OF[code] },
-})
 
 function unknownOrders({ order_ids: sent }: JsonFields, known: readonly CancelledOrder[]) {
   if (!Array.isArray(sent)) return []

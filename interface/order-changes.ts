@@ -60,14 +60,30 @@ export type ReduceOrder = Shape<typeof ReduceOrder>
 
 /** The body of `POST /v1/orders/batch`. */
 export const PlaceBatch = z
-  .object({ orders: z.array(NewOrder).min(1).max(MAX_BATCH_ORDERS) })
-  .meta({ id: 'PlaceBatch', description: 'Signed orders; the body has at most 64 KiB.' })
+  .object({
+    orders: z
+      .array(z.union([ReplaceOrder, NewOrder]))
+      .min(1)
+      .max(MAX_BATCH_ORDERS)
+      .describe(
+        'One with `replaces_nonce` or `replaces_order_id` is a replacement, the others are new.',
+      ),
+  })
+  .meta({
+    id: 'PlaceBatch',
+    description: 'Signed orders and replacements; the body has at most 64 KiB.',
+  })
 export type PlaceBatch = Shape<typeof PlaceBatch>
 
-const placed = z.object({ status: z.literal(200), order: OrderRecord })
+const placed = z.object({
+  ...{ status: z.literal(200), order: OrderRecord },
+  replaced: OrderRecord.optional().describe('Of a replacement: the other order.'),
+})
 const notPlaced = z
   .looseObject({ status: z.int().min(400), ...ErrorBody.shape })
-  .describe('The refusal that `POST /v1/orders` would answer with this status.')
+  .describe(
+    'The refusal that `POST /v1/orders`, or `/v1/orders/replace`, would answer with this status.',
+  )
 
 export const BatchAnswer = z.object({ results: z.array(z.union([placed, notPlaced])) }).meta({
   id: 'BatchAnswer',

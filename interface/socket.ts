@@ -11,7 +11,7 @@ import {
 } from './market-data.js'
 import { cancelAllAfter, cancelOnDisconnect, LeaseFrame } from './lease-frames.js'
 import { BookRecord, figures, FINAL, INHERITED, OrderRecord, OrderStatus } from './order.js'
-import { cancel, OrderRefused, OrderTaken, place } from './socket-orders.js'
+import { orderAnswers, orderRequests } from './socket-orders.js'
 import { liquidationsSnapshot, LiquidationsUpdate } from './liquidation-frames.js'
 import { CandleInterval, markPrice, tradeId, TradeRecord } from './trade.js'
 import {
@@ -355,8 +355,7 @@ export const clientFrames = {
   unsubscribe,
   auth,
   ping,
-  place,
-  cancel,
+  ...orderRequests,
   cancel_on_disconnect: cancelOnDisconnect,
   cancel_all_after: cancelAllAfter,
 } as const
@@ -387,6 +386,5 @@ export const serverFrames = {
   pong,
   lease: LeaseFrame,
   error: SocketError,
-  orderTaken: OrderTaken,
-  orderRefused: OrderRefused,
+  ...orderAnswers,
 } as const

@@ -8,8 +8,15 @@ import { resumePoint } from '../../interface/values.js'
 /** A frame from a client; its market identifiers are not resolved yet. */
 export type ClientFrame =
   | ({ readonly reqId: string | undefined } & ReadingFrame)
-  /** An order or a cancel as its JSON text, unchecked. */
-  | { readonly op: 'place' | 'cancel'; readonly reqId: string; readonly body: string }
+  /** An order, or what changes one, as its JSON text, unchecked. */
+  | { readonly op: OrderOp; readonly reqId: string; readonly body: string }
+  /** `fields` is the whole frame, unchecked. */
+  | { readonly op: 'cancel_all'; readonly reqId: string; readonly fields: unknown }
+
+/** What is asked of one order. */
+export type OrderOp = 'place' | 'cancel' | 'replace' | 'reduce'
+const ORDER_OPS: ReadonlySet<string> = new Set<OrderOp>(['place', 'cancel', 'replace', 'reduce'])
+const isOrderOp = (op: string): op is OrderOp => ORDER_OPS.has(op)
 
 type ReadingFrame =
   | {
@@ -90,7 +97,10 @@ export function parseClientFrame(
   if (!reqIdField.safeParse(body).success) return fail('bad_op', 'req_id')
   if (op === 'ping') return { frame: { op, reqId } }
   if (op === 'auth') return { frame: { op, reqId, fields: body } }
-  if (op === 'place' || op === 'cancel') {
+  if (op === 'cancel_all') {
+    return reqId === undefined ? fail('bad_op', 'req_id') : { frame: { op, reqId, fields: body } }
+  }
+  if (isOrderOp(op)) {
     if (reqId === undefined) return fail('bad_op', 'req_id')
     if (nestsDeeperThan(Buffer.from(text), MAX_ORDER_DEPTH)) return fail('bad_json')
     const { order } = body as { readonly order?: unknown }

@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/process/log.js'
 import type { ClientFrame } from './client-frames.js'
 import type { Connection } from './connection.js'
 import type { HeldPart, LeaseKeeper } from './lease-keeper.js'
-import { errorFrame, leaseFrame } from './server-frames.js'
+import { authRequired, errorFrame, leaseFrame } from './server-frames.js'
 
 /** How long a socket's orders outlive the process that holds the socket, unless the client says otherwise. */
 const DEFAULT_SEC = 30
@@ -66,10 +66,7 @@ export function createSocketLeases(
   }
   const request = (frame: LeaseRequest, owner: Address | undefined): void => {
     const { op, reqId } = frame
-    if (owner === undefined) {
-      const message = `authenticate before ${op}`
-      return connection.send(errorFrame('auth_required', { reqId, message }))
-    }
+    if (owner === undefined) return connection.send(authRequired(op, reqId))
     const terms = readLease(socket, frame)
     if (terms === 'market') return connection.send(errorFrame('unknown_market', { reqId }))
     if (terms === 'seconds') return connection.send(errorFrame('bad_op', { reqId, field: terms }))

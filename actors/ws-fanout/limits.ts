@@ -1,7 +1,9 @@
+import { SOCKET_BOUNDS } from '../../interface/socket-bounds.js'
+
 /** Limits of one fan-out process: every buffer, map and wait of this room. */
 
 /** Largest client frame; a larger one closes the connection with 1009. */
-export const MAX_CLIENT_FRAME_BYTES = 64 * 1024
+export const MAX_CLIENT_FRAME_BYTES = SOCKET_BOUNDS.frameBytes
 /** Most fragments of one message; each costs memory. */
 export const MAX_FRAGMENTS = 64
 export const MAX_BUFFERED_CHUNKS = 1024
@@ -85,14 +87,14 @@ export const SESSION_LIMITS: SessionLimits = {
   authsAtOnce: 100,
   authEveryMs: 200,
   handshakeWithinMs: 10_000,
-  maxMessages: 2_000,
-  messageWindowMs: 10_000,
+  maxMessages: SOCKET_BOUNDS.messages,
+  messageWindowMs: SOCKET_BOUNDS.messageWindowSec * 1_000,
   maxWaitingBytes: 1024 * 1024,
   catchUpWithinMs: 2_000,
   maxBacklogBytes: 32 * 1024 * 1024,
   maxBulkBytes: 64 * 1024 * 1024,
-  maxSubscriptions: 64,
-  maxOrdersInFlight: 64,
+  maxSubscriptions: SOCKET_BOUNDS.subscriptions,
+  maxOrdersInFlight: SOCKET_BOUNDS.unansweredOrders,
   maxSnapshotBytes: 256 * 1024 * 1024,
   snapshotOrdersPerTurn: 250,
   pingEveryMs: 15_000,

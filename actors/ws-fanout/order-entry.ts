@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { OrderAnswer } from '../../bus-schemas/orders.js'
-import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
+import {
+  askCancelOrder,
+  askPlaceOrder,
+  askReduceOrder,
+  askReplaceOrder,
+} from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
+import type { StandingOrder } from '../../core/model/command-answer.js'
 import type { Market } from '../../core/model/market.js'
 import { refusalBody, refusals, type Refusal } from '../../core/entry/refusals.js'
 import { isUndecided } from '../../core/entry/repeated-order.js'
@@ -15,11 +21,14 @@ import { askIntake } from '../../runtime/bus/ask-intake.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { admitOrderOf, type OrderRate, type RateLeft } from '../../runtime/process/order-rate.js'
-import type { ClientFrame } from './client-frames.js'
+import { cancelAll, type AskedMarkets } from './cancel-all.js'
+import type { ClientFrame, OrderOp } from './client-frames.js'
 import type { Connection } from './connection.js'
 import type { SessionLimits } from './limits.js'
+import { authRequired, errorFrame } from './server-frames.js'
 
-export type OrderFrame = Extract<ClientFrame, { readonly op: 'place' | 'cancel' }>
+export type OrderFrame = Extract<ClientFrame, { readonly op: OrderOp }>
+export type CancelAllFrame = Extract<ClientFrame, { readonly op: 'cancel_all' }>
 
 export interface OrderEntryParts {
   readonly connection: Connection
@@ -37,20 +46,36 @@ export interface OrderEntryParts {
 /** What the intake is asked, and what is answered when it does not answer: as over REST. */
 const KINDS = {
   place: { subject: askPlaceOrder, unknown: refusals.outcomeUnknown },
+  replace: { subject: askReplaceOrder, unknown: refusals.outcomeUnknown },
   cancel: { subject: askCancelOrder, unknown: refusals.cancelTarget },
-} as const
+  reduce: { subject: askReduceOrder, unknown: refusals.cancelTarget },
+} as const satisfies Record<OrderOp, { readonly subject: string; readonly unknown: Refusal }>
+
+/** What counts against the orders of an owner; the others only take away. */
+const isPlacement = (op: OrderOp): boolean => op === 'place' || op === 'replace'
+
+/** The requests of one connection. */
+export interface OrderEntry {
+  enter(frame: OrderFrame): void
+  /** Of the owner that the socket has authenticated, if it has. */
+  cancelAll(frame: CancelAllFrame, owner: Address | undefined): void
+}
 
 /**
  * Takes the orders and cancels of one connection. Each is answered by one `result` frame when it is decided, whatever came
  * before it. Beyond the bound of unanswered ones a request is refused, and nothing of it is sent on.
  */
-export function createOrderEntry(parts: OrderEntryParts): (frame: OrderFrame) => void {
+export function createOrderEntry(parts: OrderEntryParts & AskedMarkets): OrderEntry {
   const { connection, bus, limits, log } = parts
   const admit = createAdmit(parts)
   let inFlight = 0
 
-  const refuse = (frame: OrderFrame, requestId: string, refusal: Refusal, left?: RateLeft): void =>
-    connection.send(refusedFrame(frame, refusal, { requestId, left }))
+  const refuse = (
+    frame: OrderFrame | CancelAllFrame,
+    requestId: string,
+    refusal: Refusal,
+    left?: RateLeft,
+  ): void => connection.send(refusedFrame(frame, refusal, { requestId, left }))
 
   async function ask(frame: OrderFrame, requestId: string): Promise<void> {
     const { subject, unknown } = KINDS[frame.op]
@@ -69,13 +94,47 @@ export function createOrderEntry(parts: OrderEntryParts): (frame: OrderFrame) =>
     }
   }
 
-  return (frame) => {
+  async function askAll(frame: CancelAllFrame, owner: Address, requestId: string): Promise<void> {
+    try {
+      const answer = await cancelAll(parts, { fields: frame.fields, owner, requestId })
+      if (answer === 'unknown_market') {
+        const { reqId } = frame
+        return connection.send(errorFrame(answer, { reqId }))
+      }
+      connection.send(
+        'refusal' in answer
+          ? refusedFrame(frame, answer.refusal, { requestId, beside: answer.beside })
+          : JSON.stringify({ ...headOf(frame), status: 200, ...answer }),
+      )
+    } catch (error) {
+      log.error({ err: error, request_id: requestId }, 'request failed')
+      refuse(frame, requestId, refusals.cancelTarget)
+    }
+  }
+
+  /** Takes a request unless too many are under way. */
+  function take(
+    frame: OrderFrame | CancelAllFrame,
+    answer: (requestId: string) => Promise<void>,
+  ): void {
     const requestId = randomUUID()
     if (inFlight >= limits.maxOrdersInFlight) return refuse(frame, requestId, refusals.overloaded)
     inFlight += 1
-    void ask(frame, requestId).finally(() => (inFlight -= 1))
+    void answer(requestId).finally(() => (inFlight -= 1))
+  }
+
+  return {
+    enter: (frame) => take(frame, (requestId) => ask(frame, requestId)),
+    cancelAll(frame, owner) {
+      if (owner === undefined) return connection.send(authRequired(frame.op, frame.reqId))
+      take(frame, (requestId) => askAll(frame, owner, requestId))
+    },
   }
 }
+
+const headOf = ({ op, reqId }: OrderFrame | CancelAllFrame) => ({
+  ...{ type: 'result', op, req_id: reqId },
+})
 
 /** The refusal of an answer. There is no history here: a repeat is refused as one once its market has decided the first. */
 function knownTo(
@@ -96,7 +155,7 @@ const UNCOUNTED: Admitted = { end: () => undefined }
 function createAdmit({ orderRate }: OrderEntryParts) {
   const unanswered = new Map<Address, number>()
   return ({ op, body }: OrderFrame): Admitted | { readonly left: RateLeft } => {
-    if (orderRate === undefined || op === 'cancel') return UNCOUNTED
+    if (orderRate === undefined || !isPlacement(op)) return UNCOUNTED
     const owner = ownerOf(body)
     if (owner === undefined) return UNCOUNTED
     const ahead = unanswered.get(owner) ?? 0
@@ -127,48 +186,52 @@ const rateFields = ({ limit, remaining, resetSec }: RateLeft): RateLimit => ({
 function takenFrame(
   { op, reqId }: OrderFrame,
   { marketNamed, standOf }: Pick<OrderEntryParts, 'marketNamed' | 'standOf'>,
-  {
-    market: name,
-    order,
-    progress,
-    feed_seq: feedSeq,
-  }: Extract<OrderAnswer, { readonly kind: 'order' }>,
+  { market: name, replaced, ...taken }: Extract<OrderAnswer, { readonly kind: 'order' }>,
   left: RateLeft | undefined,
 ): string {
   const market = marketNamed(name)
   assert(market !== undefined, `an order of the unlisted market ${name}`)
-  const sums = standOf(name, order.orderId)?.sums
-  const record = orderRecordJson(market, { order, progress, sums })
+  const recordOf = ({ order, progress }: StandingOrder): string =>
+    orderRecordJson(market, { order, progress, sums: standOf(name, order.orderId)?.sums })
+  const other = replaced === undefined ? '' : `,"replaced":${recordOf(replaced)}`
   const rate = left === undefined ? '' : `,"rate_limit":${JSON.stringify(rateFields(left))}`
   const head = `"type":"result","op":"${op}","req_id":${jsonText(reqId)},"status":200`
-  return `{${head},"feed_seq":${feedSeq},"order":${record}${rate}}`
+  return `{${head},"feed_seq":${taken.feed_seq},"order":${recordOf(taken)}${other}${rate}}`
+}
+
+interface Refused {
+  readonly requestId: string
+  readonly left?: RateLeft | undefined
+  /** What stands beside the refusal. */
+  readonly beside?: object
 }
 
 function refusedFrame(
-  { op, reqId }: OrderFrame,
+  frame: OrderFrame | CancelAllFrame,
   refusal: Refusal,
-  { requestId, left }: { readonly requestId: string; readonly left: RateLeft | undefined },
+  { requestId, left, beside }: Refused,
 ): string {
   const { status } = refusal
   return JSON.stringify({
-    ...{ type: 'result', op, req_id: reqId, status },
+    ...{ ...headOf(frame), status },
     ...refusalBody(refusal, requestId),
     ...(left !== undefined && { rate_limit: rateFields(left) }),
     ...(mayBeSentAgain(refusal) && { retry_after_seconds: RETRY_AFTER_SEC }),
     ...(refusal === refusals.tooManyOrders && { retry_after_seconds: left?.nextSec }),
+    ...beside,
   })
 }
 
 /**
- * The order under the lease of its socket, so that it ends with the socket. Orders of another owner, and those that name a
- * lease themselves, stay as they came.
+ * The order that is placed under the lease of its socket, so that it ends with the socket. Orders of another owner, and those that
+ * name a lease themselves, stay as they came.
  */
 export function underLease(
   frame: OrderFrame,
   owner: Address | undefined,
   leaseId: string | undefined,
 ): OrderFrame {
-  if (owner === undefined || leaseId === undefined) return frame
+  if (owner === undefined || leaseId === undefined || !isPlacement(frame.op)) return frame
   const order: unknown = JSON.parse(frame.body)
   if (typeof order !== 'object' || order === null || 'lease_id' in order) return frame
   const { owner_address: placedFor } = order as { readonly owner_address?: unknown }

@@ -182,6 +182,10 @@ export function errorFrame(code: SocketError['code'], context: ReplyContext = {}
   return JSON.stringify(frame)
 }
 
+/** Refuses a frame that only an authenticated socket may send. */
+export const authRequired = (op: string, reqId: string | undefined): string =>
+  errorFrame('auth_required', { reqId, message: `authenticate before ${op}` })
+
 /** The `ack` frame. */
 export function ackFrame(message: Ack['message'], context: ReplyContext = {}): string {
   const { reqId: req_id, channel, market, seq } = context

@@ -47,12 +47,12 @@ type Auth = Extract<ClientFrame, { op: 'auth' }>
 export function createSession(parts: SessionParts): Session {
   const { connection, authenticate } = parts
   const subscriptions = createSubscriptions(parts)
-  const enter = createOrderEntry(parts)
   const ofSocket = {
     connection,
     findMarket: (identifier: string) => parts.findFeed(identifier)?.market.market,
     listedMarkets: () => parts.listedFeeds().map(({ market }) => market.market),
   }
+  const entry = createOrderEntry({ ...parts, ...ofSocket })
   const leases = createSocketLeases(parts.leases, ofSocket, parts.log)
   /** The authenticated address of this connection, and the key of the frame that was accepted last. */
   let [owner, key]: readonly (Address | undefined)[] = []
@@ -85,10 +85,10 @@ export function createSession(parts: SessionParts): Session {
         return subscriptions.subscribe(frame, owner)
       case 'unsubscribe':
         return subscriptions.unsubscribe(frame, owner)
-      case 'place':
-        return enter(underLease(frame, owner, leases.leaseId()))
-      case 'cancel':
-        return enter(frame)
+      case 'cancel_all':
+        return entry.cancelAll(frame, owner)
+      default:
+        return entry.enter(underLease(frame, owner, leases.leaseId()))
     }
   }
 

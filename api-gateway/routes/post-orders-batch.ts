@@ -1,5 +1,5 @@
-import { askPlaceOrder } from '../../bus-schemas/subjects.js'
-import { readBatch } from '../../core/entry/read-change.js'
+import { askPlaceOrder, askReplaceOrder } from '../../bus-schemas/subjects.js'
+import { isReplacement, readBatch } from '../../core/entry/read-change.js'
 import { refusalBody, refusals, type Refusal } from '../../core/entry/refusals.js'
 import { asJsonObject } from '../../core/json.js'
 import { BatchAnswer, PlaceBatch } from '../../interface/order-changes.js'
@@ -18,9 +18,10 @@ export const postOrdersBatch: Route = {
   operation: {
     id: 'placeOrders',
     tag: 'Orders',
-    summary: 'Place up to 20 signed orders',
+    summary: 'Place or replace up to 20 signed orders',
     description:
       'Each is placed or refused by itself, as `POST /v1/orders` would, and counts as one order for every limit. ' +
+      'One with `replaces_nonce` or `replaces_order_id` is a replacement, as for `POST /v1/orders/replace`. ' +
       'They are sent at once: one may meet another, and none waits for the one before it.',
     body: PlaceBatch,
     responses: {
@@ -43,13 +44,16 @@ export const postOrdersBatch: Route = {
       const owner = asJsonObject(order)?.owner_address
       const before = ahead.get(owner) ?? 0
       ahead.set(owner, before + 1)
-      return placeOne(ctx, deps, { body: JSON.stringify(order), ahead: before })
+      const subject = isReplacement(order) ? askReplaceOrder : askPlaceOrder
+      return placeOne(ctx, deps, { subject, body: JSON.stringify(order), ahead: before })
     })
     answerJson(ctx, `{"results":[${(await Promise.all(results)).join(',')}]}`)
   },
 }
 
 interface OneOrder {
+  /** On which the intake is asked. */
+  readonly subject: string
   readonly body: string
   /** Orders of its owner that stand before it. */
   readonly ahead: number
@@ -59,7 +63,7 @@ interface OneOrder {
 async function placeOne(
   ctx: GatewayContext,
   deps: GatewayDeps,
-  { body, ahead }: OneOrder,
+  { subject, body, ahead }: OneOrder,
 ): Promise<string> {
   const { requestId: request_id } = ctx.state
   const refuseOne = async (given: Refusal): Promise<string> => {
@@ -70,7 +74,7 @@ async function placeOne(
   }
   const admitted = admitOrder(ctx, deps.orderRate, body, ahead)
   if ('refusal' in admitted) return refuseOne(admitted.refusal)
-  const answer = await askIntake(deps.bus, askPlaceOrder, { request_id, body })
+  const answer = await askIntake(deps.bus, subject, { request_id, body })
   if (answer !== undefined) {
     admitted.answered(answer.kind === 'refused' ? answer.refusal : undefined)
   }

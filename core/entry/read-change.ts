@@ -49,6 +49,12 @@ export function readReplacement(body: unknown): Checked<ReplacementRequest> {
   return { order, replaces, serviceTagged }
 }
 
+/** Whether an order of a batch replaces another one: it names one. Pure. */
+export function isReplacement(body: unknown): boolean {
+  const fields = asJsonObject(body) ?? {}
+  return ['replaces_nonce', 'replaces_order_id'].some((name) => fieldOf(fields, name) !== undefined)
+}
+
 /** Reads the body of `POST /v1/orders/batch`: 1 to 20 orders, each still unchecked. Pure. */
 export function readBatch(body: unknown): Checked<{ readonly orders: readonly unknown[] }> {
   const fields = asJsonObject(body)

@@ -103,6 +103,23 @@ describe('changes of orders and batches, on a gateway with its intake', () => {
     expect(again.status).to.equal(409)
   })
 
+  it('replaces the order that one of a batch names (ORD-092)', async () => {
+    const [first, second, third] = [
+      await signedBody({ amount: '10' }),
+      await signedBody({ amount: '10' }),
+      await signedBody({ amount: '10' }),
+    ]
+    await post('/v1/orders', first)
+    const replacing = { ...second, replaces_nonce: first.nonce }
+    const { json } = await post('/v1/orders/batch', { orders: [third, replacing] })
+    const [placed, replacement] = json.results as (Result & { readonly replaced?: unknown })[]
+    expect(placed?.order?.order_id).to.equal(third.order_id)
+    expect(placed).to.not.have.property('replaced')
+    expect(replacement?.order?.order_id).to.equal(second.order_id)
+    expect(replacement).to.have.nested.property('replaced.order_id', first.order_id)
+    expect(replacement).to.have.nested.property('replaced.status', 'cancelled')
+  })
+
   it('takes twenty orders at once', async () => {
     const orders = await Promise.all(Array.from({ length: 20 }, () => signedBody()))
     const { json } = await post('/v1/orders/batch', { orders })

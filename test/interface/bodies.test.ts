@@ -10,7 +10,8 @@ import {
   resolved,
   type Schema,
 } from '../api-gateway/fuzz/arbitrary-json.js'
-import { isObject, kinds, type Fields, type Kind } from './kinds.js'
+import { isObject, type Fields, type Kind } from './kind.js'
+import { kinds } from './kinds.js'
 import { runs } from '../support/property-runs.js'
 
 /**

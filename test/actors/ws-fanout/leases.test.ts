@@ -152,6 +152,50 @@ describe('leases of sockets', () => {
     ])
   })
 
+  it('cancels all orders of its owner, in every market or where the frame says (STR-063)', async () => {
+    const other = { orderId: 'b', code: 'order_of_another_owner' as const }
+    answer = () => ({
+      ...{ kind: 'cancels', feed_seq: 7, left: 2 },
+      outcomes: [{ kind: 'not_cancelled', ...other }],
+    })
+    const client = await authenticated()
+    const { market } = rig.market
+    const all = await reply(client, { op: 'cancel_all' })
+    expect(all).to.deep.include({
+      ...{ type: 'result', op: 'cancel_all', status: 200, left: 2 },
+      feed_seqs: { [market]: 7 },
+    })
+    expect(all).to.have.nested.property('orders[0].market', market)
+    const narrow = { market, side: 'buy', subaccount_id: '7', reason: 'storm' }
+    await reply(client, { op: 'cancel_all', ...narrow })
+    const owner_address = addressOf(alicesKey)
+    expect(asked.map(({ kind, body }) => [kind, JSON.parse(body) as unknown])).to.deep.equal([
+      ['cancel_all', { owner_address }],
+      ['cancel_all', { owner_address, ...narrow }],
+    ])
+    expect(asked.map(({ authenticated: by }) => by)).to.deep.equal([owner_address, owner_address])
+    answer = () => ({ kind: 'refused', refusal: cancelsRefusals.tooManyLeases })
+    expect(await reply(client, { op: 'cancel_all' })).to.include({
+      ...{ type: 'result', op: 'cancel_all', code: cancelsRefusals.tooManyLeases.code },
+    })
+  })
+
+  it('says of a cancel of all orders what some markets have done when another did not answer', async () => {
+    const { market } = aFuture()
+    await declareFeed(rig.bus, market)
+    await rig.fanOut().follow(aFuture())
+    answer = (request) =>
+      request.market === market
+        ? { kind: 'refused', refusal: refusals.cancelTarget }
+        : { kind: 'cancels', feed_seq: 7, left: 1, outcomes: [] }
+    const partly = await reply(await authenticated(), { op: 'cancel_all' })
+    expect(partly).to.deep.include({
+      ...{ type: 'result', op: 'cancel_all', status: 500, code: 'cancel_target_unresolved' },
+      ...{ retry_after_seconds: 1, orders: [], left: 1 },
+    })
+    expect(partly).to.have.nested.property('failed_markets[0].market', market)
+  })
+
   it('refuses frames that say nothing, and asks no market', async () => {
     const unknown = await rig.connect()
     const client = await authenticated()
@@ -164,6 +208,9 @@ describe('leases of sockets', () => {
         { code: 'auth_required', message: 'authenticate before cancel_on_disconnect' },
       ],
       [unknown, { ...all, seconds: 60 }, { code: 'auth_required' }],
+      [unknown, { op: 'cancel_all' }, { code: 'auth_required' }],
+      [client, { op: 'cancel_all', market: 'none' }, { code: 'unknown_market' }],
+      [client, { op: 'cancel_all', market: '' }, { code: 'unknown_market' }],
       [
         client,
         { ...lease, seconds: 9 },

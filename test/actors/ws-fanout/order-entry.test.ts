@@ -5,7 +5,12 @@ import {
   encodeOrderAnswer,
   type OrderAnswer,
 } from '../../../bus-schemas/orders.js'
-import { askCancelOrder, askPlaceOrder } from '../../../bus-schemas/subjects.js'
+import {
+  askCancelOrder,
+  askPlaceOrder,
+  askReduceOrder,
+  askReplaceOrder,
+} from '../../../bus-schemas/subjects.js'
 import { refusals } from '../../../core/entry/refusals.js'
 import { amountE18, E18 } from '../../../core/money.js'
 import { createOrderRate } from '../../../runtime/process/order-rate.js'
@@ -18,7 +23,7 @@ import type { Frame, SocketClient } from '../../support/socket-client.js'
 
 /** A request that reached the intake, to be answered when the test says so. */
 interface Asked {
-  readonly what: 'place' | 'cancel'
+  readonly what: 'place' | 'cancel' | 'replace' | 'reduce'
   readonly body: string
   readonly answer: (answer: OrderAnswer) => void
 }
@@ -40,6 +45,8 @@ describe('order entry by the socket', () => {
     for (const [what, subject] of [
       ['place', askPlaceOrder],
       ['cancel', askCancelOrder],
+      ['replace', askReplaceOrder],
+      ['reduce', askReduceOrder],
     ] as const) {
       await rig.bus.answer(subject, 'intake', (data, replyTo) => {
         const { body } = decodeOrderRequest(data)
@@ -77,6 +84,29 @@ describe('order entry by the socket', () => {
     expect(await resultOf('r0')).to.include({
       ...{ type: 'result', op: 'place', status: 400, code: 'invalid_signature' },
       error: 'signature does not authorize this action',
+    })
+  })
+
+  it('replaces and reduces by the socket as over REST (STR-062)', async () => {
+    await start()
+    const replacement = { order_id: 'b', replaces_nonce: '1' }
+    const reduction = { nonce: '1', desired_amount: '4' }
+    client.send({ op: 'replace', req_id: 'r0', order: replacement })
+    client.send({ op: 'reduce', req_id: 'r1', order: reduction })
+    await eventually(() => asked.length === 2)
+    expect(asked.map(({ what, body }) => [what, JSON.parse(body) as unknown])).to.deep.equal([
+      ['replace', replacement],
+      ['reduce', reduction],
+    ])
+    const replaced = { order: anOrder({ orderId: 'gone' }), progress: progressOf(order) }
+    asked[0]?.answer({ ...taken, replaced })
+    const answer = await resultOf('r0')
+    expect(answer).to.deep.include({ type: 'result', op: 'replace', status: 200 })
+    expect(answer).to.have.nested.property('order.order_id', order.orderId)
+    expect(answer).to.have.nested.property('replaced.order_id', 'gone')
+    asked[1]?.answer({ kind: 'refused', refusal: refusals.activeOrderNotFound })
+    expect(await resultOf('r1')).to.include({
+      ...{ op: 'reduce', status: 404, code: 'active_order_not_found' },
     })
   })
 
