@@ -79,7 +79,8 @@ function own(stored: OrderRecord, { signature }: NewOrder, error: unknown): Orde
 function withoutOutcome(error: unknown): OutcomeUnknown | undefined {
   if (error instanceof OutcomeUnknown) return error
   if (!isOpenDuplicate(error)) return undefined
-  return new OutcomeUnknown(error.message, { cause: error, retryAfterSec: 1 })
+  const { message, code } = error
+  return new OutcomeUnknown(message, { cause: error, retryAfterSec: 1, code })
 }
 
 /** The order that the refusal of a repeated submission carries. */

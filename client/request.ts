@@ -1,33 +1,70 @@
 import type { SeenSeqs } from './seen-seqs.js'
 
+/**
+ * What a program does after an error. `same`: the same request may be sent again, after `retryAfterSec`; an order is taken once,
+ * however often its body is sent. `never`: the same request is refused again, or it is not known to be safe; make another one.
+ */
+export type Retry = 'same' | 'never'
+
+/** What every method of the clients throws when the venue did not do what was asked. */
+export abstract class VenueError extends Error {
+  /** Stable, for programs: that of the venue's answer, `no_answer` without one. */
+  abstract readonly code: string
+  abstract readonly retry: Retry
+  /** `Retry-After` of the answer, in seconds; undefined when it named none, and without an answer. */
+  abstract readonly retryAfterSec: number | undefined
+}
+
+/** Statuses of refusals that pass by themselves: the request came too slowly or too often, or what it needs does not answer. */
+const PASSING: ReadonlySet<number> = new Set([408, 429, 503])
+
 /** The venue refused the request and changed nothing. `code` is stable; the message is for people. */
-export class VenueRefused extends Error {
+export class VenueRefused extends VenueError {
   override readonly name = 'VenueRefused'
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
-    /** The whole error body. */
+    /** The whole error body; `retry_after_seconds` is that of `Retry-After`. */
     readonly body: Readonly<Record<string, unknown>>,
   ) {
     super(message)
   }
+
+  /** Undefined where the refusal does not pass by itself. */
+  get retryAfterSec(): number | undefined {
+    const { retry_after_seconds: sec } = this.body
+    return typeof sec === 'number' ? sec : undefined
+  }
+
+  get retry(): Retry {
+    return PASSING.has(this.status) ? 'same' : 'never'
+  }
 }
 
-/** No answer, or an answer without an outcome: the request may or may not have been carried out. */
-export class OutcomeUnknown extends Error {
+/**
+ * No answer, or an answer without an outcome: the request may or may not have been carried out. What names an order may be sent again
+ * as it is; a signed cancel of all orders needs a new proof.
+ */
+export class OutcomeUnknown extends VenueError {
   override readonly name = 'OutcomeUnknown'
-  /** `Retry-After` of the answer; undefined when it named none, and without an answer. */
+  readonly code: string
+  readonly retry = 'same'
   readonly retryAfterSec: number | undefined
 
-  constructor(message: string, { retryAfterSec, ...options }: OpenAnswer = {}) {
+  constructor(message: string, { retryAfterSec, code = NO_ANSWER, ...options }: OpenAnswer = {}) {
     super(message, options)
+    this.code = code
     this.retryAfterSec = retryAfterSec
   }
 }
 
+const NO_ANSWER = 'no_answer'
+
 interface OpenAnswer extends ErrorOptions {
   readonly retryAfterSec?: number | undefined
+  /** Of the answer, where there is one. */
+  readonly code?: string | undefined
 }
 
 /** The longest `Retry-After` that a resend waits for. */
@@ -94,10 +131,11 @@ export async function request<T>(
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   const error = typeof fields.error === 'string' ? fields.error : `status ${status}`
   if (UNSEEN.has(fields.code)) seen?.forget()
-  if (leavesOpen(status)) throw new OutcomeUnknown(error, { retryAfterSec })
-  const message = typeof fields.message === 'string' ? fields.message : error
   const code = typeof fields.code === 'string' ? fields.code : error
-  throw new VenueRefused(status, code, message, fields)
+  if (leavesOpen(status)) throw new OutcomeUnknown(error, { retryAfterSec, code })
+  const message = typeof fields.message === 'string' ? fields.message : error
+  const told = retryAfterSec > 0 ? { ...fields, retry_after_seconds: retryAfterSec } : fields
+  throw new VenueRefused(status, code, message, told)
 }
 
 interface Exchanged {

@@ -21,7 +21,7 @@ import type {
   OrderLookup,
   OrderRecord,
 } from '../interface/order.js'
-import type { BatchAnswer, ReduceOrder } from '../interface/order-changes.js'
+import type { BatchAnswer, ReduceOrder, ReplaceOrder } from '../interface/order-changes.js'
 import type { PositionsBody } from '../interface/position.js'
 import type {
   CandleInterval,
@@ -33,7 +33,8 @@ import type {
 import type { FundingPage, MarksPage } from '../interface/prices.js'
 import type { VenueFacts } from '../interface/signing.js'
 import type { OrderVerdict } from '../interface/validation.js'
-import type { Health } from '../interface/venue.js'
+import type { Clock, Health } from '../interface/venue.js'
+import { domainOf, type VenueDomain } from './domain.js'
 import { createPlacing, type OrderPlacing } from './place-orders.js'
 import { jsonBody, request, urlOf, type Query } from './request.js'
 import { createSeenSeqs, type SeenSeqs } from './seen-seqs.js'
@@ -63,6 +64,12 @@ export interface HistoryQuery {
 /** Liquidations of one market, by its identifier, and of one account; absent: of all. */
 export interface LiquidationsQuery extends HistoryQuery {
   readonly symbol?: string
+  readonly subaccount_id?: string
+}
+
+/** Which open orders: those of one market, by its identifier, or of one account; absent: of all. */
+export interface OpenOrdersQuery {
+  readonly market?: string
   readonly subaccount_id?: string
 }
 
@@ -114,6 +121,8 @@ export interface RestClient extends OrderPlacing {
   accounts(owner: string): Promise<AccountsBody>
   /** Every order of the frame's owner, newest first. The frame is signed with the purpose `history`. */
   orderHistory(frame: SignedFrame, query?: OrdersQuery): Promise<OrderHistoryPage>
+  /** Every active or matching order of the frame's owner, newest first, over all pages. The frame is signed with the purpose `history`. */
+  openOrders(frame: SignedFrame, query?: OpenOrdersQuery): Promise<OrderRecord[]>
   /** What the orders of the frame's owner traded, newest first. The frame is signed with the purpose `history`. */
   fills(frame: SignedFrame, query?: HistoryQuery): Promise<FillsPage>
   /** What settled series closed of the accounts of the frame's owner, newest first. The frame is signed with the purpose `history`. */
@@ -125,10 +134,10 @@ export interface RestClient extends OrderPlacing {
   /** Shrinks an active order to `desired_amount` and returns it; the body is that of a cancel beside. */
   reduceOrder(body: ReduceOrder): Promise<OrderRecord>
   /**
-   * Places up to 20 signed orders, each by itself; the results have their order. Sends none again: one with a status from 500 on
-   * may still be placed.
+   * Places up to 20 signed orders, each by itself; one with `replaces_nonce` or `replaces_order_id` is a replacement. The results
+   * have their order. Sends none again: one with a status from 500 on may still be placed.
    */
-  placeOrders(bodies: readonly NewOrder[]): Promise<BatchAnswer['results']>
+  placeOrders(bodies: readonly (NewOrder | ReplaceOrder)[]): Promise<BatchAnswer['results']>
   /**
    * Cancels all orders of an owner, or those of one market, side or subaccount. Proven by the signature in the body, or by a
    * frame of the purpose `history`.
@@ -145,38 +154,56 @@ export interface RestClient extends OrderPlacing {
    */
   explainOrder(orderId: string, frame?: SignedFrame): Promise<Explanation>
   health(): Promise<Health>
-  /** Chain, contracts and domains: what a signature is over. */
+  /** The venue's clock, by which times of expiry are judged. */
+  time(): Promise<Clock>
+  /** Chain, contracts, domains and limits: what a signature is over, and what bounds a request. */
   venue(): Promise<VenueFacts>
+  /** What the functions that sign take, from `venue()`: it stays the same for the life of the deployment. */
+  domain(): Promise<VenueDomain>
 }
 
 const TIMEOUT_MS = 10_000
 const RESENDS = 2
+/** Rows of a page where all pages are read: the most that the venue gives. */
+const PAGE_ROWS = 100
+
+/** What sends requests to one venue. */
+interface Transport {
+  readonly send: <T>(path: string, init?: RequestInit) => Promise<T>
+  readonly get: <T>(path: string, query?: Query, headers?: Record<string, string>) => Promise<T>
+  /** With the frame that proves the owner. */
+  readonly getOwn: <T>(path: string, frame: SignedFrame, query?: HistoryQuery | Query) => Promise<T>
+  readonly post: <T>(path: string, body: object, frame?: SignedFrame) => Promise<T>
+}
+
+function createTransport(baseUrl: string, timeoutMs: number, seen: SeenSeqs): Transport {
+  const own = (frame?: SignedFrame): Record<string, string> =>
+    frame === undefined ? {} : { 'X-Service-Auth': frameHeader(frame) }
+  const ask = <T>(url: string, init: RequestInit): Promise<T> =>
+    request<T>(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }, { seen })
+  const get = <T>(path: string, query: Query = {}, headers = {}): Promise<T> =>
+    ask<T>(urlOf(baseUrl, path, { ...query, min_seq: seen.minSeq() }), { headers })
+  return {
+    get,
+    send: (path, init = {}) => ask(urlOf(baseUrl, path), init),
+    getOwn: (path, frame, query = {}) => get(path, { ...query }, own(frame)),
+    post(path, body, frame) {
+      const { headers, ...sent } = jsonBody(body)
+      return ask(urlOf(baseUrl, path), { ...sent, headers: { ...headers, ...own(frame) } })
+    },
+  }
+}
 
 /** A client of the venue at `baseUrl`, for example `http://127.0.0.1:8080`. */
 export function createRestClient(baseUrl: string, options: RestClientOptions = {}): RestClient {
   const { timeoutMs = TIMEOUT_MS, resends = RESENDS, seen = createSeenSeqs() } = options
-  const send = <T>(url: string, init: RequestInit): Promise<T> =>
-    request<T>(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }, { seen })
-  const get = <T>(path: string, query: Query = {}, headers = {}): Promise<T> =>
-    send<T>(urlOf(baseUrl, path, { ...query, min_seq: seen.minSeq() }), { headers })
-  const getOwn = <T>(
-    path: string,
-    frame: SignedFrame,
-    query: HistoryQuery | Query = {},
-  ): Promise<T> => get(path, { ...query }, { 'X-Service-Auth': frameHeader(frame) })
-  const post = <T>(path: string, body: object): Promise<T> =>
-    send<T>(urlOf(baseUrl, path), jsonBody(body))
-  const postOwn = <T>(path: string, body: object, frame?: SignedFrame): Promise<T> => {
-    const { headers, ...sent } = jsonBody(body)
-    const own = frame === undefined ? {} : { 'X-Service-Auth': frameHeader(frame) }
-    return send<T>(urlOf(baseUrl, path), { ...sent, headers: { ...headers, ...own } })
-  }
-
+  const { send, get, getOwn, post } = createTransport(baseUrl, timeoutMs, seen)
   const order = (orderId: string) => get<OrderLookup>(`/v1/orders/${encodeURIComponent(orderId)}`)
 
   const levels = (market: string, depth?: LevelDepth) =>
     get<MarketLevels>('/v1/levels', { symbol: market, depth })
 
+  const venue = () => send<VenueFacts>('/v1/venue')
   const placing = createPlacing({ post, order, resends })
 
   return {
@@ -198,6 +225,10 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
       getOwn('/v1/balances', frame, { subaccount_id: subaccountIds?.join(',') }),
     accounts: (owner) => get('/v1/accounts', { owner_address: owner }),
     orderHistory: (frame, query) => getOwn('/v1/orders', frame, query),
+    openOrders: (frame, query) =>
+      allOrders((before) =>
+        getOwn('/v1/orders', frame, { ...query, status: 'open', limit: PAGE_ROWS, before }),
+      ),
     fills: (frame, query) => getOwn('/v1/fills', frame, query),
     closeOuts: (frame, query) => getOwn('/v1/close-outs', frame, query),
     placeOrder: (body) => placing.placeOrder(body),
@@ -207,15 +238,30 @@ export function createRestClient(baseUrl: string, options: RestClientOptions = {
     reduceOrder: async (body) => (await post<OrderAnswer>('/v1/orders/reduce', body)).order,
     placeOrders: async (orders) =>
       (await post<BatchAnswer>('/v1/orders/batch', { orders })).results,
-    cancelAll: (body, frame) => postOwn('/v1/orders/cancel-all', body, frame),
-    cancelList: (body, frame) => postOwn('/v1/orders/cancel-list', body, frame),
-    cancelAllAfter: (body, frame) => postOwn('/v1/orders/cancel-all-after', body, frame),
+    cancelAll: (body, frame) => post('/v1/orders/cancel-all', body, frame),
+    cancelList: (body, frame) => post('/v1/orders/cancel-list', body, frame),
+    cancelAllAfter: (body, frame) => post('/v1/orders/cancel-all-after', body, frame),
     order,
     explainOrder: (orderId, frame) => {
       const path = `/v1/orders/${encodeURIComponent(orderId)}/explain`
       return frame === undefined ? get(path) : getOwn(path, frame)
     },
-    health: () => send(urlOf(baseUrl, '/v1/health'), {}),
-    venue: () => send(urlOf(baseUrl, '/v1/venue'), {}),
+    health: () => send('/v1/health'),
+    time: () => send('/v1/time'),
+    venue,
+    domain: async () => domainOf(await venue()),
+  }
+}
+
+/** The orders of all pages in their order. */
+async function allOrders(
+  read: (before: string | undefined) => Promise<OrderHistoryPage>,
+): Promise<OrderRecord[]> {
+  const orders: OrderRecord[] = []
+  for (let before: string | undefined; ;) {
+    const page = await read(before)
+    orders.push(...page.orders)
+    if (page.next_before === undefined) return orders
+    before = page.next_before
   }
 }

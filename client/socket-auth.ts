@@ -5,6 +5,8 @@ import { wordsOf } from './words-of.js'
 export interface SocketAuth {
   /** A new connection is not authenticated. */
   onOpen(): void
+  /** Nor is one that is gone. */
+  onLost(): void
   /** Handles the answers to auth frames; false for all other frames. */
   onFrame(frame: AuthAnswer): boolean
   isReady(): boolean
@@ -60,11 +62,14 @@ export function createSocketAuth({ sign, send, onReady, onRefused }: SocketAuthP
     setTimeout(() => mine === connection && start(), RETRY_MS)
   }
 
+  const begin = (): void => {
+    connection += 1
+    state = 'unknown'
+  }
+
   return {
-    onOpen() {
-      connection += 1
-      state = 'unknown'
-    },
+    onOpen: begin,
+    onLost: begin,
     onFrame({ type, req_id, message = '' }) {
       if (req_id !== REQ_ID) return false
       if (type === 'error') refused(message)

@@ -20,7 +20,8 @@ import {
 } from './reconnecting-socket.js'
 import type { SeenSeqs } from './seen-seqs.js'
 import type { SignedFrame } from './sign-frame.js'
-import { createSocketAuth } from './socket-auth.js'
+import { createSocketAuth, type SocketAuth } from './socket-auth.js'
+import { createSocketGuards, type DeadMan, type LeaseOptions } from './socket-guards.js'
 import { createPendingOrders, type ResultFrame, type SocketOrders } from './socket-orders.js'
 
 /** What each channel delivers; the private ones show what concerns the address that the client authenticates. */
@@ -82,6 +83,11 @@ export interface SocketClient extends SocketOrders {
   subscribeBalances(handler: ChannelHandler<'balances'>): () => void
   /** The same of the liquidations of all markets; needs no signature. */
   subscribeLiquidations(handler: ChannelHandler<'liquidations'>): () => void
+  /**
+   * Cancels all orders of the address that the client authenticates, or those of one market, unless this program goes on: renewed on
+   * every connection until the returned function is called, which disarms it.
+   */
+  readonly deadMan: DeadMan
   isOpen(): boolean
   /** How many connections it has opened: one more than its reconnects. */
   connections(): number
@@ -101,6 +107,11 @@ export interface SocketClientOptions {
   readonly timing?: Partial<Timing>
   /** Told what frames and results show of each market; that of a REST client of the same venue, whose reads then show at least that. */
   readonly seen?: SeenSeqs
+  /**
+   * With it the orders that are placed by this client end with its connection. Until the lease of a connection is held none is sent:
+   * placing one throws OutcomeUnknown.
+   */
+  readonly lease?: LeaseOptions
   /** How long to wait for the answer to an order or a cancel; default ten seconds. */
   readonly timeoutMs?: number
 }
@@ -147,34 +158,38 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
     onOpen() {
       auth.onOpen()
       streams.forEach(request)
+      if (guards.isNeeded()) auth.start()
     },
-    onLost: () => orders.onLost(),
+    onLost: () => [auth, orders, guards].forEach((each) => each.onLost()),
     onText(text) {
       const frame = JSON.parse(text) as ServerFrame
-      if (orders.onFrame(frame) || auth.onFrame(frame)) return
+      if (orders.onFrame(frame) || auth.onFrame(frame) || guards.onFrame(frame)) return
       noteSeen(options.seen, frame)
       receive({ streams, socket, request }, frame)
     },
   })
-  const sendIfOpen = (frame: object): boolean => {
-    if (socket.isOpen()) socket.send(frame)
-    return socket.isOpen()
-  }
-  const orders = createPendingOrders({ ...options, send: sendIfOpen })
+  const authenticated = (): boolean => isProven(socket, auth)
+  const send = (frame: object): void => socket.send(frame)
+  const guards = createSocketGuards({ lease: options.lease, authenticated, send })
+  const orders = createPendingOrders({
+    ...{ ...options, authenticated, send: (frame: object) => sendOver(socket, frame) },
+    holdBack: () => guards.holdBack(),
+  })
   const auth = createSocketAuth({
-    sign: options.authenticate,
-    send: (frame) => socket.send(frame),
-    onReady: () => privateStreams().forEach(request),
-    onRefused: (message) =>
-      privateStreams().forEach((stream) => refuse(streams, stream, ['auth_failed', message])),
+    ...{ sign: options.authenticate, send },
+    onReady() {
+      guards.onReady()
+      privateStreams().forEach(request)
+      orders.onReady()
+    },
+    onRefused(message) {
+      privateStreams().forEach((stream) => refuse(streams, stream, ['auth_failed', message]))
+      ;[guards, orders].forEach((each) => each.onRefused(message))
+    },
   })
   const privateStreams = () => [...streams.values()].filter(({ channel }) => PRIVATE.has(channel))
 
-  function request({ id, channel, market, options, seq }: Stream): void {
-    if (!socket.isOpen()) return
-    if (PRIVATE.has(channel) && !auth.isReady()) return auth.start()
-    socket.send({ op: 'subscribe', channel, market, ...options, since_seq: seq, req_id: id })
-  }
+  const request = (stream: Stream): void => subscribeOver(socket, auth, stream)
 
   function follow<Channel extends keyof ChannelData>(
     channel: Channel,
@@ -183,30 +198,45 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
     asked: ChannelOptions = {},
   ): () => void {
     const options = { ...DEFAULTS[channel], ...asked }
-    const isSame = (one: Stream): boolean =>
-      one.channel === channel && one.market === market && isOf(one, options)
-    if ([...streams.values()].some(isSame)) {
-      throw new Error(`${channel} of ${market ?? 'no market'} is followed already`)
-    }
+    refuseSecond([...streams.values()], { channel, market, options })
     const id = `${++streamCount}`
     const stream = { id, channel, market, options, handler, canonical: undefined, seq: undefined }
     streams.set(id, stream)
     request(stream)
-    return () => {
-      if (!streams.delete(id)) return
-      socket.send({ op: 'unsubscribe', channel, market, ...options })
-    }
+    const frame = { op: 'unsubscribe', channel, market, ...options }
+    return () => void (streams.delete(id) && socket.send(frame))
   }
 
   return {
     subscribe: follow,
     subscribeBalances: (handler) => follow('balances', undefined, handler),
     subscribeLiquidations: (handler) => follow('liquidations', undefined, handler),
-    placeOrder: (body) => orders.placeOrder(body),
-    cancelOrder: (body) => orders.cancelOrder(body),
+    ...orders.entry,
+    deadMan: (asked) => guards.deadMan(asked),
     ...{ isOpen: () => socket.isOpen(), quietMs: () => socket.quietMs() },
-    ...{ connections: () => socket.connections(), close: () => socket.close() },
+    connections: () => socket.connections(),
+    close: () => [guards, socket].forEach((each) => each.close()),
   }
+}
+
+/** Asks for the stream from where it stands; a private one once the connection is authenticated. */
+function subscribeOver(socket: ReconnectingSocket, auth: SocketAuth, stream: Stream): void {
+  const { id, channel, market, options, seq } = stream
+  if (!socket.isOpen()) return
+  if (PRIVATE.has(channel) && !auth.isReady()) return auth.start()
+  socket.send({ op: 'subscribe', channel, market, ...options, since_seq: seq, req_id: id })
+}
+
+/** Whether the connection is authenticated; begins that when it is open and not. */
+function isProven(socket: ReconnectingSocket, auth: SocketAuth): boolean {
+  if (socket.isOpen() && !auth.isReady()) auth.start()
+  return auth.isReady()
+}
+
+/** False without a connection, and then nothing is sent. */
+function sendOver(socket: ReconnectingSocket, frame: object): boolean {
+  if (socket.isOpen()) socket.send(frame)
+  return socket.isOpen()
 }
 
 /** The channels whose `seq` is the number of a change of the market. */
@@ -274,6 +304,18 @@ function streamOf(streams: readonly Stream[], frame: ServerFrame): Stream | unde
     streams.find((one) => one.id === req_id) ??
     streams.find((one) => one.channel === channel && one.canonical === market && isOf(one, frame))
   )
+}
+
+/** Throws when the same is followed already. */
+function refuseSecond(
+  streams: readonly Stream[],
+  { channel, market, options }: Pick<Stream, 'channel' | 'market' | 'options'>,
+): void {
+  const isSame = (one: Stream): boolean =>
+    one.channel === channel && one.market === market && isOf(one, options)
+  if (streams.some(isSame)) {
+    throw new Error(`${channel} of ${market ?? 'no market'} is followed already`)
+  }
 }
 
 /** Whether a stream has this depth and interval. */

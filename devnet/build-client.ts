@@ -1,9 +1,9 @@
 import { build, type BuildOptions } from 'esbuild'
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import ts from 'typescript'
-import { flatTypes } from './client-types.js'
+import { flatTypes, namedSchemas, type Modules } from './client-types.js'
 
 /**
  * Makes the package of the client: `client/package.json` next to `lib/`, with one module that leaves viem to its user, one
@@ -27,7 +27,7 @@ export async function buildClient(directory: string): Promise<void> {
     await copyFile(join(root, 'client', name), join(directory, name))
   }
   await copyFile(join(root, 'LICENSE'), join(directory, 'LICENSE'))
-  for (const [path, text] of declarations()) {
+  for (const [path, text] of await declarations()) {
     const file = join(directory, 'lib/types', path)
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, text)
@@ -35,7 +35,7 @@ export async function buildClient(directory: string): Promise<void> {
 }
 
 /** The declarations that the client's own refer to, by their path from the root. */
-function declarations(): Map<string, string> {
+async function declarations(): Promise<Map<string, string>> {
   const config = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path))
   const parsed = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
   const options = { ...parsed.options }
@@ -47,12 +47,29 @@ function declarations(): Map<string, string> {
   })
   const emitted = new Map<string, string>()
   program.emit(undefined, (path, text) => emitted.set(path.slice('/out/'.length), text))
-  for (const source of program.getSourceFiles()) {
-    const path = source.fileName.slice(root.length)
-    if (!path.startsWith('interface/') || source.isDeclarationFile) continue
-    emitted.set(path.replace(/\.ts$/, '.d.ts'), flatTypes(program, source))
+  const sources = new Map(
+    program
+      .getSourceFiles()
+      .filter(({ isDeclarationFile }) => !isDeclarationFile)
+      .map((source) => [source.fileName.slice(root.length), source] as const)
+      .filter(([path]) => path.startsWith('interface/')),
+  )
+  const modules = await runningModules([...sources.keys()])
+  const names = namedSchemas(program, sources, modules)
+  for (const [path, source] of sources) {
+    const text = flatTypes({ program, path, source, modules, names })
+    emitted.set(path.replace(/\.ts$/, '.d.ts'), text)
   }
   return reachable(emitted, 'client/index.d.ts')
+}
+
+/** What the compiled modules export: their schemas say what each field means. */
+async function runningModules(paths: readonly string[]): Promise<Modules> {
+  const loaded = paths.map(async (path) => {
+    const file = pathToFileURL(join(root, 'dist', path.replace(/\.ts$/, '.js')))
+    return [path, (await import(file.href)) as Record<string, unknown>] as const
+  })
+  return new Map(await Promise.all(loaded))
 }
 
 /** The files that the first one refers to, and those that these refer to. */

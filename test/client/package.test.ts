@@ -142,6 +142,35 @@ describe('the package of the client', function () {
     )
   })
 
+  it('shows an editor types with names, and what each field means', () => {
+    const file = join(project, 'node_modules/venue-client/lib/types/client/index.d.ts')
+    const program = ts.createProgram([file], { strict: true, noEmit: true, types: [] })
+    const checker = program.getTypeChecker()
+    const source = program.getSourceFile(file)
+    const module = source && checker.getSymbolAtLocation(source)
+    const exported = module === undefined ? [] : checker.getExportsOfModule(module)
+    const shown = (type: string, field: string): readonly [string, string] => {
+      const alias = exported.find(({ name }) => name === type)
+      const symbol = alias && checker.getAliasedSymbol(alias)
+      const property = symbol && checker.getDeclaredTypeOfSymbol(symbol).getProperty(field)
+      if (property?.valueDeclaration === undefined) throw new Error(`no ${type}.${field}`)
+      const declared = (property.valueDeclaration as ts.PropertySignature).type?.getText() ?? ''
+      return [declared, ts.displayPartsToString(property.getDocumentationComment(checker))]
+    }
+    expect(shown('OrderRecord', 'filled_amount')).to.deep.equal([
+      'string',
+      'Its own fills, settled on chain.',
+    ])
+    expect(shown('OrderRecord', 'status')[0]).to.equal('OrderStatus')
+    expect(shown('OrderHistoryPage', 'orders')[0]).to.equal('readonly OrderRecord[]')
+    expect(shown('NewOrder', 'side')).to.deep.equal([
+      'Side | undefined',
+      'Engine side; derived when `ui_intent` is sent.',
+    ])
+    expect(shown('VenueFacts', 'limits')[1]).to.match(/^Bounds of requests/)
+    expect(shown('ReplaceAnswer', 'replaced')[1]).to.match(/^The other one/)
+  })
+
   it('is imported by Node, and for browsers needs no other module', async () => {
     const code =
       "import * as client from 'venue-client'; console.log(typeof client.createRestClient)"

@@ -3,10 +3,12 @@ import {
   createRestClient,
   createSeenSeqs,
   OutcomeUnknown,
+  VenueError,
   VenueRefused,
   type OrderBody,
+  type SignedFrame,
 } from '../../client/index.js'
-import { aPreparedServer, type PreparedServer } from './prepared-server.js'
+import { aPreparedServer, type PreparedAnswer, type PreparedServer } from './prepared-server.js'
 
 const body = { order_id: 'order-1' } as OrderBody
 const order = { order_id: 'order-1', status: 'active' }
@@ -119,6 +121,66 @@ describe('rest client', () => {
       ...[header, header, header, header],
       none,
     ])
+  })
+
+  it('reads every page of the open orders', async () => {
+    const [first, second] = [{ order_id: 'a' }, { order_id: 'b' }]
+    server.answers = [
+      { status: 200, body: { orders: [first], next_before: 'c' } },
+      { status: 200, body: { orders: [second] } },
+    ]
+    const frame = { address: '0x1' } as unknown as SignedFrame
+    const open = await createRestClient(baseUrl).openOrders(frame, { market: 'cNGN-USDC' })
+    expect(open).to.deep.equal([first, second])
+    expect(asked.map(({ line }) => line)).to.deep.equal([
+      'GET /v1/orders?market=cNGN-USDC&status=open&limit=100',
+      'GET /v1/orders?market=cNGN-USDC&status=open&limit=100&before=c',
+    ])
+    expect(asked.map(({ auth }) => auth !== undefined)).to.deep.equal([true, true])
+  })
+
+  it('gives what signing takes ready-made, and the venue’s clock', async () => {
+    const verifyingContract = `0x${'0a'.repeat(20)}`
+    server.answers = [
+      {
+        ...{ status: 200 },
+        body: {
+          domains: { actions: { chainId: 31337, verifyingContract } },
+          frames: { domain: 'localhost', product: 'service' },
+        },
+      },
+      { status: 200, body: { now: 'now', unix_ms: 7 } },
+    ]
+    const venue = createRestClient(baseUrl)
+    expect(await venue.domain()).to.deep.equal({
+      ...{ chainId: 31337, matching: verifyingContract },
+      frames: { domain: 'localhost', product: 'service' },
+    })
+    expect((await venue.time()).unix_ms).to.equal(7)
+    expect(asked.map(({ line }) => line)).to.deep.equal(['GET /v1/venue', 'GET /v1/time'])
+  })
+
+  it('says of each error whether the same request may be sent again, and when', async () => {
+    const retryAfter = { 'retry-after': '7' }
+    const answers: readonly [PreparedAnswer, object][] = [
+      [{ status: 400, body: { error: 'no', code: 'invalid_side' } }, { retry: 'never' }],
+      [
+        { status: 429, body: { error: 'no', code: 'busy' }, headers: retryAfter },
+        { retry: 'same', code: 'busy', retryAfterSec: 7 },
+      ],
+      [
+        { status: 500, body: { error: 'no', code: 'overloaded' }, headers: retryAfter },
+        { retry: 'same', code: 'overloaded', retryAfterSec: 7 },
+      ],
+      ['drop', { retry: 'same', code: 'no_answer', retryAfterSec: undefined }],
+    ]
+    const venue = createRestClient(baseUrl)
+    for (const [answer, said] of answers) {
+      server.answers = [answer]
+      const error = await failure(venue.markets())
+      expect(error).to.be.instanceOf(VenueError)
+      expect(error).to.include(said)
+    }
   })
 
   it('throws what the venue refuses, with its status, code and text', async () => {
