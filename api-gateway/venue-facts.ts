@@ -8,16 +8,10 @@ import {
   type FramePurpose,
 } from '../core/entry/auth-frame.js'
 import { typeString } from '../core/entry/signed-structs.js'
-import {
-  MAX_CANCEL_REASON_LENGTH,
-  MAX_ORDER_ID_LENGTH,
-  MAX_SIGNATURE_BYTES,
-  MAX_TRANSFER_AHEAD_SEC,
-  MIN_DEPOSIT_UNITS_6,
-} from '../core/limits.js'
 import type { Market } from '../core/model/market.js'
 import type { VenueFacts } from '../interface/signing.js'
-import { BODY_LIMITS, type GatewayDeps, type ServiceAuth } from './context.js'
+import { clientLimits } from './client-limits.js'
+import type { GatewayDeps, ServiceAuth } from './context.js'
 
 /** The release of this build: the version of its package. */
 export const RELEASE = (
@@ -39,8 +33,9 @@ export function venueFacts(
   deployment: Deployment,
   { header, words }: ServiceAuth,
   markets: readonly Market[],
-  { chain, devnet }: Pick<GatewayDeps, 'chain' | 'devnet'> = {},
+  deps: Partial<Pick<GatewayDeps, 'chain' | 'devnet' | 'orderRate' | 'largeReads'>> = {},
 ): VenueFacts {
+  const { chain, devnet } = deps
   return {
     release: RELEASE,
     chain_id: deployment.chainId,
@@ -68,14 +63,7 @@ export function venueFacts(
       history: { text: frameText('history', words), max_valid_seconds: HISTORY_FRAME_MAX_SEC },
       socket: { text: frameText('socket', words), max_valid_seconds: SOCKET_FRAME_MAX_SEC },
     },
-    limits: {
-      body_bytes: BODY_LIMITS.maxBytes,
-      order_id_length: MAX_ORDER_ID_LENGTH,
-      cancel_reason_length: MAX_CANCEL_REASON_LENGTH,
-      signature_bytes: MAX_SIGNATURE_BYTES,
-      transfer_ahead_seconds: MAX_TRANSFER_AHEAD_SEC,
-      min_deposit_units_6: Number(MIN_DEPOSIT_UNITS_6),
-    },
+    limits: clientLimits(deps),
     documents: {
       openapi: '/v1/openapi.json',
       asyncapi: '/v1/asyncapi.json',

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * Bundles the pages into `dist/web`: the terminal's script, style sheet and document, the chart that the script loads after the first
- * paint, and the script of the documents.
+ * paint, and the scripts of the documents.
  */
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -36,7 +36,11 @@ await build({
 })
 await build({
   ...options,
-  entryPoints: { 'draw-chart': at('web/views/draw-chart.ts'), 'docs/main': at('web/docs/main.ts') },
+  entryPoints: {
+    'draw-chart': at('web/views/draw-chart.ts'),
+    'docs/main': at('web/docs/main.ts'),
+    'docs/find': at('web/docs/find.ts'),
+  },
   outdir: at('dist/web'),
 })
 await copyFile(at('web/index.html'), at('dist/web/index.html'))

@@ -1,7 +1,8 @@
 import { Marked, type Tokens } from 'marked'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Asset } from '../pages.js'
+import { limitsTable } from '../client-limits.js'
+import { builtFile, fileAsset, type Asset } from '../pages.js'
 import { codesPage } from './codes-page.js'
 import { socketPage } from './socket-page.js'
 
@@ -11,14 +12,21 @@ nav a { margin-right: 1rem }
 table { border-collapse: collapse; display: block; overflow-x: auto }
 th, td { border: 1px solid #8886; padding: .3rem .6rem; text-align: left; vertical-align: top }
 pre { background: #8882; overflow-x: auto; padding: .6rem }
+.contents ul { columns: 16rem; list-style: none; padding: 0 }
+.contents .depth-3 { padding-left: 1rem }
+.find { background: Canvas; padding: .4rem 0; position: sticky; top: 0 }
+.find input { font: inherit; width: min(24rem, 60%) }
+[hidden] { display: none }
 `)
 
 /** The documents that the gateway serves with the interface, by their names below `/docs/`. */
 export const documents: ReadonlyMap<string, Asset> = new Map([
+  ['start', document('Start', readStart)],
   ['codes', document('Codes', () => Promise.resolve(codesPage()))],
   ['feed', document('The feed', () => Promise.resolve(socketPage()))],
   ['first-fill', document('From zero to first fill', () => readDocument('FIRST-FILL.md'))],
   ['rules', document('Rules', readRules)],
+  ['find.js', fileAsset(builtFile('docs/find.js'), 'text/javascript')],
   ['document.css', { type: 'text/css; charset=utf-8', read: () => Promise.resolve(STYLE) }],
 ])
 
@@ -29,7 +37,13 @@ const readSource = (name: string): Promise<string> =>
 const readDocument = async (name: string): Promise<string> =>
   (await readSource(name))
     .replaceAll('(CODES.md)', '(codes)')
+    .replaceAll('(FIRST-FILL.md)', '(first-fill)')
     .replace(/\[([^\]]+)\]\([A-Z-]+\.md\)/g, '`docs/`: $1')
+
+/** The first page of a market maker, with the limits of this release. */
+async function readStart(): Promise<string> {
+  return (await readDocument('START.md')).replace('<!-- limits -->', limitsTable())
+}
 
 /** All rules, the chapters in the order of their list; links between chapters become links within the page. */
 async function readRules(): Promise<string> {
@@ -49,21 +63,54 @@ function document(title: string, markdown: () => Promise<string>): Asset {
   let page: Buffer | undefined
   return {
     type: 'text/html; charset=utf-8',
-    read: async () => (page ??= Buffer.from(pageOf(title, renderMarkdown(await markdown())))),
+    read: async () => (page ??= Buffer.from(pageOf(title, await markdown()))),
   }
 }
 
-const pageOf = (title: string, content: string): string => `<!doctype html>
+/** A page with so many headings has a table of contents, and a field that finds words in it. */
+const LONG_FROM = 5
+
+interface Heading {
+  readonly id: string
+  readonly depth: number
+  readonly html: string
+}
+
+/** The headings below the title, of the two levels that parts of a page have. */
+const headingsIn = (content: string): Heading[] =>
+  [...content.matchAll(/<h([23]) id="([^"]+)">(.*?)<\/h\1>/g)].map(
+    ([, depth = '', id = '', html = '']) => ({ id, depth: Number(depth), html }),
+  )
+
+const contentsOf = (
+  headings: readonly Heading[],
+): string => `<nav class="contents" aria-label="Contents">
+<ul>
+${headings.map(({ id, depth, html }) => `<li class="depth-${depth}"><a href="#${id}">${html}</a></li>`).join('\n')}
+</ul>
+</nav>
+`
+
+function pageOf(title: string, markdown: string): string {
+  const content = renderMarkdown(markdown)
+  const headings = headingsIn(content)
+  if (headings.length < LONG_FROM) return frameOf(title, content)
+  const [heading = '', ...rest] = content.split('</h1>\n')
+  const whole = `${heading}</h1>\n${contentsOf(headings)}${rest.join('</h1>\n')}`
+  return frameOf(title, whole, '<script type="module" src="find.js"></script>\n    ')
+}
+
+const frameOf = (title: string, content: string, script = ''): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Order-book venue: ${title}</title>
     <link rel="stylesheet" href="document.css">
-    <link rel="icon" type="image/png" href="favicon-32x32.png">
+    ${script}<link rel="icon" type="image/png" href="favicon-32x32.png">
   </head>
   <body>
-    <nav><a href="../docs">Interface</a><a href="feed">Feed</a><a href="codes">Codes</a><a href="first-fill">First fill</a><a href="rules">Rules</a><a href="../">Market page</a></nav>
+    <nav aria-label="Documents"><a href="start">Start</a><a href="../docs">Interface</a><a href="feed">Feed</a><a href="codes">Codes</a><a href="first-fill">First fill</a><a href="rules">Rules</a><a href="../">Market page</a></nav>
     <main>
 ${content}
     </main>

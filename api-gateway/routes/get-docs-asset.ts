@@ -21,7 +21,7 @@ export const getDocsAsset: Route = {
   path: '/docs/:asset',
   operation: assetOperation(
     'readDocsAsset',
-    '`feed`, `codes`, `first-fill`, `rules`, or a file of a page',
+    '`start`, `feed`, `codes`, `first-fill`, `rules`, or a file of a page',
   ),
   isLarge: () => true,
   handler: () => serveAssets(assets),

@@ -9,6 +9,8 @@ import type { Refusal } from '../../core/entry/refusals.js'
  * owner's bucket; what is in flight is not counted yet. Cancels never count.
  */
 export interface OrderRate {
+  /** Orders that an owner may send in a second, for any length of time. */
+  readonly perSec: number
   /** What is left to the owner now. */
   look(owner: string): RateLeft
   /** Counts one message of the owner. */
@@ -54,6 +56,7 @@ export function createOrderRate({
     return { limit, remaining, resetSec, nextSec }
   }
   return {
+    perSec,
     look: (owner) => left(fullAtMs.get(owner) ?? 0),
     count(owner) {
       const before = Math.max(fullAtMs.get(owner) ?? 0, elapsedMs())

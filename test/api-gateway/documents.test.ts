@@ -91,13 +91,14 @@ describe('the documents beside the interface', () => {
   before(async () => (gateway = await aGatewayStage()))
   after(() => gateway.close())
 
-  for (const name of ['feed', 'codes', 'first-fill', 'rules']) {
+  for (const name of ['start', 'feed', 'codes', 'first-fill', 'rules']) {
     it(`/docs/${name} is a page that loads nothing from elsewhere, and whose links lead to pages`, async () => {
       const { status, headers, text } = await gateway.send('GET', `/docs/${name}`)
       expect(status).to.equal(200)
       expect(headers['content-type']).to.equal('text/html; charset=utf-8')
       expect(`${headers['content-security-policy']?.toString()}`).to.match(/^default-src 'none'; /)
-      expect(text).not.to.match(/<script|<style|style=|\son\w+=|src=/)
+      const own = '<script type="module" src="find.js"></script>'
+      expect(text.replace(own, '')).not.to.match(/<script|<style|style=|\son\w+=|src=/)
       const links = [...text.matchAll(/href="([^"#]+)"/g)].map(([, href = '']) => href)
       const base = 'http://venue/docs/'
       for (const href of new Set(links)) {
@@ -112,6 +113,27 @@ describe('the documents beside the interface', () => {
     const named = { symbol: 'cNGN-USDC', ticker_id: 'cNGN-USDC' }
     expect(json).to.deep.equal({ parameters: named, bodies: {} })
     expect(headers['cache-control']).to.equal('no-store')
+  })
+
+  it('begin with a page that names each limit of GET /v1/venue, with its value', async () => {
+    const { text } = await gateway.send('GET', '/docs/start')
+    const limits = (await gateway.send('GET', '/v1/venue')).json.limits as Record<string, number>
+    for (const [name, value] of Object.entries(limits)) {
+      const shown = `<td><code>${name}</code></td>\n<td>${value.toLocaleString('en')}</td>`
+      if (name !== 'large_reads_per_address') expect(text).to.include(shown)
+      else expect(text).to.include(`<td><code>${name}</code></td>\n<td>as set</td>`)
+    }
+    expect(text).to.not.include('limits --')
+  })
+
+  it('have a table of contents where they are long, whose links lead to headings', async () => {
+    for (const name of ['start', 'feed', 'codes', 'rules']) {
+      const { text } = await gateway.send('GET', `/docs/${name}`)
+      const [, contents = ''] = /aria-label="Contents">([^]*?)<\/nav>/.exec(text) ?? []
+      const ids = [...contents.matchAll(/href="#([^"]+)"/g)].map(([, id = '']) => id)
+      expect(ids.length, name).to.be.above(4)
+      for (const id of ids) expect(text).to.match(new RegExp(`<h[23] id="${id}">`))
+    }
   })
 
   it('show every frame of the feed with its fields', async () => {
