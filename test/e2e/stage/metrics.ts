@@ -63,11 +63,7 @@ function exprOf(name: string): string {
   return expr
 }
 
-function expectSamples(
-  expr: string,
-  shown: readonly Sample[],
-  wanted: readonly Sample[],
-): void {
+function expectSamples(expr: string, shown: readonly Sample[], wanted: readonly Sample[]): void {
   const minutes = Math.max(1, ...shown.map(({ value }) => value.split(' ').length)) - 1
   const evaluated = {
     rule_files: [],
