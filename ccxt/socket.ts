@@ -16,6 +16,9 @@ import { Venue } from './venue.js'
 const CHANNELS_WITH_SEQ = ['trades', 'orders', 'levels']
 
 export abstract class VenueSocket extends Venue {
+  /** The connections whose `send` does not reject. */
+  private readonly guarded = new WeakSet<object>()
+
   /** Takes a frame of a channel that is new. */
   abstract handleData(client: any, message: Dict): void
 
@@ -30,6 +33,26 @@ export abstract class VenueSocket extends Venue {
       this.options.seqs = {}
     }
     return this.options.seqs
+  }
+
+  /**
+   * A frame that is sent while its connection ends fails that connection. CCXT sends subscriptions without looking at what becomes of
+   * them: the rejection would end the program.
+   */
+  override client(url: string): any {
+    const client: any = super.client(url)
+    if (!this.guarded.has(client)) {
+      this.guarded.add(client)
+      const send = client.send.bind(client)
+      client.send = async (message: any) => {
+        try {
+          await send(message)
+        } catch (error) {
+          client.onError(error)
+        }
+      }
+    }
+    return client
   }
 
   async prepareSocket() {
