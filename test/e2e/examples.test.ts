@@ -122,11 +122,11 @@ describe('the examples', function () {
   })
   after(() => venue?.stop())
 
-  it('are all run, here or beside the history’s own test', () => {
+  it('are all run, here or in the tests of the history and the quoter', () => {
     const files = readdirSync(inProject('examples')).filter((name) => /^\d/.test(name))
-    const elsewhere = '05-history.ts'
+    const elsewhere = ['05-history.ts', '19-quoter.ts']
     const here = Object.keys(examples).map((name) => `${name}.ts`)
-    expect(files).to.have.members([...here, elsewhere])
+    expect(files).to.have.members([...here, ...elsewhere])
   })
 
   // `./venue test` installs its packages, for Debian's own python3.

@@ -1,0 +1,143 @@
+/**
+ * Keeps ten quotes a side on the spot market and on the perpetual until it is interrupted, through connections that are lost and a
+ * venue that restarts; then cancels them and checks every fill against the chain, to the last unit.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { formatUnits, parseUnits } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { WebSocket } from 'ws'
+import {
+  createRestClient,
+  createSeenSeqs,
+  createSocketClient,
+  signFrame,
+  VenueError,
+  type MarketEntry,
+  type TickerState,
+} from '../client/index.js'
+import { accountOf, readDevnet } from './devnet.js'
+import { createQuoter, fillsOf, movedBy, QUOTES, type Quoter } from './quoter.js'
+
+const [SPOT, PERP] = ['cNGN-USDC', 'cNGN-PERP']
+const TUNE_EVERY_MS = 250
+/** The quotes outlive a restart of the venue, and not much more. */
+const DEAD_MAN_SEC = 300
+const A_DAY = 86_400
+
+const devnet = await readDevnet(process.argv[2])
+const account = accountOf(devnet)
+const signer = privateKeyToAccount(account.private_key)
+const seen = createSeenSeqs()
+const venue = createRestClient(devnet.gateway_url, { seen })
+const domain = await venue.domain()
+const history = await signFrame(signer, {
+  ...{ purpose: 'history', ...domain.frames, validSec: A_DAY },
+})
+const socket = createSocketClient({
+  ...{ url: `${devnet.gateway_url.replace(/^http/, 'ws')}/v1/ws`, WebSocket, seen },
+  authenticate: () => signFrame(signer, { purpose: 'socket', ...domain.frames }),
+})
+const disarm = socket.deadMan({ seconds: DEAD_MAN_SEC })
+
+const markets = await venue.markets()
+const marketOf = (name: string): MarketEntry => {
+  const market = markets.find((one) => one.market === name)
+  if (market === undefined) throw new Error(`the venue does not list ${name}`)
+  return market
+}
+const { now: start } = await venue.time()
+const name = `quoter-${Date.now()}`
+const desk = { venue, socket, signer, domain, name }
+const spot = createQuoter({
+  ...{ ...desk, market: marketOf(SPOT), subaccountId: account.spot_subaccount_id },
+})
+const perp = createQuoter({
+  ...{ ...desk, market: marketOf(PERP), subaccountId: account.perp_subaccount_id },
+})
+const before = await holdings()
+
+/** Of both markets: the index of the perpetual, USDC per cNGN. */
+let middle = marketOf(PERP).perp?.index_price_ui ?? ''
+const follow = ({ index_price }: TickerState): void => void (middle = index_price ?? middle)
+socket.subscribe('ticker', PERP, { onSnapshot: follow, onUpdate: follow })
+
+let isStopping = false
+process.once('SIGINT', () => (isStopping = true))
+let said = ''
+while (!isStopping) {
+  await carryOn(async () => {
+    await Promise.all([spot.tune(middle), perp.tune(middle)])
+  })
+  report()
+  await delay(TUNE_EVERY_MS)
+}
+
+await untilDone(async () => {
+  const { left } = await socket.cancelAll()
+  return left === 0 && spot.isOver() && perp.isOver()
+})
+disarm()
+await untilDone(async () => (await venue.openOrders(history)).length === 0)
+for (const quoter of [spot, perp]) await untilDone(() => isReconciled(quoter))
+socket.close()
+
+/** Both markets, and the connection, where they are as they should be. */
+function report(): void {
+  const isWhole = [spot, perp].every((one) => one.resting() === 2 * QUOTES)
+  const now = isWhole ? `${2 * QUOTES} quotes a market by connection ${socket.connections()}` : ''
+  if (now !== said && now !== '') console.log(now)
+  said = now
+}
+
+/** What a venue that is away or busy throws is met in the next round. */
+async function carryOn(act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    if (!(error instanceof VenueError) || error.retry === 'never') throw error
+    await delay((error.retryAfterSec ?? 0) * 1_000)
+  }
+}
+
+async function untilDone(isDone: () => Promise<boolean>): Promise<void> {
+  for (let done = false; !done; await delay(TUNE_EVERY_MS)) {
+    await carryOn(async () => (done = await isDone()))
+  }
+}
+
+interface Holdings {
+  readonly cngnE18: bigint
+  readonly usdcE18: bigint
+  readonly positionE18: bigint
+}
+
+/** What the chain says that both accounts hold. */
+async function holdings(): Promise<Holdings> {
+  const ids = [account.spot_subaccount_id, account.perp_subaccount_id]
+  const { accounts } = await venue.balances(history, ids)
+  const of = (id: string) => accounts.find(({ subaccount_id }) => subaccount_id === id)
+  const e18 = (text = '0'): bigint => parseUnits(text, 18)
+  const token = (named: string) =>
+    e18(of(account.spot_subaccount_id)?.tokens.find((one) => one.token === named)?.total)
+  const margin = of(account.perp_subaccount_id)?.margin.find(({ market }) => market === PERP)
+  return { cngnE18: token('cNGN'), usdcE18: token('USDC'), positionE18: e18(margin?.position) }
+}
+
+/** Whether the socket, the history and the chain agree about the quoter's fills; says so when they do. */
+async function isReconciled(quoter: Quoter): Promise<boolean> {
+  const fills = await fillsOf(venue, history, { quoter, start })
+  const moved = movedBy(fills)
+  const ofSocket = movedBy(quoter.fills.settled())
+  const after = await holdings()
+  const isSpot = quoter === spot
+  const [base, usdc] = isSpot
+    ? [after.cngnE18 - before.cngnE18, after.usdcE18 - before.usdcE18]
+    : [after.positionE18 - before.positionE18, moved.usdcE18]
+  const isSame = (one: { readonly cngnE18: bigint; readonly usdcE18: bigint }): boolean =>
+    one.cngnE18 === base && one.usdcE18 === usdc
+  if (!isSame(moved) || !isSame(ofSocket)) return false
+  const what = isSpot ? `${formatUnits(base, 18)} cNGN, ${formatUnits(usdc, 18)} USDC` : ''
+  const said = isSpot ? what : `a position of ${formatUnits(base, 18)} cNGN`
+  console.log(`${quoter.market}: ${fills.length} fills moved ${said}; so says the chain`)
+  return true
+}
