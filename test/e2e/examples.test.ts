@@ -5,9 +5,11 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { formatUnits } from 'viem'
 import { createRestClient } from '../../client/index.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { eventually } from '../support/eventually.js'
+import { openRelay } from '../support/relay.js'
 import { tempDir } from '../support/temp-dir.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
 import { bidInNextAuction } from './stage/bidder.js'
@@ -134,12 +136,53 @@ describe('the examples', function () {
     const file = inProject('examples/place_order.py')
     const child = spawn('/usr/bin/python3', [file, join(venue.dataDir, 'devnet.json')], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
     })
     const said = Promise.all([text(child.stdout), text(child.stderr)])
     await once(child, 'exit')
     const [printed, failed] = await said
     expect(failed).to.equal('')
     expect(printed).to.match(/^\d+ signing vectors agree\n.* is active\n.* is cancelled\n$/)
+  })
+
+  it('python/quoter.py keeps its quotes through a lost connection, and reconciles to the unit', async () => {
+    const relay = await openRelay(Number(new URL(venue.gatewayUrl).port))
+    const described = join(venue.dataDir, 'by-relay.json')
+    const gateway_url = `http://127.0.0.1:${relay.port}`
+    writeFileSync(described, JSON.stringify({ ...venue.devnet, gateway_url }))
+    const file = inProject('examples/python/quoter.py')
+    const child = spawn('/usr/bin/python3', [file, described], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
+    })
+    const said = { printed: '', failed: '' }
+    child.stdout.on('data', (some: Buffer) => (said.printed += some.toString()))
+    child.stderr.on('data', (some: Buffer) => (said.failed += some.toString()))
+    const quoted = (connection: number) =>
+      eventually(
+        () =>
+          said.failed !== '' || said.printed.includes(`10 quotes by connection ${connection}\n`),
+      )
+    const [maker, taker] = [createTrader(venue.devnet, 3), createTrader(venue.devnet, 1)]
+    const before = await maker.balances()
+    await quoted(1)
+    relay.cut()
+    await taker.place({ side: 'sell', amount: '20000', price: '0.0006' })
+    await taker.place({ side: 'buy', amount: '35000', price: '0.0007' })
+    relay.heal()
+    await quoted(2)
+    const closed = once(child, 'close')
+    child.kill('SIGINT')
+    const ended = (await closed) as [number | null]
+    await relay.close()
+    expect([ended[0], said.failed]).to.deep.equal([0, ''])
+    const after = await maker.balances()
+    expect(after.cngnE18 - before.cngnE18).to.equal(-15_000n * 10n ** 18n)
+    const usdc = formatUnits(after.usdcE18 - before.usdcE18, 18)
+    expect(said.printed).to.match(/^\d+ signing vectors agree\n/)
+    expect(said.printed.replace(/(\.\d*?)0+ USDC/, '$1 USDC')).to.match(
+      new RegExp(`\\n\\d+ fills moved -15000(\\.0+)? cNGN, ${usdc} USDC; so says the chain\\n$`),
+    )
   })
 
   it('import the modules of Python by the names that the packages of Debian give them', () => {
@@ -156,7 +199,7 @@ describe('the examples', function () {
       writeFileSync(join(layout.path, name), source)
     }
     const args = ['-S', inProject('examples/place_order.py'), '/nowhere']
-    const env = { ...process.env, PYTHONPATH: layout.path }
+    const env = { ...process.env, PYTHONPATH: layout.path, PYTHONDONTWRITEBYTECODE: '1' }
     const { error, stderr } = spawnSync('python3', args, { encoding: 'utf8', env })
     layout.remove()
     if (error !== undefined) return
