@@ -2,6 +2,7 @@ import { moneyOfTheClass } from './stage/ccxt/money.js'
 import { ordersOfTheClass } from './stage/ccxt/orders.js'
 import { writeRecording } from './stage/ccxt/recording.js'
 import { rulesOfCcxt } from './stage/ccxt/rules.js'
+import { streamsOfTheClass } from './stage/ccxt/streams.js'
 import { openCcxtWorld, type CcxtWorld } from './stage/ccxt/world.js'
 
 /** On one venue, which trades a market of each kind. */
@@ -17,4 +18,5 @@ describe('the CCXT class on the running venue', function () {
   describe('orders', () => ordersOfTheClass(get))
   describe('money', () => moneyOfTheClass(get))
   describe('rules', () => rulesOfCcxt(get))
+  describe('streams', () => streamsOfTheClass(get))
 })

@@ -1,6 +1,9 @@
 import { Precise, type Trade } from 'ccxt'
 import { expect } from 'chai'
+import { createPublicClient, http } from 'viem'
+import { futuresManagerAbi } from '../../../../chain/abi/contracts.js'
 import type { VenuePro } from '../../../../ccxt/index.js'
+import { formatDecimal } from '../../../../core/decimal.js'
 import { eventually } from '../../../support/eventually.js'
 import { createPerpTrader } from '../perp-trader.js'
 import { e18 } from '../trader.js'
@@ -102,6 +105,24 @@ export function moneyOfTheClass(get: () => CcxtWorld): void {
     }, 30_000)
   })
 
+  it('a future that closes pays its variation in cNGN, and its fees in USDC, to the unit', async () => {
+    const world = get()
+    const [, , future] = world.desks
+    const before = await holdings(world.taker, 'future')
+    const ledger = await ledgerOf(world)
+    const trades = await tradesOf(world, future, () => roundTrip(world, future))
+    expect(trades).to.have.length(2)
+    const gained = (token: string) => async () =>
+      gain(before, await holdings(world.taker, 'future'), token)
+    // What the manager owes or is owed is paid later, in another transaction.
+    const withLedger = async () => {
+      const moved = formatDecimal((await ledgerOf(world)) - ledger, 18)
+      return Precise.stringAdd(await gained('cNGN')(), moved)
+    }
+    await expectGain(withLedger, sumOf(trades.map(proceedsOf)))
+    await expectGain(gained('USDC'), Precise.stringNeg(feesOf(trades)) ?? '')
+  })
+
   it('a position has side, size and prices while it is open', async () => {
     const world = get()
     const [, ...contracts] = world.desks
@@ -116,6 +137,16 @@ export function moneyOfTheClass(get: () => CcxtWorld): void {
       expect(await world.maker.fetchPosition(symbol)).to.include({ side: 'short' })
       await deal(world, desk, 'sell')
     }
+  })
+}
+
+/** Variation margin of the taker's account that is not paid yet, at 18 decimals. */
+async function ledgerOf({ taker, venue, desks }: CcxtWorld): Promise<bigint> {
+  const { futures_manager: address, rpc_url } = venue.devnet
+  const subaccount = await taker.subaccountOf(taker.market(desks[2].symbol), {})
+  return createPublicClient({ transport: http(rpc_url) }).readContract({
+    ...{ address, abi: futuresManagerAbi, functionName: 'variation' },
+    args: [BigInt(subaccount)],
   })
 }
 
