@@ -38,3 +38,6 @@ export function mulDivFloor(a: bigint, b: bigint, divisor: bigint): bigint {
 export function mulDivCeil(a: bigint, b: bigint, divisor: bigint): bigint {
   return (a * b + divisor - 1n) / divisor
 }
+
+/** The least multiple of `step` that is not below the value; for a value that is not negative and a step above zero. */
+export const roundedUp = (value: bigint, step: bigint): bigint => mulDivCeil(value, 1n, step) * step

@@ -63,8 +63,14 @@ describe('docs/GO-LIVE.md, tried against a recorded node', function () {
     dir.remove()
   })
 
-  async function serve(answers: 'complete' | 'faulty'): Promise<string> {
-    const node = await serveRecordedNode(recorded[answers])
+  /** `lacks` names a method that the node does not have. */
+  async function serve(
+    answers: 'complete' | 'faulty',
+    { isOld = false, lacks = 'none' }: { readonly isOld?: boolean; readonly lacks?: string } = {},
+  ): Promise<string> {
+    const known = Object.entries(recorded[answers]).filter(([asked]) => !asked.startsWith(lacks))
+    const nowSec = Math.floor(Date.now() / 1_000)
+    const node = await serveRecordedNode(Object.fromEntries(known), isOld ? {} : { nowSec })
     nodes.push(node)
     return node.rpcUrl
   }
@@ -107,7 +113,9 @@ describe('docs/GO-LIVE.md, tried against a recorded node', function () {
       }),
     )
   }
-  const notOk = ({ lines }: Ended) => lines.filter((line) => !line.startsWith('ok '))
+  const isListed = (line: string) => !line.startsWith('not listed ')
+  const notOk = ({ lines }: Ended) =>
+    lines.filter((line) => !line.startsWith('ok ') && isListed(line))
 
   it('has no command that is tried nowhere', () => {
     const found = commandsOfPage()
@@ -122,14 +130,24 @@ describe('docs/GO-LIVE.md, tried against a recorded node', function () {
     const found = await check(await serve('complete'))
     expect(notOk(found)).to.deep.equal([])
     expect(found.lines.length).to.be.above(10)
+    const without = `is a market of the venue: the deployment has its contracts, but ${marketsFile} has no row of it`
+    const named = found.lines
+      .filter((line) => !isListed(line))
+      .map((line) => line.replace(/USDC-cNGN-\w+/, 'a series'))
+    expect(named).to.deep.equal([
+      `not listed  cNGN-PERP: ${without}`,
+      `not listed  a series: ${without}`,
+    ])
     expect(found.code).to.equal(0)
   })
 
   it('names each fault of a deployment with its cure, and exits with 1', async () => {
     const found = await check(await serve('faulty'))
     const { matching, batch_executor: batch, withdrawal_module: module } = recorded.deployment
+    const { spot_manager: manager } = recorded.deployment
     const { depositSubmitter, withdrawalSubmitter } = recorded.senders
-    const faults = notOk(found)
+    const isTried = (line: string) => line.includes(' passes in a simulation: ')
+    const faults = notOk(found).filter((line) => !isTried(line))
     const expected = [
       `FAILED   the executor may settle: ${batch} is not a trade executor`,
       `setTradeExecutor(${depositSubmitter}, true) on ${matching}`,
@@ -143,14 +161,43 @@ describe('docs/GO-LIVE.md, tried against a recorded node', function () {
         text,
       ).to.have.length(1)
     expect(faults).to.have.length(expected.length)
+    const noExecutor = (what: string, sender: unknown) =>
+      `FAILED   ${what} reverts with M_OnlyTradeExecutor: setTradeExecutor(${String(sender)}, true) on ${matching}`
+    const noModule = (token: string) =>
+      `FAILED   a withdrawal of ${token} under ${manager} passes in a simulation: the withdrawal reverts with M_OnlyAllowedModule: setAllowedModule(${module}, true) on ${matching}`
+    expect(notOk(found).filter(isTried)).to.deep.equal([
+      noExecutor('cNGN-USDC: a match passes in a simulation: the match', batch),
+      noExecutor('a deposit by the venue passes in a simulation: the deposit', depositSubmitter),
+      noModule('wrapped_cngn'),
+      noModule('wrapped_usdc'),
+    ])
     expect(found.code).to.equal(1)
   })
 
+  it('says of a node that cannot simulate what was not checked, and exits with 2', async () => {
+    for (const [lacks, why] of [
+      ['eth_simulateV1', 'the node simulates no calls in a row with overrides (eth_simulateV1)'],
+      ['eth_createAccessList', 'the node answers no eth_createAccessList'],
+    ] as const) {
+      const found = await check(await serve('complete', { lacks }))
+      // A match, a deposit by the venue, and both ways of the two tokens.
+      expect(notOk(found)).to.have.length(6)
+      for (const line of notOk(found))
+        expect(line)
+          .to.match(/^not checked {2}.* in a simulation: /)
+          .and.satisfy((text: string) => text.endsWith(why))
+      expect(found.code).to.equal(2)
+    }
+  })
+
   it('says that prices are old, that a node does not answer, and that it is another chain', async () => {
-    const rpcUrl = await serve('complete')
+    const rpcUrl = await serve('complete', { isOld: true })
     const old = await check(rpcUrl, SPOT_AND_PERP)
-    expect(notOk(old)).to.have.length(1)
-    expect(notOk(old)[0]).to.match(/^FAILED {3}cNGN-PERP: prices are fresh: held: /)
+    expect(notOk(old)).to.have.length(2)
+    expect(notOk(old)[0]).to.match(
+      /^FAILED {3}the chain moves: the newest block, \d+, is \d+ s old: /,
+    )
+    expect(notOk(old)[1]).to.match(/^FAILED {3}cNGN-PERP: prices are fresh: held: chain_stale; /)
     expect(old.code).to.equal(1)
 
     const silent = await check(`http://127.0.0.1:${await freePort()}`)

@@ -10,7 +10,15 @@ import { openKeyFile } from '../../chain/signing/key-file.js'
 import { GAS_RESERVE_WEI } from '../../chain/lane/gas-settings.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
-import { loadDeployedMarkets } from '../../data/markets.js'
+import { expiriesFrom } from '../../core/contracts/future-calendar.js'
+import {
+  defaultMarketFile,
+  loadDeployedMarkets,
+  readMarkets,
+  readRows,
+  type LoadedMarkets,
+} from '../../data/markets.js'
+import { rowOfNextSeries } from '../../data/series-row.js'
 import { BadConfiguration } from '../../runtime/process/config.js'
 import type { SenderOptions } from './command-line.js'
 import type { CheckConfig } from './config.js'
@@ -50,17 +58,57 @@ export async function checkVenue(
     throw new BadConfiguration('whose transactions settle matches? give --executor <address>')
   const keeper = others.find(({ role }) => role === 'keeper')
   const submitters = others.filter((sender) => sender !== keeper)
-  const { markets } = loadDeployedMarkets({
+  const listed = loadDeployedMarkets({
     DEPLOYMENT_FILE: config.deploymentFile,
     ...(config.marketsFile !== undefined && { MARKETS_FILE: config.marketsFile }),
   })
+  const rows = [...readRows(defaultMarketFile), ...nextSeriesRows(Date.now())]
+  const known = readMarkets({ DEPLOYMENT_FILE: config.deploymentFile }, rows)
   const client = createChainClient(config.rpcUrl, 'read')
-  return checkDeployment({
+  const checks = await checkDeployment({
     ...{ client, deployment, executor, submitters, nowMs: Date.now },
     ...(keeper !== undefined && { keeper }),
     keeperAccounts: config.keeperAccounts,
-    markets: markets.filter((market) => market.enabled),
+    markets: listed.markets.filter((market) => market.enabled),
   })
+  return [...checks, ...unlisted(listed, known, config.marketsFile ?? 'the market file')]
+}
+
+/** The row of a series that the deployment may have the contracts of. */
+const nextSeriesRows = (nowMs: number) =>
+  expiriesFrom('month-end', Math.floor(nowMs / 1_000))
+    .slice(0, 1)
+    .map((expirySec) => rowOfNextSeries([], expirySec))
+
+/** A line for each row that is no market of the venue, and for each market of the deployment whose contracts no row names. */
+export function unlisted(
+  { markets, refused, absent }: LoadedMarkets,
+  known: Pick<LoadedMarkets, 'markets'>,
+  file: string,
+): DeploymentCheck[] {
+  const rows = new Set([...markets, ...absent].map(({ market }) => market))
+  const assets = new Set(markets.map(({ assetAddress }) => assetAddress))
+  const without = known.markets.filter(
+    ({ market, assetAddress }) =>
+      !rows.has(market) && !assets.has(assetAddress) && !refused.some(({ row }) => row === market),
+  )
+  const line = (market: string, result: DeploymentCheck['result'], detail: string) => ({
+    ...{ what: `${market}: is a market of the venue`, result, detail },
+  })
+  return [
+    ...refused.map(({ row, problem }) =>
+      line(row, 'failed', `${problem}: correct its row in ${file}`),
+    ),
+    ...absent.map(({ market, lacks }) =>
+      line(market, 'not_listed', `the deployment has no ${lacks.join(' and no ')}`),
+    ),
+    ...markets
+      .filter(({ enabled }) => !enabled)
+      .map(({ market }) => line(market, 'not_listed', `its row in ${file} is disabled`)),
+    ...without.map(({ market }) =>
+      line(market, 'not_listed', `the deployment has its contracts, but ${file} has no row of it`),
+    ),
+  ]
 }
 
 interface SenderSources {
@@ -86,7 +134,21 @@ function addressOf(
   return createTransactionSigner(privateKey as Hex, chainId).address
 }
 
-const MARKS = { ok: 'ok     ', failed: 'FAILED ', unknown: 'unknown' } as const
+const MARKS = {
+  ok: 'ok     ',
+  failed: 'FAILED ',
+  unknown: 'unknown',
+  not_checked: 'not checked',
+  not_listed: 'not listed',
+} as const
+
+/** 1 for what is missing or unknown, 2 where nothing is but something could not be checked. */
+export function exitCodeOf(checks: readonly DeploymentCheck[]): 0 | 1 | 2 {
+  const has = (...results: readonly DeploymentCheck['result'][]) =>
+    checks.some(({ result }) => results.includes(result))
+  if (has('failed', 'unknown')) return 1
+  return has('not_checked') ? 2 : 0
+}
 
 /** A line for each check. */
 export const printChecks = (checks: readonly DeploymentCheck[]): string =>

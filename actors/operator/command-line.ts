@@ -340,7 +340,7 @@ function addCheck(program: Command, given: (senders: SenderOptions, json: boolea
   program
     .command('check-deployment')
     .description(
-      'check on the chain of RPC_URL what a venue needs of the deployment in DEPLOYMENT_FILE; a line each, exit code 1 if one is missing',
+      'check on the chain of RPC_URL what a venue needs of the deployment in DEPLOYMENT_FILE, and try a match of each market, a deposit and withdrawals in simulations; a line each, exit code 1 if one is missing, 2 if one could not be checked',
     )
     .option('--executor <address>', 'settles matches; default: of EXECUTOR_KEY_FILE')
     .option('--deposit-submitter <address>', 'default: of DEPOSIT_SUBMITTER_KEY_FILE')

@@ -10,7 +10,7 @@ import { provideUsers } from '../../runtime/bus/nats-users.js'
 import { readOperatorKey } from '../../runtime/bus/operator-key.js'
 import { acceptForeign } from './accept-foreign.js'
 import { carryOut } from './change-market.js'
-import { checkVenue, printChecks } from './check-venue.js'
+import { checkVenue, exitCodeOf, printChecks } from './check-venue.js'
 import { runBackup } from './backup/run-backup.js'
 import { runRestore } from './backup/run-restore.js'
 import type { MarketOrder, OperatorTask } from './command-line.js'
@@ -39,10 +39,10 @@ const CONNECT_WITHIN_MS = 15_000
 const KNOWN_WITHIN_MS = 2_000
 const NOT_KNOWN = [CannotStart, OrderRefused, BusUnavailable] as const
 
-/** What to print, and the exit code: 0 when all is well. */
+/** What to print, and the exit code: 0 when all is well, 2 where only something could not be checked. */
 export interface Outcome {
   readonly text: string
-  readonly exitCode: 0 | 1
+  readonly exitCode: 0 | 1 | 2
 }
 
 /** Carries out one command. Throws CannotStart, OrderRefused and MarketFileError, each with a message of one line. */
@@ -166,6 +166,6 @@ async function showChecks({
   const checks = await checkVenue(await readCheckConfig(), senders)
   return {
     text: json ? printJson(checks) : printChecks(checks),
-    exitCode: checks.every(({ result }) => result === 'ok') ? 0 : 1,
+    exitCode: exitCodeOf(checks),
   }
 }

@@ -9,7 +9,7 @@ import type { CloseOut } from '../../core/model/close-out.js'
 import type { Market } from '../../core/model/market.js'
 import type { MatchSide } from '../../core/model/match.js'
 import type { AccountFacts, MarketFacts, PositionFacts } from '../../core/model/observation.js'
-import type { PriceE18 } from '../../core/money.js'
+import type { AmountE18, PriceE18, QuoteE18 } from '../../core/money.js'
 import type { EventFilter } from '../reads/logs.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
 
@@ -195,6 +195,40 @@ export interface ChainContract {
   ) => Promise<string | undefined>
   /** Absent where the trade module states no mark. */
   readonly reportedMark?: ReportedMark
+  /**
+   * A small match between two accounts that hold nothing but what they bring, at a price that the chain takes now; a text that
+   * says why there is none. Absent where no match can be tried. Rejects where a price cannot be read.
+   */
+  readonly readTrial?: (market: Market, block: BlockCalls) => Promise<Trial | string>
+  /**
+   * An asset that accounts of the market may post beside what it trades; undefined for none. Absent where accounts post nothing
+   * else.
+   */
+  readonly readCollateral?: (market: Market, block: PlainCalls) => Promise<Address | undefined>
+  /** Sub ids of the market's asset that are open and expire after a time, in unix seconds. Absent where there are no series. */
+  readonly readSeriesAfter?: (
+    market: Market,
+    block: PlainCalls,
+    atSec: number,
+  ) => Promise<readonly bigint[]>
+}
+
+/** A match that is tried, and what it needs. */
+export interface Trial {
+  readonly price: PriceE18
+  /** The size, in units of the market. */
+  readonly amount: AmountE18
+  /** In the escrow of each asset, in 1e-18 units; enough for the match and the taker's fee. The buyer is the taker. */
+  readonly buyer: readonly Brought[]
+  readonly seller: readonly Brought[]
+  /** What of the quote asset the buyer pays the seller, fees aside. */
+  readonly paid: QuoteE18
+}
+
+/** A balance with which an account begins, in 1e-18 units. */
+export interface Brought {
+  readonly asset: Address
+  readonly amount: bigint
 }
 
 /** Close-outs of a market's positions, of which the chain tells by events. */

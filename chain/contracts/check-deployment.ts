@@ -1,6 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { tradingOf } from '../../core/contracts/registry.js'
+import { exactNumber } from '../../core/decimal.js'
 import type { Market } from '../../core/model/market.js'
 import { matchingAbi, perpAssetAbi, subAccountsAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { readHead } from '../reads/blocks.js'
@@ -9,15 +10,33 @@ import { DeploymentMismatch, guardDeployment, type Deployment } from '../reads/d
 import { isTrue, readDeploymentFault, readMarketFault, wordOf } from '../reads/read-faults.js'
 import { doesWalletVouch } from '../signing/ask-wallet.js'
 import { accountChecks, keeperChecks, type Finding } from './check-keeper.js'
-import { observeMarket } from './observe-account.js'
+import {
+  cashApart,
+  cashIsBlocked,
+  collateralApart,
+  feeAccountFault,
+  managerApart,
+  moduleApart,
+  modulesApart,
+  openInterestFee,
+  oracleFault,
+  tokensFault,
+} from './check-wires.js'
+import { holdCureOf } from './cures.js'
+import { newestCalls, observeMarket } from './observe-account.js'
 import { chainContractOf } from './registry.js'
+import { trials } from './trials.js'
+import type { TriedOut } from './try-out.js'
 import { readWiring } from './wiring.js'
 
 /** One thing that a deployment needs, and whether it has it. */
 export interface DeploymentCheck {
   readonly what: string
-  /** `unknown`: the node did not answer. */
-  readonly result: 'ok' | 'failed' | 'unknown'
+  /**
+   * `unknown`: the node did not answer. `not_checked`: the node cannot do what the check needs, so nothing is known.
+   * `not_listed`: a market that the venue will not have, which may be what its operator wants.
+   */
+  readonly result: 'ok' | 'failed' | 'unknown' | 'not_checked' | 'not_listed'
   /** What is wrong and how it is cured; otherwise what there is to know, mostly nothing. */
   readonly detail: string
 }
@@ -52,8 +71,10 @@ export interface CheckedDeployment {
 export function checkDeployment(deps: CheckedDeployment): Promise<DeploymentCheck[]> {
   const { deployment, markets, executor, submitters, keeper } = deps
   const senders = [executor, ...submitters, ...(keeper === undefined ? [] : [keeper])]
-  const checks: (readonly [what: string, find: () => Finding])[] = [
+  const checks: Check[] = [
     ['chain and contracts', () => contractsThere(deps)],
+    ['the chain moves', () => standsStill(deps)],
+    ['matching and its modules belong together', () => modulesApart(deps)],
     ['the executor may settle', () => mayNotSettle(deps)],
     ['contract wallets can be asked about signatures', () => cannotAsk(deps)],
     ...submitters.map(
@@ -65,13 +86,30 @@ export function checkDeployment(deps: CheckedDeployment): Promise<DeploymentChec
       'withdrawals are allowed',
       () => isNoModule(deps, 'withdrawal module', deployment.withdrawalModule),
     ],
+    ...cashChecks(deps),
     ...senders.map(
       (sender) => [`gas of the ${sender.role}`, () => lacksGas(deps, sender)] as const,
     ),
     ...markets.flatMap((market) => marketChecks(deps, market)),
     ...accountChecks(deps),
   ]
-  return Promise.all(checks.map(([what, find]) => verdict(what, find)))
+  return Promise.all([
+    ...checks.map(([what, find]) => verdict(what, find)),
+    ...trials({ ...deps, executor: executor.address }).map(([what, attempt]) =>
+      trialVerdict(what, attempt),
+    ),
+    ...seriesVerdicts(deps),
+  ])
+}
+
+/** What deposits and withdrawals of cash need, where the venue has any. */
+function cashChecks(deps: CheckedDeployment): readonly Check[] {
+  const { perpManager } = deps.deployment
+  if (perpManager === undefined) return []
+  return [
+    ['cash can be deposited', () => cashApart(deps, perpManager)],
+    ['cash can be withdrawn', () => cashIsBlocked(deps)],
+  ]
 }
 
 /** What a key that is to send transactions needs; `submitter` for one that calls matching itself, `keeper` for one that never does. */
@@ -99,31 +137,99 @@ async function isUsed({ client }: ChainReads, address: Address): Finding {
   return count === 0 ? undefined : `${address} has sent ${count} transactions: take a fresh key`
 }
 
+type Check = readonly [what: string, find: () => Finding]
 type ChainReads = Pick<CheckedDeployment, 'client' | 'deployment'>
+type Answer = Omit<DeploymentCheck, 'what'>
 
-async function verdict(what: string, find: () => Finding): Promise<DeploymentCheck> {
+/** A line with the answer, or with the reason why the node gave none. */
+async function answered(what: string, ask: () => Promise<Answer>): Promise<DeploymentCheck> {
   try {
-    const detail = await find()
-    if (typeof detail === 'string') return { what, result: 'failed', detail }
-    return { what, result: 'ok', detail: detail?.note ?? '' }
+    return { what, ...(await ask()) }
   } catch (error) {
     if (error instanceof ChainUnreachable) return { what, result: 'unknown', detail: error.message }
     throw error
   }
 }
 
+const verdict = (what: string, find: () => Finding): Promise<DeploymentCheck> =>
+  answered(what, async () => {
+    const detail = await find()
+    if (typeof detail === 'string') return { result: 'failed', detail }
+    return { result: 'ok', detail: detail?.note ?? '' }
+  })
+
+const trialVerdict = (what: string, attempt: () => Promise<TriedOut>): Promise<DeploymentCheck> =>
+  answered(what, async () => {
+    const tried = await attempt()
+    if (tried.kind === 'passes') return { result: 'ok', detail: '' }
+    return { result: tried.kind === 'refused' ? 'failed' : 'not_checked', detail: tried.why }
+  })
+
+/** A line for each asset with series: those that are open on the chain without a row. */
+function seriesVerdicts(deps: CheckedDeployment): Promise<DeploymentCheck>[] {
+  const { markets, nowMs } = deps
+  const ofAssets = new Map(markets.map((market) => [market.assetAddress, market]))
+  return [...ofAssets.values()].flatMap((market) => {
+    const { readSeriesAfter } = chainContractOf(market) ?? {}
+    if (readSeriesAfter === undefined) return []
+    const { assetAddress: asset } = market
+    const listed = new Set(markets.map(({ assetAddress, subId }) => `${assetAddress}:${subId}`))
+    const what = `the open series of ${asset} are markets of the venue`
+    const find = async (): Promise<Answer> => {
+      const atSec = Math.floor(nowMs() / 1_000)
+      const open = await orUnreachable(what, readSeriesAfter(market, newestCalls(deps), atSec))
+      const without = open.filter((subId) => !listed.has(`${asset}:${subId}`))
+      if (without.length === 0) return { result: 'ok', detail: '' }
+      const detail = `no row that is enabled lists ${without.join(', ')}: see ./venue market row`
+      return { result: 'not_listed', detail }
+    }
+    return [answered(what, find)]
+  })
+}
+
 function marketChecks(deps: CheckedDeployment, market: Market) {
-  const name = market.market
+  const { market: name, assetAddress, quoteAssetAddress } = market
   const { client, executor, deployment } = deps
   const faults = { client, deployment, sender: executor.address }
+  const refusesMatches = async (): Finding => {
+    const fault = await readMarketFault(faults, market)
+    if (fault === undefined) return undefined
+    const cures: Partial<Record<string, string>> = {
+      M_OnlyAllowedModule: `setAllowedModule(${market.tradeModuleAddress}, true) on ${deployment.matching}`,
+      MW_UnknownManager: `setFeeRecipient of an account under ${market.marginManagerAddress}`,
+      BM_AdjustmentsPaused: 'its guardian ends that: setAdjustmentsPaused(false)',
+    }
+    return `${fault.why}: ${cures[fault.revert] ?? 'see docs/OPERATING.md'}`
+  }
   return [
     [`${name}: wiring`, () => readWiring(deps, market)],
-    [`${name}: matches are allowed`, async () => (await readMarketFault(faults, market))?.why],
+    [`${name}: its trade module is its own`, () => moduleApart(deps, market)],
+    [`${name}: manager and assets know each other`, () => managerApart(deps, market)],
+    [`${name}: tokens move`, () => tokensFault(deps, market)],
+    [`${name}: matches are allowed`, refusesMatches],
+    [`${name}: oracles are set`, () => oracleFault(deps, market)],
     [`${name}: prices are fresh`, () => isHeld(deps, market)],
-    [`${name}: caps leave room`, () => isCapped(deps, market)],
+    [`${name}: caps leave room`, () => isCapped(deps, market, [assetAddress, quoteAssetAddress])],
+    [`${name}: its collateral can be posted`, () => collateralFault(deps, market)],
+    [`${name}: the account for fees is there`, () => feeAccountFault(deps, market)],
     [`${name}: fees can be credited`, () => takesNoFees(deps, market)],
+    [`${name}: the manager charges no fee of its own`, () => openInterestFee(deps, market)],
     ...keeperChecks(deps, market),
   ] as const
+}
+
+/** A chain that moves has a block of the last minute, whatever its interval. */
+const STILL_AFTER_SEC = 60
+
+/** A newest block that is old, or of a time that is not yet. */
+async function standsStill({ client, nowMs }: CheckedDeployment): Finding {
+  const { timestamp, number } = await readHead(client)
+  const ageSec = Math.floor(nowMs() / 1_000) - exactNumber(timestamp)
+  if (ageSec > STILL_AFTER_SEC)
+    return `the newest block, ${number}, is ${ageSec} s old: the node is behind, or the chain stands still; take another RPC_URL`
+  if (ageSec < 0 - STILL_AFTER_SEC)
+    return `the newest block, ${number}, is ${0 - ageSec} s ahead of this machine: set its clock`
+  return undefined
 }
 
 async function contractsThere({ client, deployment }: ChainReads): Finding {
@@ -194,22 +300,38 @@ async function isHeld(deps: CheckedDeployment, market: Market): Finding {
     observeMarket(deps, market, head, nowMs),
   )
   const hold = gate(observed, nowMs)
-  return (
-    hold &&
-    `held: ${hold.reason}; see that its feeds are updated (./venue up runs a feeder on a local chain only)`
-  )
+  if (hold === undefined) return undefined
+  return `held: ${hold.reason}; ${holdCureOf(hold.reason, market)}`
 }
 
-/** A cap that the positions under the market's manager have reached. */
-async function isCapped(deps: CheckedDeployment, market: Market): Finding {
-  const { assetAddress: address, marginManagerAddress: manager } = market
-  const read = (functionName: 'totalPosition' | 'totalPositionCap') => {
-    const data = encodeFunctionData({ abi: perpAssetAbi, functionName, args: [manager] })
-    return orUnreachable(`caps of ${market.market}`, wordOf(deps, address, data))
+/** An asset that accounts may post beside what the market trades, and that the chain refuses. */
+async function collateralFault(deps: CheckedDeployment, market: Market): Finding {
+  const { readCollateral } = chainContractOf(market) ?? {}
+  if (readCollateral === undefined) return undefined
+  const read = readCollateral(market, newestCalls(deps))
+  const asset = await orUnreachable(`collateral of ${market.market}`, read)
+  if (asset === undefined) return undefined
+  const apart = await collateralApart(deps, market.marginManagerAddress, asset)
+  return apart ?? isCapped(deps, market, [asset])
+}
+
+/** A cap of an asset that the positions under the market's manager have reached. */
+async function isCapped(
+  deps: CheckedDeployment,
+  market: Market,
+  assets: readonly Address[],
+): Finding {
+  const { marginManagerAddress: manager } = market
+  for (const address of assets) {
+    const read = (functionName: 'totalPosition' | 'totalPositionCap') => {
+      const data = encodeFunctionData({ abi: perpAssetAbi, functionName, args: [manager] })
+      return orUnreachable(`caps of ${market.market}`, wordOf(deps, address, data))
+    }
+    const [total, cap] = await Promise.all([read('totalPosition'), read('totalPositionCap')])
+    if (total === undefined || cap === undefined || total < cap) continue
+    return `${total} of ${cap} are used: setTotalPositionCap(${manager}, …) on ${address}`
   }
-  const [total, cap] = await Promise.all([read('totalPosition'), read('totalPositionCap')])
-  if (total === undefined || cap === undefined || total < cap) return undefined
-  return `${total} of ${cap} are used: raise the cap of ${manager} on ${address}`
+  return undefined
 }
 
 /** Below this, in quote at 1e18, the next fees may be more than is allowed. */
@@ -218,7 +340,7 @@ const LEAST_ALLOWANCE = 10n ** 18n
 /** An account for fees that a trade module may not credit: a wrapped asset asks for consent, cash does not. */
 async function takesNoFees({ client, deployment }: ChainReads, market: Market): Finding {
   const { tradeModuleAddress: module, quoteAssetAddress: quote } = market
-  const { subAccounts, cashAsset } = deployment
+  const { subAccounts, cashAsset, matching } = deployment
   if (quote === cashAsset) return undefined
   const read = (to: Address, data: Hex) =>
     orUnreachable(`fees of ${market.market}`, wordOf({ client }, to, data))
@@ -229,6 +351,8 @@ async function takesNoFees({ client, deployment }: ChainReads, market: Market): 
   const ofOwner = { abi: subAccountsAbi, functionName: 'ownerOf', args: [account] } as const
   const owner = await read(subAccounts, encodeFunctionData(ofOwner))
   if (owner === undefined || owner === BigInt(module)) return undefined
+  // Matching gives no allowance; the check of the account names it.
+  if (owner === BigInt(matching)) return undefined
   const ownerAddress: Address = `0x${owner.toString(16).padStart(40, '0')}`
   const args = [account, ownerAddress, quote, module] as const
   const call = { abi: subAccountsAbi, functionName: 'positiveAssetAllowance', args } as const

@@ -3,6 +3,7 @@ import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
 import type { MatchTerms } from '../../core/contracts/claims.js'
 import { futureCapacity, futureClaims } from '../../core/contracts/future-claims.js'
+import { expirySecOf } from '../../core/contracts/future-entry.js'
 import {
   futureAccountOf,
   futureOf,
@@ -17,11 +18,23 @@ import {
 } from '../../core/contracts/future-margin.js'
 import { addressOfWord } from '../../core/entry/read-action.js'
 import type { Market } from '../../core/model/market.js'
-import { priceE18, type PriceE18 } from '../../core/money.js'
-import { futuresManagerAbi, futureTradeModuleAbi, tradeModuleAbi } from '../abi/contracts.js'
+import { amountE18, E18, priceE18, quoteE18, roundedUp, type PriceE18 } from '../../core/money.js'
+import {
+  futureAssetAbi,
+  futuresManagerAbi,
+  futureTradeModuleAbi,
+  tradeModuleAbi,
+} from '../abi/contracts.js'
 import { NotWords, undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
-import type { BlockCalls, ChainContract, Closing, Liquidating, Solvency } from './chain-contract.js'
+import type {
+  BlockCalls,
+  ChainContract,
+  Closing,
+  Liquidating,
+  Solvency,
+  Trial,
+} from './chain-contract.js'
 import {
   readFuture,
   readFutureAccount,
@@ -157,7 +170,31 @@ export const future: ChainContract = {
   ...{ hasLedger, readOwnSeries },
   readKeeperFault,
   reportedMark: { topic: FUTURE_MATCHED, markOf },
+  readTrial,
+  async readCollateral({ marginManagerAddress: manager }, { constant }) {
+    const cngn = await constant(manager, OF_MANAGER.wrappedCngn)
+    return cngn === undefined ? undefined : addressOfWord(cngn)
+  },
+  readSeriesAfter: async (market, block, atSec) =>
+    (await readOpenSeries(market, block)).filter((subId) => expirySecOf({ subId }) > atSec),
 }
+
+/** The smallest size, at the mark or the end of the band that is next to it; each side brings several times the margin. */
+async function readTrial(market: Market, block: BlockCalls): Promise<Trial | string> {
+  const [{ price: mark, isSettled }, [, , low = 0n, high = 0n]] = await Promise.all([
+    readMark(market, market.subId, block),
+    block.words(market.assetAddress, BAND, [market.subId]),
+  ])
+  if (mark === 0n) return `${market.assetAddress} has no series ${market.subId}`
+  if (isSettled) return `the series ${market.subId} is settled`
+  const price = priceE18(mark < low ? low : mark > high && high > 0n ? high : mark)
+  const amount = amountE18(roundedUp(market.minSize, market.amountStep ?? 1n))
+  const usdc = [{ asset: market.quoteAssetAddress, amount: 2n * (amount + E18) }]
+  return { price, amount, buyer: usdc, seller: usdc, paid: quoteE18(0n) }
+}
+
+const OF_MANAGER = selectorsOf(futuresManagerAbi, 'wrappedCngn')
+const { band: BAND } = selectorsOf(futureAssetAbi, 'band')
 
 const ofModule = {
   ...selectorsOf(futureTradeModuleAbi, 'futureAsset', 'manager'),

@@ -176,13 +176,29 @@ const contingencyOf = (
   [depegThreshold = 0n, depegFactor = 0n]: readonly bigint[],
 ): Contingency => ({ perpThreshold, baseThreshold, factor, depegThreshold, depegFactor })
 
+/** The base asset that the manager credits in the market; undefined when it credits none. */
+export async function readCollateralAsset(
+  { assetAddress: perp, marginManagerAddress: manager }: Market,
+  block: PlainCalls,
+): Promise<Address | undefined> {
+  const [, , marketId = 0n] = await block.words(manager, of.assetDetails, [BigInt(perp)])
+  return baseAssetOf(manager, marketId, block)
+}
+
+const baseAssetOf = async (
+  manager: Address,
+  marketId: bigint,
+  { word }: Pick<PlainCalls, 'word'>,
+): Promise<Address | undefined> =>
+  contractOfWord(await word(manager, of.assetMap, [marketId, BASE_ASSET]))
+
 /** Undefined when the manager credits no base asset in the market. */
 async function readCollateral(
   manager: Address,
   marketId: bigint,
   { word, words }: BlockCalls,
 ): Promise<CollateralFacts | undefined> {
-  const asset = contractOfWord(await word(manager, of.assetMap, [marketId, BASE_ASSET]))
+  const asset = await baseAssetOf(manager, marketId, { word })
   if (asset === undefined) return undefined
   const ofAsset = (selector: Hex) => word(asset, selector, [BigInt(manager)])
   const [cap, total, isAccepted, details, params] = await Promise.all([

@@ -1,5 +1,6 @@
 import { getAbiItem, toEventSelector, toFunctionSelector } from 'viem'
 import { assert } from '../../core/assert.js'
+import { notionalFloor } from '../../core/contracts/fees.js'
 import { perpCapacity, perpClaims } from '../../core/contracts/perpetual-claims.js'
 import {
   hidePerpetual,
@@ -12,12 +13,14 @@ import { hidePerpetualFunds } from '../../core/contracts/perpetual-funds.js'
 import { cashDeltaOf, isAccepted, quoteToMark } from '../../core/contracts/perpetual-margin.js'
 import { hidePosition, type PerpetualPosition } from '../../core/contracts/perpetual-position.js'
 import type { Market } from '../../core/model/market.js'
+import { amountE18, E18, priceE18, quoteE18, roundedUp } from '../../core/money.js'
 import { signedWord } from '../../core/entry/read-action.js'
 import { dutchAuctionAbi, managerAbi, perpAssetAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
-import type { AccountCalls, ChainContract, Solvency } from './chain-contract.js'
+import type { AccountCalls, BlockCalls, ChainContract, Solvency, Trial } from './chain-contract.js'
 import {
   readAuction,
+  readCollateralAsset,
   readMark,
   readPaused,
   readPerpetual,
@@ -93,6 +96,18 @@ export const perpetual: ChainContract = {
   solvency,
   liquidating: perpetualLiquidating,
   readDuties: readPerpetualDuties,
+  readTrial,
+  readCollateral: readCollateralAsset,
+}
+
+/** About one unit of the quote, at the mark, so that only the fee moves cash; each side brings several times the margin. */
+async function readTrial(market: Market, block: BlockCalls): Promise<Trial | string> {
+  const mark = await readMark(market, block)
+  if (mark <= 0n) return `the mark price is ${mark}`
+  const amount = amountE18(roundedUp((E18 * E18) / mark, market.minSize))
+  const value = notionalFloor(priceE18(mark), amount)
+  const cash = [{ asset: market.quoteAssetAddress, amount: 4n * (value + E18) }]
+  return { price: priceE18(mark), amount, buyer: cash, seller: cash, paid: quoteE18(0n) }
 }
 
 const GET_MARGIN = toFunctionSelector(getAbiItem({ abi: managerAbi, name: 'getMargin' }))

@@ -104,7 +104,14 @@ export interface SequencedCall {
   readonly from: Address
   readonly to: Address
   readonly data: Hex
+  /** The limit; by default what the node gives. */
+  readonly gas?: Hex
 }
+
+/** What one of several calls came to; `answer` is what it returned. */
+export type SequencedResult =
+  | { readonly kind: 'passes'; readonly answer: Hex }
+  | { readonly kind: 'reverts'; readonly revert: string }
 
 /**
  * The result of calls that run one after the other, each on the state that the one before left. `unsupported`: the node
@@ -116,18 +123,26 @@ export type SequenceSimulation =
   | { readonly kind: 'reverts'; readonly position: number; readonly revert: string }
   | { readonly kind: 'unsupported' }
 
+/** The state on which calls run: of the newest block by default, with nothing else than that block has. */
+export interface SimulatedState {
+  readonly blockNumber?: bigint
+  readonly overrides?: StateOverrides
+}
+
 interface SimulatedCallResult {
   readonly status: Hex
   readonly returnData?: Hex
   readonly error?: { readonly data?: Hex }
 }
 
+interface StateCalls {
+  readonly stateOverrides?: StateOverrides
+  readonly calls: readonly SequencedCall[]
+}
+
 /** viem's types lack the method. */
 interface SimulateSchema {
-  readonly Parameters: [
-    { readonly blockStateCalls: readonly { readonly calls: readonly SequencedCall[] }[] },
-    'latest',
-  ]
+  readonly Parameters: [{ readonly blockStateCalls: readonly StateCalls[] }, Hex | 'latest']
   readonly ReturnType: unknown
 }
 
@@ -142,27 +157,45 @@ function callsOf(answer: unknown): readonly SimulatedCallResult[] {
   return calls as readonly SimulatedCallResult[]
 }
 
+function resultOf({ status, returnData = '0x', error }: SimulatedCallResult): SequencedResult {
+  if (status === '0x1') return { kind: 'passes', answer: hexOf(returnData, 'a simulated call') }
+  return { kind: 'reverts', revert: revertName(error?.data ?? returnData) }
+}
+
+/**
+ * Runs calls one after the other, whether one before reverts or not; a result for each, in their order. Undefined from a
+ * node that lacks the method or refuses the overrides. Rejects with ChainUnreachable.
+ */
+export async function simulateCalls(
+  client: ChainClient,
+  calls: readonly SequencedCall[],
+  { blockNumber, overrides }: SimulatedState = {},
+): Promise<readonly SequencedResult[] | undefined> {
+  try {
+    const at = blockNumber === undefined ? 'latest' : numberToHex(blockNumber)
+    const state = { ...(overrides && { stateOverrides: overrides }), calls }
+    const blocks = await client.request<SimulateSchema>({
+      ...{ method: 'eth_simulateV1', params: [{ blockStateCalls: [state] }, at] },
+    })
+    return callsOf(blocks).map(resultOf)
+  } catch (error) {
+    // The node answered that it cannot do this, so it is reachable.
+    if (rpcErrorOf(error) !== undefined) return undefined
+    throw unreachable('simulation of calls in a row', error)
+  }
+}
+
 /** Simulates calls one after the other on the newest block; rejects with ChainUnreachable. */
 export async function simulateSequence(
   client: ChainClient,
   calls: readonly SequencedCall[],
 ): Promise<SequenceSimulation> {
-  try {
-    const blocks = await client.request<SimulateSchema>({
-      method: 'eth_simulateV1',
-      params: [{ blockStateCalls: [{ calls }] }, 'latest'],
-    })
-    const results = callsOf(blocks)
-    const position = results.findIndex(({ status }) => status !== '0x1')
-    const failed = results[position]
-    if (failed === undefined) return { kind: 'passes' }
-    const data = failed.error?.data ?? failed.returnData ?? '0x'
-    return { kind: 'reverts', position, revert: revertName(data) }
-  } catch (error) {
-    // The node answered that it cannot do this, so it is reachable.
-    if (rpcErrorOf(error) !== undefined) return { kind: 'unsupported' }
-    throw unreachable('simulation of calls in a row', error)
-  }
+  const results = await simulateCalls(client, calls)
+  if (results === undefined) return { kind: 'unsupported' }
+  const position = results.findIndex(({ kind }) => kind === 'reverts')
+  const failed = results[position]
+  if (failed?.kind !== 'reverts') return { kind: 'passes' }
+  return { kind: 'reverts', position, revert: failed.revert }
 }
 
 /** What the batch executor says about one match. `untried`: too little gas was left to call it. */

@@ -15,7 +15,7 @@ import {
 } from '../../core/contracts/spot-claims.js'
 import { addressOfWord, signedWord } from '../../core/entry/read-action.js'
 import type { Market } from '../../core/model/market.js'
-import { amountE18, priceE18, quoteE18, type PriceE18 } from '../../core/money.js'
+import { amountE18, E18, priceE18, quoteE18, roundedUp, type PriceE18 } from '../../core/money.js'
 import { futureAssetAbi, futuresManagerAbi } from '../abi/contracts.js'
 import { undefinedOnRevert } from '../abi/errors.js'
 import { selectorsOf } from '../abi/selectors.js'
@@ -26,6 +26,7 @@ import type {
   ChainContract,
   Holding,
   Solvency,
+  Trial,
 } from './chain-contract.js'
 import { readPositions } from './future-reads.js'
 
@@ -88,6 +89,23 @@ export const spot: ChainContract = {
   claimsOf: spotClaims,
   capacityOf: (part, account) => spotCapacity(account, part),
   solvency,
+  readTrial: (market) => Promise.resolve(trialOf(market)),
+}
+
+/** 0.001 of the quote for one of the base, and a thousand of these. */
+const TRIED_PRICE = E18 / 1_000n
+const TRIED_AMOUNT = 1_000n * E18
+
+/** The chain takes any price. */
+function trialOf({ assetAddress, quoteAssetAddress, tickSize, minSize }: Market): Trial {
+  const price = priceE18(roundedUp(TRIED_PRICE, tickSize))
+  const amount = amountE18(roundedUp(TRIED_AMOUNT, minSize))
+  const paid = notionalFloor(price, amount)
+  return {
+    ...{ price, amount, paid },
+    buyer: [{ asset: quoteAssetAddress, amount: 2n * paid }],
+    seller: [{ asset: assetAddress, amount }],
+  }
 }
 
 const of = {

@@ -8,7 +8,7 @@ import { encodeTradeData } from '../../core/entry/read-action.js'
 import { actionJson } from '../../core/entry/signed-action.js'
 import { SIGNED_STRUCTS } from '../../core/entry/signed-structs.js'
 import type { Market } from '../../core/model/market.js'
-import { amountE18, E18, mulDivCeil, priceE18 } from '../../core/money.js'
+import { amountE18, E18, mulDivCeil, priceE18, roundedUp } from '../../core/money.js'
 import type { Deployment } from '../reads/deployment.js'
 import { matchingDomain } from './vectors.js'
 
@@ -27,8 +27,6 @@ const WORST_FEE_BPS = 30n
 /** 0.0001 USDC for one cNGN and 10,000 cNGN: 1 USDC in all, far from any price, so that it rests. */
 const PRICE_E18 = E18 / 10_000n
 const AMOUNT_E18 = 10_000n * E18
-
-const roundedUp = (value: bigint, step: bigint): bigint => ((value + step - 1n) / step) * step
 
 /**
  * A bid on a spot market as `POST /v1/orders` takes it, with a nonce of its own, and the frame that proves its owner, as the

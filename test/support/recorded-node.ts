@@ -23,6 +23,7 @@ export const recordedNode = z.object({
     batch_executor: z.string(),
     withdrawal_module: z.string(),
     spot_trade_module: z.string(),
+    spot_manager: z.string(),
   }),
   /** Addresses. */
   senders: z.object({
@@ -49,15 +50,34 @@ export interface ServedRpc {
   stop(): Promise<void>
 }
 
-/** A node that has the recorded answers and no other: what was never asked is an error of the node. */
-export const serveRecordedNode = (answers: RecordedAnswers): Promise<ServedRpc> =>
-  serveRpc((asked) =>
-    Promise.resolve(
-      answers[keyOf(asked)] ?? {
+/**
+ * A node that has the recorded answers and no other: what was never asked is an error of the node. With `nowSec` its newest block
+ * is of that time, in unix seconds.
+ */
+export const serveRecordedNode = (
+  answers: RecordedAnswers,
+  { nowSec }: { readonly nowSec?: number } = {},
+): Promise<ServedRpc> =>
+  serveRpc((asked) => {
+    const answered = answers[keyOf(asked)]
+    if (answered === undefined)
+      return Promise.resolve({
         error: { code: -32_601, message: `not recorded: ${keyOf(asked)}` },
-      },
-    ),
-  )
+      })
+    const { method } = asked
+    return Promise.resolve(
+      nowSec !== undefined && method.startsWith('eth_getBlockBy')
+        ? madeAt(answered, nowSec)
+        : answered,
+    )
+  })
+
+/** The block of an answer as if it had been made at another time, in unix seconds. */
+function madeAt(answered: Answer, nowSec: number): Answer {
+  if (!('result' in answered)) return answered
+  const timestamp = `0x${nowSec.toString(16)}`
+  return { result: { ...(answered.result as object), timestamp } }
+}
 
 /** Hands every call on to the node at `target`, and keeps what that answers. */
 export async function recordNode(
