@@ -70,12 +70,14 @@ effect(() => {
 })
 
 const changing = createChanging(terminal)
+const transfers = createTransfers(terminal)
+const walletsHere = walletBrowser(kept, facts.domains.actions.verifyingContract)
 const page = {
   ...{ terminal, views, demo, room, changing, deadMan: createDeadMan(terminal, changing) },
   placing: createPlacing(terminal, views),
-  transfers: createTransfers(terminal),
+  transfers,
   foresight: createForesight(terminal, views),
-  wallets: createWallets(terminal, walletBrowser(kept, facts.domains.actions.verifyingContract)),
+  wallets: createWallets(terminal, transfers, walletsHere),
   isTicketOpen: signal(false),
   isOnlyHere: signal(false),
   marked: signal<ReadonlySet<string>>(new Set()),

@@ -10,14 +10,21 @@ import {
   type TransferClient,
   type WithdrawalRecord,
 } from '../../client/index.js'
-import type { OwnState } from '../state/own-state.js'
 import type { Terminal } from '../state/terminal.js'
-import { contract, SIGNED_FOR_SEC, signFunding } from '../wallet/open-account.js'
+import type { Trader } from '../state/trader.js'
+import { contract, SIGNED_FOR_SEC, signFunding, type FundingStep } from '../wallet/open-account.js'
 
 /** What became of a transfer. */
 export interface TransferOutcome {
   readonly status: string
   readonly hash: string | undefined
+  /** The account that a deposit was credited to. */
+  readonly credited?: string | undefined
+}
+
+/** Whose money it is. */
+interface Owned {
+  readonly trader: Pick<Trader, 'owner' | 'moneySigner'>
 }
 
 export interface DepositAsked {
@@ -25,6 +32,7 @@ export interface DepositAsked {
   readonly amount: string
   /** The margin account to top up; undefined: a new one is opened. */
   readonly subaccountId: string | undefined
+  readonly onStep?: (step: FundingStep) => void
 }
 
 export interface WithdrawalAsked {
@@ -53,10 +61,13 @@ export interface TransferReceipt extends TransferOutcome {
  * answer says what became of it: the same asked again looks the same transfer up, and signs no other.
  */
 export interface Transfers {
-  /** USDC of the owner's wallet into a margin account, with a permit in the same request: two signatures, and the venue pays the gas. */
-  deposit(own: OwnState, asked: DepositAsked): Promise<TransferOutcome>
+  /**
+   * USDC of the owner's wallet into a margin account, with a permit in the same request: two signatures, and the venue pays the gas.
+   * While a deposit that opens an account has no outcome, one into an account of the same amount is it, and no other opening is signed.
+   */
+  deposit(own: Owned, asked: DepositAsked): Promise<TransferOutcome>
   /** A token out of an account to its owner: one signature, and the venue pays the gas. */
-  withdraw(own: OwnState, asked: WithdrawalAsked): Promise<TransferOutcome>
+  withdraw(own: Owned, asked: WithdrawalAsked): Promise<TransferOutcome>
   /** Those of this visit, newest first; the venue has no list of them. */
   readonly receipts: ReadonlySignal<readonly TransferReceipt[]>
 }
@@ -67,27 +78,26 @@ export function createTransfers(
   { base, facts, domain, nowSec }: Pick<Terminal, 'base' | 'facts' | 'domain' | 'nowSec'>,
   transfers: TransferClient = createTransferClient(base),
 ): Transfers {
-  /** Action hashes of transfers without an outcome, by what was asked. */
-  const open = new Map<string, string>()
+  /** Transfers without an outcome, by what was asked. */
+  const open = new Map<string, Open>()
   const receipts = signal<readonly TransferReceipt[]>([])
   async function once<Body extends { readonly action: ActionJson }>(
-    asked: Pick<TransferReceipt, 'kind' | 'owner' | 'subaccountId' | 'amount'>,
+    wanted: Asked,
     { asset, sign, send, settled }: Way<Body>,
   ): Promise<TransferOutcome> {
-    const { kind, owner, subaccountId, amount } = asked
-    const key = JSON.stringify([kind, owner, subaccountId, asset, amount])
-    const before = open.get(key)
-    const hash = before ?? (await sent(sign, send))
-    open.set(key, hash)
+    const before = unanswered(open, wanted, asset)
+    const { asked, hash } = before ?? { asked: wanted, hash: await sent(sign, send) }
+    const key = keyOf(asked, asset)
+    open.set(key, { asked, hash })
     try {
-      const { status, tx_hash } = await settled(hash)
+      const { status, tx_hash, subaccount_id: credited } = await settled(hash)
       open.delete(key)
       const outcome = { status, hash: tx_hash }
       const token: TransferReceipt['token'] =
         asset !== undefined && asset === facts.contracts.wrapped_cngn ? 'cNGN' : 'USDC'
       const receipt = { ...asked, ...outcome, token, atSec: nowSec.value }
       receipts.value = [receipt, ...receipts.value].slice(0, RECEIPTS_KEPT)
-      return outcome
+      return { ...outcome, ...(asked.kind === 'deposit' && { credited }) }
     } catch (error) {
       if (error instanceof OutcomeUnknown) throw stillOpen(error)
       open.delete(key)
@@ -109,15 +119,19 @@ export function createTransfers(
   }
   return {
     receipts,
-    deposit: ({ trader }, { amount, subaccountId }) =>
+    deposit: ({ trader }, { amount, subaccountId, onStep = () => undefined }) =>
       once(
         { kind: 'deposit', owner: trader.owner, subaccountId, amount },
         {
           sign: () =>
             signFunding(trader.moneySigner, {
-              ...{ facts, domain, transfers, amount, subaccountId, nowSec: () => nowSec.value },
+              ...{ facts, domain, transfers, amount, subaccountId, onStep },
+              nowSec: () => nowSec.value,
             }),
-          send: (body) => transfers.deposit(body),
+          send: (body) => {
+            onStep({ step: 'deposit', state: 'sent' })
+            return transfers.deposit(body)
+          },
           settled: (hash) => transfers.settledDeposit(hash),
         },
       ),
@@ -139,6 +153,38 @@ export function createTransfers(
   }
 }
 
+type Asked = Pick<TransferReceipt, 'kind' | 'owner' | 'subaccountId' | 'amount'>
+
+/** A transfer that may have been taken. */
+interface Open {
+  readonly asked: Asked
+  /** Of its action. */
+  readonly hash: string
+}
+
+const keyOf = ({ kind, owner, subaccountId, amount }: Asked, asset: string | undefined): string =>
+  kind === 'deposit' && subaccountId === undefined
+    ? JSON.stringify([kind, owner])
+    : JSON.stringify([kind, owner, subaccountId, asset, amount])
+
+/** What was asked before and has no outcome. Throws OutcomeUnknown where an account is being opened with another amount. */
+function unanswered(
+  open: ReadonlyMap<string, Open>,
+  asked: Asked,
+  asset: string | undefined,
+): Open | undefined {
+  const { kind, amount, subaccountId } = asked
+  const same = open.get(keyOf(asked, asset))
+  if (kind === 'withdrawal') return same
+  // The account that it opens may be listed by now.
+  const opening = open.get(keyOf({ ...asked, subaccountId: undefined }, asset))
+  if (opening?.asked.amount === amount) return opening
+  if (opening === undefined || subaccountId !== undefined) return same
+  throw new OutcomeUnknown(
+    `A deposit of ${opening.asked.amount} USDC that opens an account has no outcome yet. Pay in ${opening.asked.amount} again to look it up.`,
+  )
+}
+
 interface Way<Body> {
   /** Which of the tokens of an account; absent where there is one. */
   readonly asset?: string
@@ -146,7 +192,10 @@ interface Way<Body> {
   readonly send: (body: Body) => Promise<unknown>
   readonly settled: (
     hash: string,
-  ) => Promise<Pick<DepositRecord | WithdrawalRecord, 'status' | 'tx_hash'>>
+  ) => Promise<
+    Pick<DepositRecord | WithdrawalRecord, 'status' | 'tx_hash'> &
+      Partial<Pick<DepositRecord, 'subaccount_id'>>
+  >
 }
 
 const stillOpen = (error: OutcomeUnknown): OutcomeUnknown =>

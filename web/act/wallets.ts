@@ -1,27 +1,23 @@
 import { effect, signal, untracked, type ReadonlySignal, type Signal } from '@preact/signals'
-import { createTransferClient } from '../../client/index.js'
+import type { AccountsBody } from '../../client/index.js'
 import { wordsOf } from '../../client/words-of.js'
-import type { OwnState } from '../state/own-state.js'
 import type { Terminal } from '../state/terminal.js'
 import type { Trader } from '../state/trader.js'
 import { venueChain, type VenueChain } from '../wallet/chain.js'
 import { createConnection, type ReadyWallet, type WalletState } from '../wallet/connection.js'
 import { followWallets, type Announcements, type FoundWallet } from '../wallet/discover.js'
 import { WalletFault } from '../wallet/fault.js'
-import {
-  fundPerpetual,
-  fundTradingAccount,
-  openTradingAccount,
-  type TokenName,
-} from '../wallet/open-account.js'
+import { fundTradingAccount, openTradingAccount, type TokenName } from '../wallet/open-account.js'
 import {
   createTrading,
   type KeyPlace,
   type SessionKey,
   type TextStorage,
   type Trading,
+  until,
 } from '../wallet/session-key.js'
 import { createSender, type Sender } from '../wallet/transactions.js'
+import type { TransferOutcome, Transfers } from './transfer.js'
 
 /** How a deed that takes several steps goes on. */
 export interface Progress {
@@ -49,16 +45,19 @@ export interface Wallets {
   revoke(): Promise<void>
   /** Opens an account for spot and futures, or pays into the owner's one. `amount`: decimal text with at most six decimals, in the token. */
   fundTrading(token: TokenName, amount: string): Promise<void>
-  /** Pays USDC into the margin account, the owner's one where there is one. `amount`: as above. */
+  /**
+   * Pays USDC into the margin account, the owner's one where there is one, and looks an earlier payment up that had no answer.
+   * `amount`: as above.
+   */
   fundMargin(amount: string): Promise<void>
 }
 
 /** Where a payment goes: the owner's first account under the manager that does not leave; undefined: one is opened. */
 export const paidInto = (
-  { accounts }: Pick<OwnState, 'accounts'>,
+  accounts: AccountsBody['accounts'],
   manager: string | undefined,
 ): string | undefined =>
-  accounts.value.find(
+  accounts.find(
     ({ manager_address: mine, leaving }) =>
       !leaving && mine.toLowerCase() === manager?.toLowerCase(),
   )?.subaccount_id
@@ -78,7 +77,11 @@ export interface WalletBrowser {
 const LAST_WALLET = 'terminal-wallet'
 
 /** Follows the wallets for as long as the page lives; the trader of the terminal follows the wallet that is ready. */
-export function createWallets(terminal: Terminal, browser: WalletBrowser): Wallets {
+export function createWallets(
+  terminal: Terminal,
+  transfers: Pick<Transfers, 'deposit'>,
+  browser: WalletBrowser,
+): Wallets {
   const { storage } = browser
   const chain = venueChain(terminal.facts)
   const found = signal<readonly FoundWallet[]>([])
@@ -138,7 +141,7 @@ export function createWallets(terminal: Terminal, browser: WalletBrowser): Walle
       connection.disconnect()
     },
     ...keyWays({ state, key, trading, enter }, deed),
-    ...fundWays(terminal, deed),
+    ...fundWays(terminal, transfers, deed),
   }
 }
 
@@ -163,7 +166,7 @@ function endWithKey({ own, nowSec, toasts }: Terminal, { state, key, enter }: En
   })
 }
 
-/** Runs a deed of the ready wallet, and says how it goes on. */
+/** Runs a deed of the ready wallet, and says how it goes on; while one runs no other begins. */
 type Deed = (
   act: (ready: ReadyWallet, sender: Sender, step: (words: string) => void) => Promise<void>,
 ) => Promise<void>
@@ -181,7 +184,7 @@ function createDeed({ terminal, chain, state, progress }: DeedParts): Deed {
   }
   return async (act) => {
     const ready = state.value
-    if (ready.kind !== 'ready') return
+    if (ready.kind !== 'ready' || progress.value?.isOver === false) return
     const sender = createSender({
       ...{ provider: ready.wallet.provider, owner: ready.address, chain },
       check: () => mustBe(state.value, ready),
@@ -234,25 +237,31 @@ function keyWays(
 }
 
 function fundWays(
-  { venue, facts, base, domain, nowSec, own }: Terminal,
+  { venue, facts, own }: Terminal,
+  transfers: Pick<Transfers, 'deposit'>,
   deed: Deed,
 ): Pick<Wallets, 'fundTrading' | 'fundMargin'> {
-  /** Throws WalletFault where another trader is shown: the accounts that the page knows are not the wallet's. */
-  const accountOf = ({ address }: ReadyWallet, manager: string | undefined): string | undefined => {
-    const mine = own.value
-    if (mine?.trader.owner.toLowerCase() === address) return paidInto(mine, manager)
-    throw new WalletFault(
-      'account_changed',
-      'The page shows another account than the wallet’s.',
-      'Trade with the wallet first, then pay in.',
-    )
+  /** Margin accounts that were opened here, by owner: the venue lists them a block or two later. */
+  const opened = new Map<string, string>()
+  /** Reads the owner's accounts: what the page knows of them may be older than the account that was just opened. */
+  const accountOf = async (
+    { address }: ReadyWallet,
+    manager: string | undefined,
+  ): Promise<string | undefined> => {
+    if (own.value?.trader.owner.toLowerCase() !== address)
+      throw new WalletFault(
+        'account_changed',
+        'The page shows another account than the wallet’s.',
+        'Trade with the wallet first, then pay in.',
+      )
+    return paidInto((await venue.accounts(address)).accounts, manager)
   }
   return {
     fundTrading: (token, amount) =>
       deed(async (ready, sender, step) => {
         const onStep = (each: object): void => step(stepWords(each))
         const manager = facts.contracts.spot_manager as `0x${string}`
-        const subaccountId = accountOf(ready, manager)
+        const subaccountId = await accountOf(ready, manager)
         const accounts = (owner: string) => venue.accounts(owner)
         if (subaccountId === undefined)
           await openTradingAccount(sender, { facts, token, amount, manager, accounts, onStep })
@@ -260,15 +269,37 @@ function fundWays(
       }),
     fundMargin: (amount) =>
       deed(async (ready, _sender, step) => {
-        const subaccountId = accountOf(ready, facts.contracts.perp_manager)
-        await fundPerpetual(ready.signer, {
-          ...{ facts, domain, amount, subaccountId },
-          transfers: createTransferClient(base),
-          nowSec: () => nowSec.value,
-          onStep: (each) => step(stepWords(each)),
-        })
+        const onStep = (each: object): void => step(stepWords(each))
+        const { address } = ready
+        const listed = await accountOf(ready, facts.contracts.perp_manager)
+        const subaccountId = listed ?? opened.get(address)
+        const trader = traderOf(ready, undefined)
+        const outcome = await transfers.deposit({ trader }, { amount, subaccountId, onStep })
+        const { hash, credited } = mustBeConfirmed(outcome)
+        onStep({ step: 'deposit', state: 'done', hash })
+        if (credited === undefined || credited === listed) return
+        opened.set(address, credited)
+        onStep({ step: 'find', state: 'waiting' })
+        const isListed = async (): Promise<boolean> =>
+          (await venue.accounts(address)).accounts.some(({ subaccount_id: id }) => id === credited)
+        await until(isListed, {}, hash as `0x${string}`)
+        onStep({ step: 'find', state: 'done' })
       }),
   }
+}
+
+/** Throws WalletFault `reverted`, which names the transaction where there is one. */
+function mustBeConfirmed(outcome: TransferOutcome): TransferOutcome {
+  const { status, hash } = outcome
+  if (status === 'confirmed') return outcome
+  throw new WalletFault(
+    'reverted',
+    status === 'rejected'
+      ? 'The venue did not take the deposit.'
+      : 'The chain refused the deposit.',
+    'Check the amount and the balance of the wallet, then try again.',
+    hash,
+  )
 }
 
 const traderOf = (

@@ -175,7 +175,7 @@ function FundWays({ wallets }: { readonly wallets: Wallets }): JSX.Element {
   const isBusy = wallets.progress.value?.isOver === false
   const { spot_manager: spot, perp_manager: perp } = terminal.facts.contracts
   const own = terminal.own.value
-  const subaccountId = own && paidInto(own, kind.value === 'margin' ? perp : spot)
+  const subaccountId = own && paidInto(own.accounts.value, kind.value === 'margin' ? perp : spot)
   const submit = (event: Event): void => {
     event.preventDefault()
     const text = amount.value.trim()

@@ -10,7 +10,7 @@
  * - `transactions.ts` `createSender`: the owner's transactions, with hash and receipt.
  * - `session-key.ts` `createTrading`: a key made here, registered, renewed and revoked; `createKeyShelf` keeps it for the tab.
  * - `vault.ts`       `openVault`: keeps it beyond the tab, under a key that no script can read out.
- * - `open-account.ts` `openTradingAccount`, `fundPerpetual`: guided steps with progress and hashes.
+ * - `open-account.ts` `openTradingAccount`, `signFunding`: guided steps with progress and hashes.
  */
 
 /** What went wrong, for a program; a page shows sentence and cure. */

@@ -1,10 +1,8 @@
 import {
-  OutcomeUnknown,
   randomNonce,
   signDeposit,
   signPermit,
   tokenUnits,
-  transferHash,
   type NewDeposit,
   type SigningDomain,
   type TransferClient,
@@ -162,17 +160,11 @@ export type FundingStep =
   /** The wallet asks its user: to let the venue take the USDC, then to deposit it. Neither costs gas. */
   | { readonly step: 'permit' | 'deposit'; readonly state: 'asking' }
   | { readonly step: 'deposit'; readonly state: 'sent' }
-  | {
-      readonly step: 'deposit'
-      readonly state: 'done'
-      readonly hash: string
-      readonly subaccountId: string
-    }
 
 export interface FundingTerms {
   readonly facts: Pick<VenueFacts, 'contracts'>
   readonly domain: SigningDomain
-  readonly transfers: Pick<TransferClient, 'permitNonce' | 'deposit' | 'settledDeposit'>
+  readonly transfers: Pick<TransferClient, 'permitNonce'>
   /** Decimal text with at most six decimals, USDC. */
   readonly amount: string
   /** The account to pay into; absent: a new one is opened. */
@@ -189,12 +181,7 @@ export const SIGNED_FOR_SEC = 300
  * Signs the deposit of USDC into a perpetual account, and the permit in it. Throws what the signer throws, OutcomeUnknown and
  * VenueRefused of the read of the permit's number, BadOrderTerms for an amount that is none, and WalletFault `unsupported`.
  */
-export async function signFunding(
-  signer: Signer,
-  terms: Omit<FundingTerms, 'transfers'> & {
-    readonly transfers: Pick<TransferClient, 'permitNonce'>
-  },
-): Promise<NewDeposit> {
+export async function signFunding(signer: Signer, terms: FundingTerms): Promise<NewDeposit> {
   const { facts, domain, transfers, amount, subaccountId, onStep = () => undefined } = terms
   const depositModule = contract(facts, 'deposit_module')
   const tokenNonce = await transfers.permitNonce(signer.address)
@@ -211,36 +198,4 @@ export async function signFunding(
     perpManager: contract(facts, 'perp_manager'),
     ...(subaccountId !== undefined && { subaccountId }),
   })
-}
-
-/**
- * Pays USDC into a perpetual account by two signatures of the owner and no gas; resolves with its number once the chain has it. Throws
- * what the signer throws, VenueRefused where the venue takes nothing, BadOrderTerms for an amount that is none, and WalletFault
- * `reverted`, which names the transaction. Where it throws OutcomeUnknown the deposit may still come: it is not to be signed again
- * before the owner's accounts were read anew.
- */
-export async function fundPerpetual(signer: Signer, terms: FundingTerms): Promise<string> {
-  const { domain, transfers, onStep = () => undefined } = terms
-  const body = await signFunding(signer, terms)
-  onStep({ step: 'deposit', state: 'sent' })
-  try {
-    await transfers.deposit(body)
-  } catch (error) {
-    // It may have been taken: its record says so.
-    if (!(error instanceof OutcomeUnknown)) throw error
-  }
-  const record = await transfers.settledDeposit(transferHash(domain, body))
-  const { status, tx_hash: hash = '', subaccount_id: credited } = record
-  if (status !== 'confirmed' || credited === undefined) {
-    throw new WalletFault(
-      'reverted',
-      status === 'rejected'
-        ? 'The venue did not take the deposit.'
-        : 'The chain refused the deposit.',
-      'Check the amount and the balance of the wallet, then try again.',
-      hash === '' ? undefined : hash,
-    )
-  }
-  onStep({ step: 'deposit', state: 'done', hash, subaccountId: credited })
-  return credited
 }

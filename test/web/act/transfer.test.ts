@@ -10,7 +10,7 @@ import {
 import { createTransfers } from '../../../web/act/transfer.js'
 import { anOwn, fakeTerminal } from './fake-terminal.js'
 
-const CONFIRMED = { status: 'confirmed', tx_hash: '0xab' } as DepositRecord
+const CONFIRMED = { status: 'confirmed', tx_hash: '0xab', subaccount_id: '7' } as DepositRecord
 const FACTS = {
   contracts: Object.fromEntries(
     ['deposit_module', 'withdrawal_module', 'usdc', 'cash_asset', 'perp_manager'].map(
@@ -66,7 +66,7 @@ for (const [name, go] of WAYS) {
   describe(`web/act: a ${name}`, () => {
     it('is looked up where no answer came', async () => {
       const { transfers, bodies, looked, domain } = aVenue({ send: [silence] })
-      expect(await go(transfers)).to.deep.equal({ status: 'confirmed', hash: '0xab' })
+      expect(await go(transfers)).to.include({ status: 'confirmed', hash: '0xab' })
       expect(looked).to.deep.equal(bodies.map((body) => transferHash(domain, body)))
       expect(transfers.receipts.value).to.deep.equal([
         {
@@ -99,3 +99,39 @@ for (const [name, go] of WAYS) {
     })
   })
 }
+
+describe('web/act: a deposit that opens an account', () => {
+  const open = (transfers: Transfers, amount = '5', subaccountId?: string) =>
+    transfers.deposit(own, { amount, subaccountId })
+
+  it('is two signatures, and names the account that it has opened', async () => {
+    const { transfers, bodies } = aVenue({})
+    const steps: string[] = []
+    const onStep = ({ step, state }: { step: string; state: string }): void =>
+      void steps.push(`${step} ${state}`)
+    const outcome = await transfers.deposit(own, { amount: '5', subaccountId: undefined, onStep })
+    expect(outcome).to.include({ credited: '7' })
+    expect(steps).to.deep.equal(['permit asking', 'deposit asking', 'deposit sent'])
+    expect(bodies.map(({ action }) => action.subaccount_id)).to.deep.equal(['0'])
+  })
+
+  it('is looked up by the next one, also where its account is listed by now', async () => {
+    const { transfers, bodies, looked } = aVenue({ look: [silence] })
+    await open(transfers).catch(() => undefined)
+    expect(await open(transfers, '5', '7')).to.include({ status: 'confirmed', credited: '7' })
+    expect([bodies.length, new Set(looked).size]).to.deep.equal([1, 1])
+    await open(transfers, '5', '7')
+    expect(bodies.map(({ action }) => action.subaccount_id)).to.deep.equal(['0', '7'])
+  })
+
+  it('lets no other one open a second account before its outcome is known', async () => {
+    const { transfers, bodies } = aVenue({ look: [silence] })
+    await open(transfers).catch(() => undefined)
+    const error: unknown = await open(transfers, '6').catch((thrown: unknown) => thrown)
+    expect(String(error)).to.match(/A deposit of 5 USDC .* has no outcome yet/)
+    expect(bodies).to.have.length(1)
+    // Another payment into an account that is there is another one.
+    await open(transfers, '6', '8')
+    expect(bodies).to.have.length(2)
+  })
+})

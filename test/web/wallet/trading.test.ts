@@ -1,13 +1,7 @@
 import { expect } from 'chai'
-import { privateKeyToAccount } from 'viem/accounts'
 import type { Address, Hex } from '../../../web/wallet/provider.js'
 import type { WalletFault } from '../../../web/wallet/fault.js'
-import {
-  fundPerpetual,
-  openTradingAccount,
-  type OpeningStep,
-  type FundingStep,
-} from '../../../web/wallet/open-account.js'
+import { openTradingAccount, type OpeningStep } from '../../../web/wallet/open-account.js'
 import {
   createKeyShelf,
   createTrading,
@@ -18,8 +12,6 @@ import {
   type TradingStep,
 } from '../../../web/wallet/session-key.js'
 import { createSender, type Sender } from '../../../web/wallet/transactions.js'
-import { OutcomeUnknown } from '../../../client/index.js'
-import type { DepositRecord } from '../../../interface/transfer.js'
 import { CHAIN, FakeWallet, HASH, KEY, OWNER, rejection } from './fake-wallet.js'
 
 const NOW_MS = 1_795_000_000_000
@@ -215,7 +207,6 @@ const contractOf = (n: number): Address => `0x${n.toString(16).padStart(40, '0')
 const facts = {
   contracts: {
     ...{ usdc: contractOf(1), wrapped_usdc: contractOf(2), sub_account_creator: contractOf(3) },
-    ...{ deposit_module: contractOf(4), cash_asset: contractOf(5), perp_manager: contractOf(6) },
   },
 }
 
@@ -282,50 +273,5 @@ describe('a guided opening', () => {
     )
     expect(await open()).to.equal('8')
     expect(said()).not.to.include('approve asking')
-  })
-})
-
-describe('funding a perpetual account', () => {
-  const signer = privateKeyToAccount(KEY)
-  const record = { status: 'confirmed', tx_hash: HASH, subaccount_id: '12' } as DepositRecord
-  const domain = { chainId: CHAIN.id, matching: CHAIN.matching }
-  const fund = (more: object = {}) => {
-    const steps: FundingStep[] = []
-    const bodies: { action: { subaccount_id: string } }[] = []
-    const done = fundPerpetual(signer, {
-      ...{ facts, domain, amount: '100', nowSec: () => NOW_MS / 1_000 },
-      transfers: {
-        permitNonce: () => Promise.resolve(0n),
-        deposit: (body: never) => {
-          bodies.push(body)
-          return Promise.resolve(record)
-        },
-        settledDeposit: () => Promise.resolve(record),
-        ...more,
-      },
-      ...('subaccountId' in more && { subaccountId: more.subaccountId as string }),
-      onStep: (step) => steps.push(step),
-    })
-    return { done, steps, bodies }
-  }
-
-  it('is two signatures, and the next goes into the same account', async () => {
-    const first = fund()
-    expect(await first.done).to.equal('12')
-    expect(first.steps.map(({ step, state }) => `${step} ${state}`)).to.deep.equal([
-      ...['permit asking', 'deposit asking', 'deposit sent', 'deposit done'],
-    ])
-    expect(first.bodies[0]?.action.subaccount_id).to.equal('0')
-    const second = fund({ subaccountId: '12' })
-    await second.done
-    expect(second.bodies[0]?.action.subaccount_id).to.equal('12')
-  })
-
-  it('is looked up where no answer came, and names what was refused', async () => {
-    const lost = () => Promise.reject(new OutcomeUnknown('no answer'))
-    expect(await fund({ deposit: lost }).done).to.equal('12')
-    const reverted = { ...record, status: 'reverted' }
-    const settledDeposit = () => Promise.resolve(reverted)
-    expect(await failed(fund({ settledDeposit }).done)).to.include({ code: 'reverted', hash: HASH })
   })
 })
