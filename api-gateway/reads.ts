@@ -192,7 +192,7 @@ export async function openReadModelWhenCreated(path: string, log: Logger): Promi
       return openReadModel(path)
     } catch (error) {
       if (!(error instanceof ReadModelAbsent)) throw error
-      if (attempts === 0) log.info({ path }, 'waiting for the projector to create the read model')
+      if (attempts === 0) log.info({ path, why: error.message }, 'waiting for the read model')
       await delay(RETRY_MS)
     }
   }

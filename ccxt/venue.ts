@@ -48,7 +48,9 @@ export class Venue extends VenueOrderBodies {
     } else {
       this.checkRepeat(body, symbol, side, amount)
     }
-    const response = await this.submit('privatePostOrders', body)
+    const replaces = this.safeString(body, 'replaces_order_id')
+    const endpoint = replaces === undefined ? 'privatePostOrders' : 'privatePostOrdersReplace'
+    const response = await this.submit(endpoint, body)
     return await this.checkFunds(response.order)
   }
 
@@ -181,6 +183,14 @@ export class Venue extends VenueOrderBodies {
     params: Dict = {},
   ): Promise<Order> {
     await this.loadMarkets()
+    const kept = this.safeDict(this.unanswered(), this.safeString(params, 'clientOrderId', ''))
+    if (kept !== undefined) {
+      if (this.safeString(kept, 'replaces_order_id') !== id) {
+        throw new InvalidOrder(this.id + ' ' + kept.order_id + ' replaces no order ' + id)
+      }
+      const { order } = await this.submit('privatePostOrdersReplace', kept)
+      return this.parseOrder(order)
+    }
     let [newAmount, newPrice]: any[] = [amount, price]
     if (amount === undefined || price === undefined) {
       const { info } = await this.fetchOrder(id)

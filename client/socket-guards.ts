@@ -52,6 +52,7 @@ export interface GuardFrame {
   readonly message?: string
   readonly lease_id?: string
   readonly ends_at?: string
+  readonly seconds?: number
 }
 
 export interface SocketGuardsParts {
@@ -149,8 +150,10 @@ function createSwitches({ send, authenticated }: SocketGuardsParts) {
     clearInterval(timers.get(id))
     timers.delete(id)
     const options = armed.get(id)
-    if (!armed.delete(id)) return
-    send({ op: 'cancel_all_after', seconds: 0, market: options?.market, req_id: id })
+    if (options === undefined) return
+    // It stays known until the venue has taken this: a connection that is away disarms when it is back.
+    armed.set(id, { ...options, seconds: 0 })
+    renew(id)
   }
   const deadMan: DeadMan = (options) => {
     started += 1
@@ -171,11 +174,13 @@ function createSwitches({ send, authenticated }: SocketGuardsParts) {
     onRefused(message: string): void {
       for (const options of armed.values()) options.onRefused?.('auth_failed', message)
     },
-    onFrame({ type, req_id: id = '', ends_at, code = '', message = '' }: GuardFrame): boolean {
+    onFrame(frame: GuardFrame): boolean {
+      const { type, req_id: id = '', seconds, ends_at, code = '', message = '' } = frame
       if (!id.startsWith(DEAD_MAN)) return false
       const options = armed.get(id)
       if (type === 'error') options?.onRefused?.(code, message)
-      else if (ends_at !== undefined) options?.onArmed?.(ends_at)
+      else if (seconds === 0) armed.delete(id)
+      else if (ends_at !== undefined && options?.seconds !== 0) options?.onArmed?.(ends_at)
       return true
     },
     close() {

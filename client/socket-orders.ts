@@ -70,6 +70,8 @@ export interface PendingOrders {
   readonly entry: SocketOrders
   /** Takes a frame of the venue; true when it is the outcome of a request. */
   onFrame(frame: ResultFrame): boolean
+  /** Whether a request waits for the authentication of a connection. */
+  isWaiting(): boolean
   /** The connection is authenticated: what waited for that is sent. */
   onReady(): void
   /** It could not be authenticated: what waited for that fails. */
@@ -147,6 +149,7 @@ export function createPendingOrders(parts: SocketOrdersParts): PendingOrders {
       known.settle(outcomeOf(frame))
       return true
     },
+    isWaiting: () => [...pending.values()].some(({ unsent }) => unsent !== undefined),
     onReady() {
       for (const one of pending.values()) {
         if (one.unsent !== undefined) send(one.unsent)

@@ -158,7 +158,7 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
     onOpen() {
       auth.onOpen()
       streams.forEach(request)
-      if (guards.isNeeded()) auth.start()
+      if (guards.isNeeded() || orders.isWaiting()) auth.start()
     },
     onLost: () => [auth, orders, guards].forEach((each) => each.onLost()),
     onText(text) {

@@ -16,7 +16,7 @@ export interface OpenOptions {
   readonly pageBytes?: number
   /**
    * For a file that is made again from what it was folded from: a damaged one is set aside as `<path>.damaged`, over an earlier
-   * one, this is told in one line, and a new file is begun. Absent: a damaged file ends the start.
+   * one, one line says so, and a new file is begun. Absent: a damaged file ends the start.
    */
   readonly onSetAside?: (told: string) => void
   /** Pages of the write-ahead log at which a commit checkpoints them into the file; defaults to SQLite's. */

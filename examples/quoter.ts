@@ -137,12 +137,13 @@ function followOrders({ venue, socket, market, name }: QuoterParts): OwnOrders {
     } catch (error) {
       if (!(error instanceof VenueError)) throw error
       if (error.retry === 'never') orders.delete(id)
+      else setTimeout(() => void lookUp(id), (error.retryAfterSec ?? 1) * 1_000)
     }
   }
   socket.subscribe('orders', market.market, {
     onSnapshot(open) {
       const ids = new Set(open.map(({ order_id }) => order_id))
-      for (const id of orders.keys()) if (!ids.has(id)) void lookUp(id)
+      for (const [id, { final }] of orders) if (!final && !ids.has(id)) void lookUp(id)
       open.forEach(note)
     },
     onUpdate: note,

@@ -195,14 +195,14 @@ function readReversal(row: ReversalRecord): ReportedReversal {
 }
 
 const PAGE = 64
-/** So many messages before a match are read for what its orders asked for; an order reduced before them waits, and is told of. */
+/** So many messages before a match are read for what its orders asked for; an order reduced before them waits, and is logged. */
 const READ_BACK_MAX = 16_384
 
 /** The settlements asked for, as far as a market's feed was read. */
 export interface FeedTrail extends Pick<SettlementTrail, 'reversalOf'> {
   /** Reads on up to this message of the feed. */
   readUpTo(messageSeq: number): Promise<void>
-  /** Reads READ_BACK_MAX messages before the first one, as far as the feed has them, for what orders asked for earlier. */
+  /** Reads READ_BACK_MAX messages before the first one, once, as far as the feed has them, for what orders asked for earlier. */
   readBack(): Promise<void>
 }
 
@@ -237,12 +237,15 @@ export async function openFeedTrail(
     return next
   }
   let next = begin
+  let hasReadBack = false
   return {
     reversalOf: trail.reversalOf,
     async readUpTo(messageSeq) {
       next = await readPages(next, messageSeq, trail.fold)
     },
     async readBack() {
+      if (hasReadBack) return
+      hasReadBack = true
       const { firstSeq } = await bus.streamState(stream)
       await readPages(Math.max(firstSeq, begin - READ_BACK_MAX), begin - 1, trail.recall)
     },

@@ -19,7 +19,9 @@ runProcess({
   background: true,
   start: async ({ log, fail, metrics }) => {
     const path = historyPath(config.DATA_DIR)
-    const db = openDatabase({ path, ...HISTORY_FILE, onSetAside: (told) => log.warn(told) })
+    const onSetAside = (told: string): void =>
+      log.warn(`${told}; restart the gateways of this DATA_DIR: they still read the old file`)
+    const db = openDatabase({ path, ...HISTORY_FILE, onSetAside })
     const bus = await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
       versions: streamVersions([]),

@@ -97,12 +97,10 @@ export function parseClientFrame(
   if (!reqIdField.safeParse(body).success) return fail('bad_op', 'req_id')
   if (op === 'ping') return { frame: { op, reqId } }
   if (op === 'auth') return { frame: { op, reqId, fields: body } }
-  if (op === 'cancel_all') {
-    return reqId === undefined ? fail('bad_op', 'req_id') : { frame: { op, reqId, fields: body } }
-  }
-  if (isOrderOp(op)) {
+  if (op === 'cancel_all' || isOrderOp(op)) {
     if (reqId === undefined) return fail('bad_op', 'req_id')
     if (nestsDeeperThan(Buffer.from(text), MAX_ORDER_DEPTH)) return fail('bad_json')
+    if (op === 'cancel_all') return { frame: { op, reqId, fields: body } }
     const { order } = body as { readonly order?: unknown }
     return { frame: { op, reqId, body: JSON.stringify(order ?? null) } }
   }

@@ -66,6 +66,8 @@ export interface SessionLimits {
   readonly maxSubscriptions: number
   /** Orders and cancels of one connection without an answer; one more is refused. */
   readonly maxOrdersInFlight: number
+  /** Of these, cancels of all orders: each writes a command in every market. */
+  readonly maxCancelAllsInFlight: number
   /** A larger snapshot is not sent: `snapshot_failed`. */
   readonly maxSnapshotBytes: number
   /** A snapshot of a book with more orders is rendered over several turns of the event loop, so many in each. */
@@ -95,6 +97,7 @@ export const SESSION_LIMITS: SessionLimits = {
   maxBulkBytes: 64 * 1024 * 1024,
   maxSubscriptions: SOCKET_BOUNDS.subscriptions,
   maxOrdersInFlight: SOCKET_BOUNDS.unansweredOrders,
+  maxCancelAllsInFlight: 8,
   maxSnapshotBytes: 256 * 1024 * 1024,
   snapshotOrdersPerTurn: 250,
   pingEveryMs: 15_000,

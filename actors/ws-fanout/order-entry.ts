@@ -37,7 +37,7 @@ export interface OrderEntryParts {
   readonly marketNamed: (name: string) => Market | undefined
   /** How an order stands by the feed, if that shows it. */
   readonly standOf: (market: string, orderId: string) => OrderStand | undefined
-  readonly limits: Pick<SessionLimits, 'maxOrdersInFlight'>
+  readonly limits: Pick<SessionLimits, 'maxOrdersInFlight' | 'maxCancelAllsInFlight'>
   /** How many orders an owner may send; undefined: any number. */
   readonly orderRate?: OrderRate | undefined
   readonly log: Logger
@@ -69,6 +69,7 @@ export function createOrderEntry(parts: OrderEntryParts & AskedMarkets): OrderEn
   const { connection, bus, limits, log } = parts
   const admit = createAdmit(parts)
   let inFlight = 0
+  let cancelAllsInFlight = 0
 
   const refuse = (
     frame: OrderFrame | CancelAllFrame,
@@ -118,9 +119,17 @@ export function createOrderEntry(parts: OrderEntryParts & AskedMarkets): OrderEn
     answer: (requestId: string) => Promise<void>,
   ): void {
     const requestId = randomUUID()
-    if (inFlight >= limits.maxOrdersInFlight) return refuse(frame, requestId, refusals.overloaded)
+    const ofAll = frame.op === 'cancel_all' ? 1 : 0
+    const isFull =
+      inFlight >= limits.maxOrdersInFlight ||
+      cancelAllsInFlight + ofAll > limits.maxCancelAllsInFlight
+    if (isFull) return refuse(frame, requestId, refusals.overloaded)
     inFlight += 1
-    void answer(requestId).finally(() => (inFlight -= 1))
+    cancelAllsInFlight += ofAll
+    void answer(requestId).finally(() => {
+      inFlight -= 1
+      cancelAllsInFlight -= ofAll
+    })
   }
 
   return {

@@ -161,7 +161,7 @@ const verdict = (what: string, find: () => Finding): Promise<DeploymentCheck> =>
 const trialVerdict = (what: string, attempt: () => Promise<TriedOut>): Promise<DeploymentCheck> =>
   answered(what, async () => {
     const tried = await attempt()
-    if (tried.kind === 'passes') return { result: 'ok', detail: '' }
+    if (tried.kind === 'passes') return { result: 'ok', detail: tried.note ?? '' }
     return { result: tried.kind === 'refused' ? 'failed' : 'not_checked', detail: tried.why }
   })
 

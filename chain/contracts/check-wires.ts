@@ -1,5 +1,6 @@
 import { encodeFunctionData, parseAbi, zeroAddress } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
+import { addressOfWord } from '../../core/entry/read-action.js'
 import type { Market } from '../../core/model/market.js'
 import {
   cashAssetAbi,
@@ -40,10 +41,8 @@ const ask = ({ client }: Wired, to: Address, call: Call): Promise<bigint | undef
 
 const askAddress = async (wired: Wired, to: Address, call: Call): Promise<Address | undefined> => {
   const word = await ask(wired, to, call)
-  return word === undefined ? undefined : addressIn(word)
+  return word === undefined ? undefined : addressOfWord(word)
 }
-
-const addressIn = (word: bigint): Address => `0x${word.toString(16).padStart(40, '0')}`
 
 /** All words that a view function returns; none where it reverts. */
 async function askWords({ client }: Wired, to: Address, call: Call): Promise<readonly bigint[]> {
@@ -288,8 +287,8 @@ async function feedFault(wired: Wired, { at, call, set }: FeedPlace): Finding {
   const [feed] = await askWords(wired, at, call)
   if (feed === undefined) return undefined
   const name = `${call.functionName ?? 'a feed'} of ${at}`
-  const address = addressIn(feed)
-  if (address === zeroAddress) return `${name} is not set: ${set} on ${at}`
+  const address = addressOfWord(feed)
+  if (address === undefined || address === zeroAddress) return `${name} is not set: ${set} on ${at}`
   return noPrice(wired, name, address)
 }
 

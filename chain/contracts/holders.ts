@@ -70,8 +70,8 @@ interface Counted {
 
 /**
  * Reads every account once, some at each look, and those whose balances changed in the blocks since. Known ones are read at the
- * first look after their change. A block that the chain has lost, other contracts or too many blocks since begin it anew, with
- * those that are known.
+ * first look after their change. Other contracts begin it anew, with those that are known; after a block that the chain
+ * has lost, or too many blocks, another follows the one that has begun.
  */
 export function createCensus(deps: ObservingDeps): Census {
   let counted: Counted | undefined
@@ -94,20 +94,25 @@ async function begin(
   { block, sought }: Pick<Counted, 'block' | 'sought'>,
 ): Promise<Counted> {
   const holders = before?.holders ?? new Map<bigint, Holder>()
-  if (before === undefined || !isSought(before, sought) || !(await goesOn(deps, before, block))) {
-    const scan = await beginScan(deps, block)
+  const same = before !== undefined && isSought(before, sought) ? before : undefined
+  if (same === undefined || !(await goesOn(deps, same, block))) {
+    // A scan that has begun goes on, and another follows: lost blocks do not keep it at its start.
+    const scan =
+      same === undefined || isDone(same.scan)
+        ? await beginScan(deps, block)
+        : { ...same.scan, isRepeated: true }
     return { block, sought, holders, changed: new Set(holders.keys()), scan }
   }
-  if (before.block.hash === block.hash) return before
+  if (same.block.hash === block.hash) return same
   const reader = { ...deps, markets: [] }
-  const touches = await readTouches(reader, before.block.number + 1n, block.number)
-  const touched = new Set([...before.changed, ...touches.map(({ subaccountId: id }) => id)])
+  const touches = await readTouches(reader, same.block.number + 1n, block.number)
+  const touched = new Set([...same.changed, ...touches.map(({ subaccountId: id }) => id)])
   const changed = [...touched].filter((id, i) => i < WAITING_AT_MOST || holders.has(id))
-  const isRepeated = before.scan.isRepeated || changed.length < touched.size
-  const isDue = isRepeated || block.number - before.scan.startedAt > SCAN_EVERY_BLOCKS
+  const isRepeated = same.scan.isRepeated || changed.length < touched.size
+  const isDue = isRepeated || block.number - same.scan.startedAt > SCAN_EVERY_BLOCKS
   const scan =
-    isDue && isDone(before.scan) ? await beginScan(deps, block) : { ...before.scan, isRepeated }
-  return { ...before, block, changed: new Set(changed), scan }
+    isDue && isDone(same.scan) ? await beginScan(deps, block) : { ...same.scan, isRepeated }
+  return { ...same, block, changed: new Set(changed), scan }
 }
 
 async function goesOn(

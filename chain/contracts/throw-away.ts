@@ -129,7 +129,7 @@ export async function inTokens(
 
 /** viem's types lack the question of a call that is not a transaction, and overrides of storage. */
 interface AccessListSchema {
-  readonly Parameters: [Pick<SequencedCall, 'from' | 'to' | 'data'>, Hex]
+  readonly Parameters: [Pick<SequencedCall, 'from' | 'to' | 'data' | 'gas'>, Hex]
   readonly ReturnType: unknown
 }
 interface OverriddenCallSchema {
@@ -147,13 +147,16 @@ const MOST_SLOTS = 64
 export async function balanceOverride(
   client: ChainClient,
   { token, units }: Pick<TokenAmount, 'token' | 'units'>,
-  owner: Address,
+  { owner, payer }: { readonly owner: Address; readonly payer: Address },
   blockNumber: bigint,
 ): Promise<StateOverrides | string> {
   const { to, data } = balanceRead(token, owner)
   const at = numberToHex(blockNumber)
   const word = numberToHex(units, { size: 32 })
-  const slots = await slotsRead(client, { from: owner, to, data }, at)
+  const slots =
+    (await slotsRead(client, { from: owner, to, data }, at)) ??
+    // Some nodes have the sender of this question pay a fee, and a new owner has nothing.
+    (await slotsRead(client, { from: payer, to, data, gas: STEP_GAS }, at))
   if (slots === undefined) return 'the node answers no eth_createAccessList'
   for (const [address, slot] of slots.slice(0, MOST_SLOTS)) {
     const overrides: StateOverrides = { [address]: { stateDiff: { [slot]: word } } }

@@ -24,7 +24,10 @@ export interface TrialsOf extends TryingDeps {
 export type Attempt = readonly [what: string, attempt: () => Promise<TriedOut>]
 
 /** A market whose manager credits nothing else takes no transfer of it either. */
-const NOTHING_TO_TRY: TriedOut = { kind: 'passes' }
+const NOTHING_TO_TRY: TriedOut = {
+  kind: 'passes',
+  note: 'accounts post nothing else: nothing is tried',
+}
 
 /** What a withdrawal is tried with, in 1e-18 units. */
 const TRIED_BALANCE = 10n * E18

@@ -12,7 +12,7 @@ import { MIN_DEPOSIT_UNITS_6 } from '../../core/limits.js'
 import type { Market } from '../../core/model/market.js'
 import { amountE18, quoteE18, tokenUnits6, unitsToE18 } from '../../core/money.js'
 import { subAccountsAbi } from '../abi/contracts.js'
-import { NotWords, revertOf } from '../abi/errors.js'
+import { NotWords, revertName, revertOf } from '../abi/errors.js'
 import { readHead, type ChainHead } from '../reads/blocks.js'
 import { ChainUnreachable, orUnreachable, unreachable, type ChainClient } from '../reads/client.js'
 import type { Deployment } from '../reads/deployment.js'
@@ -51,7 +51,8 @@ import {
 
 /** `untried`: nothing is known, for the reason. */
 export type TriedOut =
-  | { readonly kind: 'passes' }
+  /** `note`: what it says less than that. */
+  | { readonly kind: 'passes'; readonly note?: string }
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'untried'; readonly why: string }
 
@@ -140,7 +141,7 @@ async function readTrial(
 
 /** Opens an account for each, filled with what it brings; a text where that cannot be simulated. */
 async function stageOf(
-  { client, deployment }: TryingDeps,
+  { client, deployment, executor }: TryingDeps,
   head: ChainHead,
   manager: Address,
   brought: readonly (readonly Brought[])[],
@@ -159,7 +160,12 @@ async function stageOf(
   const overrides: StateOverrides[] = []
   for (const { owner, brings } of parties) {
     for (const amount of brings) {
-      const found = await balanceOverride(client, amount, owner.address, head.number)
+      const found = await balanceOverride(
+        client,
+        amount,
+        { owner: owner.address, payer: executor },
+        head.number,
+      )
       if (typeof found === 'string') return found
       overrides.push(found)
     }
@@ -277,6 +283,8 @@ async function matchStep(
 /** A batch passes although a match of it does not. */
 function refusedInBatch({ deployment }: TryingDeps, answer: Hex | undefined): string | undefined {
   if (deployment.batchExecutor === undefined || answer === undefined) return undefined
+  // An address without code passes each call, and returns nothing.
+  if (answer === '0x') return revertName(answer)
   const [outcome] = decodeBatchAnswer(answer)
   if (outcome?.kind === 'success') return undefined
   return outcome?.kind === 'reverted' ? outcome.revert : 'not tried'

@@ -176,7 +176,7 @@ describe('what a socket client does for a market maker', () => {
     expect(seen).to.deep.equal(['lease_failed', 'held'])
   })
 
-  it('keeps a dead man’s switch armed on each connection, until it is told to stop', async () => {
+  it('keeps a dead man’s switch armed on each connection, until it is disarmed', async () => {
     const armed: string[] = []
     connect()
     const stop = client.deadMan({ seconds: 10, onArmed: (endsAt) => armed.push(endsAt) })
@@ -192,5 +192,21 @@ describe('what a socket client does for a market maker', () => {
       { owner_address: owner, seconds: 10 },
       { owner_address: owner, seconds: 0 },
     ])
+  })
+
+  it('disarms a dead man’s switch when the connection is back, and does not arm it again', async () => {
+    let armed = 0
+    connect()
+    const stop = client.deadMan({ seconds: 10, onArmed: () => (armed += 1) })
+    await eventually(() => armed === 1)
+    const { port } = rig.fanOut()
+    await rig.fanOut().stop()
+    await eventually(() => !client.isOpen())
+    stop()
+    await rig.restart({ port })
+    await eventually(() => asked.length === 2)
+    const seconds = asked.map(({ body }) => (JSON.parse(body) as { seconds: number }).seconds)
+    expect(seconds).to.deep.equal([10, 0])
+    expect(armed).to.equal(1)
   })
 })

@@ -9,6 +9,7 @@ import {
   type DepositRecord,
   type TransferClient,
   type WithdrawalRecord,
+  VenueRefused,
 } from '../../client/index.js'
 import type { Terminal } from '../state/terminal.js'
 import type { Trader } from '../state/trader.js'
@@ -86,10 +87,17 @@ export function createTransfers(
     { asset, sign, send, settled }: Way<Body>,
   ): Promise<TransferOutcome> {
     const before = unanswered(open, wanted, asset)
-    const { asked, hash } = before ?? { asked: wanted, hash: await sent(sign, send) }
+    const body = before === undefined ? await sign() : undefined
+    const one = before ?? {
+      asked: wanted,
+      hash: transferHash(domain, body as Body),
+      untilSec: nowSec.value + SIGNED_FOR_SEC,
+    }
+    const { asked, hash, untilSec } = one
     const key = keyOf(asked, asset)
-    open.set(key, { asked, hash })
+    open.set(key, one)
     try {
+      if (body !== undefined) await sentOnce(send, body)
       const { status, tx_hash, subaccount_id: credited } = await settled(hash)
       open.delete(key)
       const outcome = { status, hash: tx_hash }
@@ -100,22 +108,21 @@ export function createTransfers(
       return { ...outcome, ...(asked.kind === 'deposit' && { credited }) }
     } catch (error) {
       if (error instanceof OutcomeUnknown) throw stillOpen(error)
+      // A record that is not there yet is no outcome while what was signed can be taken.
+      const isAbsent = error instanceof VenueRefused && error.code === `${asked.kind}_not_found`
+      if (isAbsent && nowSec.value <= untilSec)
+        throw stillOpen(new OutcomeUnknown(error.message, { cause: error }))
       open.delete(key)
       throw error
     }
   }
-  async function sent<Body extends { readonly action: ActionJson }>(
-    sign: Way<Body>['sign'],
-    send: Way<Body>['send'],
-  ): Promise<string> {
-    const body = await sign()
+  async function sentOnce<Body>(send: (body: Body) => Promise<unknown>, body: Body): Promise<void> {
     try {
       await send(body)
     } catch (error) {
       // It may have been taken: its record says so.
       if (!(error instanceof OutcomeUnknown)) throw error
     }
-    return transferHash(domain, body)
   }
   return {
     receipts,
@@ -160,6 +167,8 @@ interface Open {
   readonly asked: Asked
   /** Of its action. */
   readonly hash: string
+  /** Until then it can be taken. */
+  readonly untilSec: number
 }
 
 const keyOf = ({ kind, owner, subaccountId, amount }: Asked, asset: string | undefined): string =>

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { historyPath } from '../../../data/history/project.js'
 import { openSpanReader, type Span, type SpanReader } from '../../../data/history/read-span.js'
@@ -53,8 +53,10 @@ async function writeTable<Row>(
     table.columns,
     pagesOf(reader, table, span),
   ).then(() => undefined, notFitting)
-  if (unfit !== undefined) return `${path('csv')}: ${rows} rows; no Parquet: ${unfit}`
-  return `${path('csv')}, ${path('parquet')}: ${rows} rows`
+  if (unfit === undefined) return `${path('csv')}, ${path('parquet')}: ${rows} rows`
+  // One that an earlier export has left would not be of these rows.
+  for (const end of ['', '.unfinished']) await rm(`${path('parquet')}${end}`, { force: true })
+  return `${path('csv')}: ${rows} rows; no Parquet: ${unfit}`
 }
 
 /** One trade of a wide price, which its traders may choose, keeps no other table from being written. */

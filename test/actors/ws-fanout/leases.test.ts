@@ -8,6 +8,7 @@ import {
 import { decodeOrderRequest } from '../../../bus-schemas/orders.js'
 import { askCancels, askPlaceOrder } from '../../../bus-schemas/subjects.js'
 import { createSocketLeases } from '../../../actors/ws-fanout/leases.js'
+import { SESSION_LIMITS } from '../../../actors/ws-fanout/limits.js'
 import { cancelsRefusals } from '../../../core/entry/order-refusals.js'
 import { refusals } from '../../../core/entry/refusals.js'
 import { LEASE_ID_PATTERN } from '../../../interface/values.js'
@@ -178,6 +179,16 @@ describe('leases of sockets', () => {
     expect(await reply(client, { op: 'cancel_all' })).to.include({
       ...{ type: 'result', op: 'cancel_all', code: cancelsRefusals.tooManyLeases.code },
     })
+  })
+
+  it('refuses a cancel of all orders where so many of the connection have no answer', async () => {
+    const most = SESSION_LIMITS.maxCancelAllsInFlight
+    answer = () => undefined
+    const client = await authenticated()
+    for (let n = 0; n <= most; n += 1) client.send({ op: 'cancel_all', req_id: `c${n}` })
+    const refused = await client.next(({ req_id }) => req_id === `c${most}`)
+    expect(refused).to.include({ status: 500, code: 'overloaded' })
+    expect(asked.length).to.be.at.most(most)
   })
 
   it('says of a cancel of all orders what some markets have done when another did not answer', async () => {

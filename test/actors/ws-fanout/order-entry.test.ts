@@ -200,6 +200,8 @@ describe('order entry by the socket', () => {
     expect(error).to.include({ code: 'bad_op', field: 'req_id' })
     client.send(`{"op":"place","req_id":"deep","order":${'['.repeat(30)}${']'.repeat(30)}}`)
     expect(await client.next(({ req_id }) => req_id === 'deep')).to.include({ code: 'bad_json' })
+    client.send(`{"op":"cancel_all","req_id":"far","x":${'['.repeat(30)}${']'.repeat(30)}}`)
+    expect(await client.next(({ req_id }) => req_id === 'far')).to.include({ code: 'bad_json' })
     expect(asked).to.have.length(1)
   })
 

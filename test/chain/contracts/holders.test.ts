@@ -106,6 +106,19 @@ describe('the census of accounts', () => {
       ])
     })
 
+    it('goes on with a scan that has begun where the chain loses blocks, and scans again after it', async () => {
+      const accounts: Account[] = [...many(2 * READ_AT_ONCE), [MANAGER, [PERP]]]
+      const chain = chainOf(accounts)
+      const census = createCensus({ client: withEvents(chain, 0), deployment })
+      const found: (readonly bigint[])[] = []
+      for (const lost of [1n, 2n, 3n]) {
+        chain.head = () => Promise.resolve({ ...blockAt(5n), hash: hashOf(lost) })
+        const { holders } = await census.at(await chain.head(), sought)
+        found.push(holders.map(({ id }) => id))
+      }
+      expect(found).to.deep.equal([[], [], [BigInt(accounts.length)]])
+    })
+
     it('keeps what it knows where the chain has lost the block, and reads it first', async () => {
       const accounts: Account[] = [...many(2 * READ_AT_ONCE), [MANAGER, [PERP]], [MANAGER, [PERP]]]
       const chain = chainOf(accounts)

@@ -6,6 +6,7 @@ import {
   type NewDeposit,
   type NewWithdrawal,
   type TransferClient,
+  VenueRefused,
 } from '../../../client/index.js'
 import { createTransfers } from '../../../web/act/transfer.js'
 import { anOwn, fakeTerminal } from './fake-terminal.js'
@@ -74,6 +75,17 @@ for (const [name, go] of WAYS) {
           ...{ token: 'USDC', status: 'confirmed', hash: '0xab', atSec: 1_800_000_000 },
         },
       ])
+    })
+
+    it('is not signed again while it can be taken and the venue has no record of it', async () => {
+      const absent: Answer = () =>
+        Promise.reject(new VenueRefused(404, `${name}_not_found`, 'no such transfer', {}))
+      const { transfers, bodies, looked } = aVenue({ send: [silence], look: [absent] })
+      const first = await go(transfers).catch((error: unknown) => error)
+      expect(first).to.be.instanceOf(OutcomeUnknown)
+      expect(await go(transfers)).to.include({ status: 'confirmed' })
+      expect(bodies).to.have.length(1)
+      expect(looked).to.have.length(2)
     })
 
     it('is not signed again until its outcome is known', async () => {
