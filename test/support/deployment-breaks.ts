@@ -123,6 +123,13 @@ export const BREAKS: readonly Break[] = [
     spoil: calls('matching', 'setTradeExecutor', 'batch_executor', false),
   },
   {
+    name: 'the batch executor has no code',
+    spoil: (_, { deployment }) =>
+      Promise.resolve({
+        deployment: { ...deployment, batchExecutor: `0x${'be'.repeat(20)}` as const },
+      }),
+  },
+  {
     name: 'the batch executor works for another matching',
     spoil: async (world, { deployment }) => ({
       deployment: {
