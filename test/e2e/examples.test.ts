@@ -113,6 +113,15 @@ const examples: Readonly<Record<string, Expected>> = {
     prints:
       /^placed 2 bids at once\nthe first asks for 7000 of 14000\nthe second is replaced, its successor is active\none by the socket is active\nall are cancelled\n$/,
   },
+  '20-ccxt': {
+    prints:
+      /^markets: .*CNGN\/USDC:USDC.*\nthe best bid is 0\.0008 USDC for one cNGN\na limit order is open\nit is canceled\na market order sold 10000 cNGN at 0\.0008, fee 0\.02\n$/,
+    given: async ({ devnet }) => {
+      const maker = createTrader(devnet, 1)
+      const quote = await maker.place({ side: 'buy', amount: '20000', price: '0.0008' })
+      return () => maker.cancel(quote)
+    },
+  },
   '08-withdraw': { prints: /^5\.000000 USDC confirmed in 0x[0-9a-f]{64}\n$/ },
 }
 
