@@ -242,12 +242,20 @@ export abstract class VenueParsing extends VenueSigning {
     return Precise.stringMul(this.safeString(order, 'average_price'), filled)
   }
 
+  /** An account whose markets are of several types has none: CCXT has one word for it. Its markets are in `info`. */
   override parseAccount(account: Dict): Account {
     const markets = this.safeList(account, 'markets', [])
-    const first = this.safeMarket(this.safeString(markets, 0))
+    const types: Dict = {}
+    for (let i = 0; i < markets.length; i++) {
+      const type = this.safeString(this.safeMarket(this.safeString(markets, i)), 'type')
+      if (type !== undefined) {
+        types[type] = true
+      }
+    }
+    const found = Object.keys(types)
     return {
       id: this.safeString(account, 'subaccount_id'),
-      type: this.safeString(first, 'type'),
+      type: found.length === 1 ? found[0] : undefined,
       code: undefined,
       info: account,
     }
