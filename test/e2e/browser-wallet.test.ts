@@ -15,7 +15,8 @@ const ROOM = `
 import { createConnection } from './web/wallet/connection.js'
 import { venueChain } from './web/wallet/chain.js'
 import { followWallets } from './web/wallet/discover.js'
-import { openTradingAccount, fundPerpetual } from './web/wallet/open-account.js'
+import { createTransfers } from './web/act/transfer.js'
+import { openTradingAccount } from './web/wallet/open-account.js'
 import { createKeyShelf, createTrading } from './web/wallet/session-key.js'
 import { createSender } from './web/wallet/transactions.js'
 import { openVault } from './web/wallet/vault.js'
@@ -44,8 +45,10 @@ const words = { domain: facts.frames.domain, product: facts.frames.product }
 globalThis.room = {
   client, venue, facts, chain, states, connection, accounts, trading, vault, sender, ready, domain, words,
   wallets: () => wallets,
-  openTradingAccount, fundPerpetual,
-  transfers: client.createTransferClient(base),
+  openTradingAccount,
+  transfers: createTransfers({
+    base, facts, domain, nowSec: { get value() { return Math.floor(Date.now() / 1000) } },
+  }),
 }
 `
 
@@ -158,12 +161,11 @@ describe('the wallet room in a browser', function () {
     expect(wallet.prompts).to.deep.equal(['eth_sendTransaction', 'eth_sendTransaction'])
     wallet.prompts.length = 0
     const funded: string[] = await run(`
-      const terms = {
-        facts: room.facts, domain: room.domain, transfers: room.transfers, amount: '10',
-        nowSec: () => Math.floor(Date.now() / 1000),
-      }
-      const first = await room.fundPerpetual(room.ready().signer, terms)
-      return [first, await room.fundPerpetual(room.ready().signer, { ...terms, subaccountId: first })]`)
+      const { address, signer } = room.ready()
+      const pay = (subaccountId) =>
+        room.transfers.deposit({ trader: { owner: address, moneySigner: signer } }, { amount: '10', subaccountId })
+      const { credited } = await pay(undefined)
+      return [credited, (await pay(credited)).credited]`)
     expect(funded[0])
       .to.match(/^[0-9]+$/)
       .and.equal(funded[1])
