@@ -176,7 +176,7 @@ describe('an account at the terminal in a browser', function () {
     await fresh.evaluate("location.hash = '#/%'")
     await fresh.getByRole('button', { name: 'Try again' }).click()
     await fresh.locator('#health').waitFor()
-    await eventually(() => expect(fresh.url()).to.match(/#\/cNGN-USDC$/), SHOWN_WITHIN_MS)
+    await eventually(() => expect(fresh.url()).to.match(/#\/cNGN-(PERP|USDC)$/), SHOWN_WITHIN_MS)
     await fresh.context().close()
   })
 })
