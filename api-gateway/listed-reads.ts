@@ -8,7 +8,7 @@ import type { GatewayContext, GatewayDeps } from './context.js'
 import { saySeqs, shownAsAsked } from './feed-seqs.js'
 import { listedPairs } from './listed-markets.js'
 
-/** Reads that listing sites poll: a market is read at most once a second for all clients, unless one asks for more in `min_seq`. */
+/** Reads that listing sites poll: each endpoint reads a market at most once a second for all its clients, unless one asks for more in `min_seq`. */
 
 /** How old they may be; well below `LISTED_MAX_AGE_SEC`. */
 const CACHED_MS = 1_000

@@ -103,11 +103,10 @@ export function askedTickers(
 export const askedTicker = (ctx: GatewayContext, deps: GatewayDeps) =>
   servedMarket(ctx, deps, ctx.query.ticker_id, hasTicker)
 
-/** The market of any kind that `ticker_id` names and listing sites are shown, or the refusal. */
-export const askedListed = (ctx: GatewayContext, deps: GatewayDeps) =>
-  servedMarket(ctx, deps, ctx.query.ticker_id, isListedElsewhere)
-
-/** The same that a path names by its pair, `<base>_<quote>` of a spot market, or by its identifier. */
+/**
+ * The market of any kind that listing sites read and that a path names, by its pair, `<base>_<quote>` of a spot market, or by its
+ * identifier; or the refusal.
+ */
 export function askedPair(ctx: GatewayContext, deps: GatewayDeps) {
   const { market_pair: name } = ctx.params
   const pair = listedPairs(deps.markets).find((market) => pairNameOf(market) === name)

@@ -3,7 +3,8 @@ import { decimal, type Shape, wholeInQuery } from './values.js'
 
 /**
  * What listing sites poll besides tickers: the base asset of the ticker priced in its target. On spot that is the inverse of
- * engine values, USDC in cNGN; on perpetuals and futures it is the engine's. Additive to the interface.
+ * engine values, USDC in cNGN; on perpetuals and futures, which are read by a path alone, it is the engine's. Additive to the
+ * interface.
  */
 
 /** Most price levels of a listed book, both sides together. */

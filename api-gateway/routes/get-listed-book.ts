@@ -3,20 +3,20 @@ import { ListedBook, ListedBookQuery } from '../../interface/listing.js'
 import { refuse } from '../context.js'
 import { asOf, saySeqs, shownAsAsked } from '../feed-seqs.js'
 import { createListedBooks, cutBook, LISTED_MAX_AGE_SEC } from '../listed-reads.js'
-import { askedListed, readQuery } from '../read-request.js'
+import { askedTicker, readQuery } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
 /** The market is read with its aliases. */
 const PAGE = ListedBookQuery.omit({ ticker_id: true })
 
-/** `GET /v1/integrations/orderbook`: price levels of a market in ticker terms, as listing sites poll them. */
+/** `GET /v1/integrations/orderbook`: price levels of a spot market in ticker terms, as listing sites poll them. */
 export const getListedBook: Route = asOf({
   method: 'GET',
   path: '/v1/integrations/orderbook',
   operation: {
     id: 'readListedBook',
     tag: 'Market data',
-    summary: 'Read the price levels of a market in ticker terms',
+    summary: 'Read the price levels of a spot market in ticker terms',
     query: ListedBookQuery,
     responses: {
       200: {
@@ -31,7 +31,7 @@ export const getListedBook: Route = asOf({
   handler(deps) {
     const bookOf = createListedBooks(deps)
     return async (ctx) => {
-      const asked = askedListed(ctx, deps)
+      const asked = askedTicker(ctx, deps)
       if ('refusal' in asked) return refuse(ctx, asked.refusal)
       const query = readQuery(ctx, PAGE, { depth: readRefusals.listedDepth })
       if ('refusal' in query) return refuse(ctx, query.refusal)

@@ -6,20 +6,20 @@ import { LISTED_SECONDS_BELOW, ListedTrades, ListedTradesQuery } from '../../int
 import { refuse } from '../context.js'
 import { asOf, sayProjected, untilShown } from '../feed-seqs.js'
 import { LISTED_MAX_AGE_SEC } from '../listed-reads.js'
-import { askedListed, readQuery } from '../read-request.js'
+import { askedTicker, readQuery } from '../read-request.js'
 import { aliasHeaders, marketRefusals, type Route } from '../route.js'
 
 /** The market is read with its aliases. */
 const PAGE = ListedTradesQuery.omit({ ticker_id: true })
 
-/** `GET /v1/integrations/historical_trades`: the newest trades of a market in ticker terms, as listing sites poll them. */
+/** `GET /v1/integrations/historical_trades`: the newest trades of a spot market in ticker terms, as listing sites poll them. */
 export const getListedTrades: Route = asOf({
   method: 'GET',
   path: '/v1/integrations/historical_trades',
   operation: {
     id: 'listListedTrades',
     tag: 'Market data',
-    summary: 'List the newest trades of a market in ticker terms',
+    summary: 'List the newest trades of a spot market in ticker terms',
     query: ListedTradesQuery,
     responses: {
       200: {
@@ -32,7 +32,7 @@ export const getListedTrades: Route = asOf({
   },
   isLarge: () => true,
   handler: (deps) => async (ctx) => {
-    const asked = askedListed(ctx, deps)
+    const asked = askedTicker(ctx, deps)
     if ('refusal' in asked) return refuse(ctx, asked.refusal)
     const query = readQuery(ctx, PAGE, {
       type: readRefusals.listedType,

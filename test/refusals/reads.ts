@@ -182,41 +182,31 @@ const names = (markets: readonly string[]): RequestRule[] => {
   ]
 }
 
-/** Those of spot markets, and those of any market that listing sites are shown. */
-const TICKER_READS = ['tickers']
-const LISTED_READS = ['orderbook', 'historical_trades']
+/** Reads of a market that the query names: spot alone has a ticker. */
+const TICKER_READS = ['tickers', 'orderbook', 'historical_trades']
 
-/** Names of no market with a ticker, or of none that listing sites are shown; the answer offers those that are served. */
+/** Names of no market with a ticker, or of none at all in a path; the answer offers those that are served. */
 const tickers = (markets: readonly string[]): RequestRule[] => {
   const unknown = (
     message: string,
-    offered: readonly string[],
     paths: readonly string[],
+    offered: readonly string[] = ['cNGN-USDC'],
   ): RequestRule => ({
     ...{ status: 400, code: 'unknown_market', error: 'unknown_market' },
     more: { message, markets: offered },
     requests: paths.map((path) => get(`/v1/integrations/${path}`)),
   })
-  const named = (id: string, reads = TICKER_READS) => reads.map((path) => `${path}?ticker_id=${id}`)
-  const spot = ['cNGN-USDC']
+  const named = (id: string) => TICKER_READS.map((path) => `${path}?ticker_id=${id}`)
   return [
-    unknown('ticker_id is required', spot, named('')),
-    unknown('ticker_id is required', markets, [...named('', LISTED_READS), ...LISTED_READS]),
-    unknown('no such market: NOPE', spot, named('NOPE')),
-    unknown('no such market: NOPE', markets, [
-      ...named('NOPE', LISTED_READS),
-      ...['orderbook/NOPE', 'trades/NOPE'],
-    ]),
-    unknown('no such market: USDC_NOPE', markets, ['orderbook/USDC_NOPE', 'trades/USDC_NOPE']),
-    unknown('no such market: cNGN-PERP (it has no ticker)', spot, [
+    unknown('ticker_id is required', [...named(''), 'orderbook', 'historical_trades']),
+    unknown('no such market: NOPE', named('NOPE')),
+    unknown('no such market: cNGN-PERP (it has no ticker)', [
       ...named('cNGN-PERP'),
       ...named('USDCcNGN-PERP'),
     ]),
-    unknown(
-      'no such market: USDC-cNGN-30NOV26 (it has no ticker)',
-      spot,
-      named('USDC-cNGN-30NOV26'),
-    ),
+    unknown('no such market: USDC-cNGN-30NOV26 (it has no ticker)', named('USDC-cNGN-30NOV26')),
+    unknown('no such market: NOPE', ['orderbook/NOPE', 'trades/NOPE'], markets),
+    unknown('no such market: USDC_NOPE', ['orderbook/USDC_NOPE', 'trades/USDC_NOPE'], markets),
   ]
 }
 
