@@ -25,7 +25,7 @@ import {
 } from 'ccxt'
 import { VenueHistories } from './histories.js'
 
-/** What everyone may read. */
+/** What needs no signature. */
 
 const LEVEL_DEPTHS = [10, 25, 100, 500]
 const CANDLES = 1000

@@ -13,7 +13,7 @@ import {
 import { Recent } from './recent.js'
 import { VenueSocket } from './socket.js'
 
-/** Streams that everyone may follow. */
+/** Streams that need no signature. */
 
 /** Levels of each side that a checksum covers. */
 const CHECKSUM_LEVELS = 10

@@ -139,7 +139,7 @@ export abstract class VenueParsing extends VenueSigning {
     )
   }
 
-  /** A trade that everyone sees, or a leg of one that its owner sees. */
+  /** A public trade, or a leg of an own one. */
   override parseTrade(trade: Dict, market: Market = undefined): Trade {
     market = this.safeMarket(this.safeString(trade, 'market'), market)
     const timestamp = this.parse8601(this.safeString(trade, 'created_at'))

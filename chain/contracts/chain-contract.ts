@@ -201,7 +201,7 @@ export interface ChainContract {
    */
   readonly readTrial?: (market: Market, block: BlockCalls) => Promise<Trial | string>
   /**
-   * An asset that accounts of the market may post beside what it trades; undefined for none. Absent where accounts post nothing
+   * An asset that accounts of the market may post besides what it trades; undefined for none. Absent where accounts post nothing
    * else.
    */
   readonly readCollateral?: (market: Market, block: PlainCalls) => Promise<Address | undefined>

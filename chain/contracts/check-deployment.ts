@@ -34,7 +34,7 @@ export interface DeploymentCheck {
   readonly what: string
   /**
    * `unknown`: the node did not answer. `not_checked`: the node cannot do what the check needs, so nothing is known.
-   * `not_listed`: a market that the venue will not have, which may be what its operator wants.
+   * `not_listed`: a market that the venue will not have, which its operator may have meant.
    */
   readonly result: 'ok' | 'failed' | 'unknown' | 'not_checked' | 'not_listed'
   /** What is wrong and how it is cured; otherwise what there is to know, mostly nothing. */
@@ -304,7 +304,7 @@ async function isHeld(deps: CheckedDeployment, market: Market): Finding {
   return `held: ${hold.reason}; ${holdCureOf(hold.reason, market)}`
 }
 
-/** An asset that accounts may post beside what the market trades, and that the chain refuses. */
+/** An asset that accounts may post besides what the market trades, and that the chain refuses. */
 async function collateralFault(deps: CheckedDeployment, market: Market): Finding {
   const { readCollateral } = chainContractOf(market) ?? {}
   if (readCollateral === undefined) return undefined

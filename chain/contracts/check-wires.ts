@@ -367,7 +367,7 @@ const assetFeedAbi = [
 
 // --- fees of managers
 
-/** What the public managers charge beside the fees of a trade. */
+/** What the public managers charge besides the fees of a trade. */
 const openInterestFeeAbi = parseAbi([
   'function viewer() view returns (address)',
   'function feeBypassedCaller(address sender) view returns (bool)',

@@ -17,7 +17,7 @@ const of = selectorsOf(subAccountsAbi, 'lastAccountId')
  * no look longer.
  */
 export const READ_AT_ONCE = 2_000
-/** Changed accounts that wait to be read, beside known ones; of more than these a scan of all accounts finds those that count. */
+/** Changed accounts that wait to be read, besides known ones; of more than these a scan of all accounts finds those that count. */
 const WAITING_AT_MOST = 50_000
 /** All accounts are read again after so many blocks: whatever the events did not tell ends with that. */
 const SCAN_EVERY_BLOCKS = 1_800n

@@ -74,7 +74,7 @@ const refused = (why: string): TriedOut => ({ kind: 'refused', why })
 
 /** More than a signed bound on fees ever is. */
 const ANY_FEE = 10n ** 36n
-/** For a match through the batch executor, which asks for some gas beside it. */
+/** For a match through the batch executor, which needs some gas of its own. */
 const MATCH_GAS = 12_000_000n
 const SENT_GAS = numberToHex(TRANSACTION_GAS_CAP)
 

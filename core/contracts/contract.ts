@@ -274,7 +274,7 @@ export interface Presentation {
   readonly hasTicker: boolean
   /** `type` of its symbol on a chart of TradingView's. */
   readonly chartType: 'crypto' | 'swap' | 'futures'
-  /** What listing sites are told of its contract. Absent where the market is a pair of assets, or takes no orders. */
+  /** What listing sites are shown of its contract. Absent where the market is a pair of assets, or takes no orders. */
   readonly listedContract?: ListedContractTerms
   /** Unix seconds at which its contract ends. Absent where it does not end. */
   readonly expirySec?: (market: Market) => number

@@ -5,7 +5,7 @@ export interface ListedContractTerms {
   readonly productType: 'Perpetual' | 'Futures'
   /** `Vanilla`: margined and settled in the asset that prices it. */
   readonly contractType: 'Vanilla'
-  /** Absent where the chain does not tell it for one market. */
+  /** Absent where the chain does not state it for one market. */
   readonly openInterest?: (facts: MarketFacts) => OpenInterest
 }
 

@@ -81,7 +81,7 @@ function pricesOf({ mark, index, pricesStale, fundingRate }: PerpetualFacts) {
   } as const
 }
 
-/** What listing sites are told of the open positions. */
+/** What listing sites are shown of the open positions. */
 export const perpetualOpenInterest = (facts: MarketFacts): OpenInterest =>
   openInterestOf(perpetualOf(facts))
 

@@ -12,9 +12,9 @@ import { oppositeSide } from './translation.js'
  * sells, and what it counts in the quote is the volume. On all others it is the engine's own reading.
  */
 export interface TraderTerms {
-  /** Decimal text, more than 0. An inverse is rounded as told at ten decimals; the engine's own price is exact. */
+  /** Decimal text, more than 0. An inverse is rounded at ten decimals as `rounding` says; the engine's own price is exact. */
   readonly price: (price: PriceE18, rounding: Rounding) => string
-  /** Decimal text. The engine's amount is exact; what the engine counts in its quote is rounded as told at six decimals. */
+  /** Decimal text. The engine's amount is exact; what the engine counts in its quote is rounded at six decimals. */
   readonly base: (engine: EngineVolume, rounding: VolumeRounding) => string
   /** The same of the quote asset. */
   readonly quote: (engine: EngineVolume, rounding: VolumeRounding) => string

@@ -39,13 +39,13 @@ export const listedFees = ({ makerFeeBps, takerFeeBps }: Market) => ({
   taker_fee: shareOf(takerFeeBps),
 })
 
-/** A market with what listing sites are told of its contract. */
+/** A market with what listing sites are shown of its contract. */
 export interface MarketWithContract {
   readonly market: Market
   readonly terms: ListedContractTerms
 }
 
-/** Presents a contract; what neither trades nor the chain tell is absent. */
+/** Presents a contract; what neither trades nor the chain state is absent. */
 export function listedContract(
   { market, terms }: MarketWithContract,
   facts: TickerFacts,

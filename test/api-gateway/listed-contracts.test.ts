@@ -23,7 +23,7 @@ describe('what listing sites poll of pairs and contracts', () => {
   const DAY = { last_price: '1', base_volume: '3', quote_volume: '2.6', target_volume: '2.6' }
   const FEES = { maker_fee: '0', taker_fee: '0.0025' }
 
-  it('are contracts with what trades and chain tell, and nothing else (REA-064)', async () => {
+  it('are contracts with what trades and chain state, and nothing else (REA-064)', async () => {
     const ofBook = { bid: '0.3', ask: '1.2', high: '1', low: '0.8' }
     expect(await read('contracts')).to.deep.equal([
       {

@@ -5,13 +5,13 @@ import type { OwnFailure, OwnState } from '../state/own-state.js'
 import type { Terminal } from '../state/terminal.js'
 import type { Toast } from '../state/toasts.js'
 
-/** Orders of this page that are told of until they have ended. */
+/** Orders of this page that have a toast until they end. */
 export interface FollowedOrders {
   /** `words` name the order in its toast, `told` is what the toast says of it now. */
   watch(order: { readonly id: string; readonly words: string; readonly told: string }): void
 }
 
-/** So many are followed: the oldest is told of no more. */
+/** So many are followed: the oldest is followed no more. */
 const WATCHED = 50
 
 interface Watched {
@@ -19,7 +19,7 @@ interface Watched {
   readonly told: string
 }
 
-/** Keeps the toast of each order at what became of it, and tells of each match that the chain refuses or takes back. */
+/** Keeps the toast of each order at what became of it, and shows each match that the chain refuses or takes back. */
 export function followOrders({ own, entryOf, toasts }: Terminal): FollowedOrders {
   const watched = new Map<string, Watched>()
   const look = (mine: OwnState, id: string, { words, told }: Watched): void => {
@@ -47,7 +47,7 @@ export function followOrders({ own, entryOf, toasts }: Terminal): FollowedOrders
       watched.set(id, one)
       const [oldest] = watched.keys()
       if (watched.size > WATCHED && oldest !== undefined) watched.delete(oldest)
-      // The channel may have told of it before the answer did.
+      // The channel may have shown it before the answer did.
       const mine = own.peek()
       if (mine !== undefined) untracked(() => look(mine, id, one))
     },

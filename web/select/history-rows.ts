@@ -3,7 +3,7 @@ import { formatE18 } from './format.js'
 import { formatRate } from './header-facts.js'
 import { readSigned } from './numbers.js'
 
-/** What everyone may read of the past of markets: funding and liquidations. */
+/** The public past of markets: funding and liquidations. */
 
 export interface FundingRow {
   readonly key: string

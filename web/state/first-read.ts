@@ -9,7 +9,7 @@ class NotRead extends Error {
   override readonly name = 'NotRead'
 }
 
-/** Reads until all has come; `failed` is told of each failure with what has it read again. */
+/** Reads until all has come; `failed` is called at each failure with the function that has it read again. */
 export async function firstRead(
   base: string,
   failed: (again: () => void) => void,

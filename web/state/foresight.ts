@@ -16,7 +16,10 @@ const ASK_AFTER_MS = 500
 /** The book moves: what was foretold is asked for again. */
 const LASTS_MS = 5_000
 
-/** Asks as the ticket stands still. A key that needs no prompt signs an order that is sent to be validated and never placed; with a wallet nothing is asked. */
+/**
+ * Asks once the ticket stands still. A key that needs no prompt signs an order that is sent to be validated and never placed; with a
+ * wallet nothing is asked.
+ */
 export function createForesight(terminal: Terminal, views: Views): Foresight {
   const answered = signal<{ readonly key: string; readonly verdict: OrderVerdict } | undefined>(
     undefined,

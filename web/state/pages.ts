@@ -18,7 +18,7 @@ export interface PageOf<Item> {
   readonly next: string | undefined
 }
 
-/** So many items are kept: who wants more of the past asks the interface. */
+/** So many items are kept: the interface has more of the past. */
 const KEPT = 2_000
 
 /** `read` reads a page that ends before a mark, and `keyOf` names an item. */

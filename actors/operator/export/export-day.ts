@@ -19,9 +19,9 @@ export interface ExportTask {
 const DAY_MS = 86_400_000
 
 /**
- * Writes the trades, candles, marks and funding of a day, of all markets, into files of a directory, which it makes, as CSV and as Parquet. A file of this
- * name is replaced, and is whole whenever it is there. Reads the projection beside a running venue. Returns a line for each table.
- * Throws OrderRefused when the text is no day, the day is not over, or there is no projection.
+ * Writes the trades, candles, marks and funding of a day, of all markets, into files of a directory, which it makes, as CSV and as
+ * Parquet. A file of this name is replaced, and is whole whenever it is there. Reads the projection beside a running venue. Returns
+ * a line for each table. Throws OrderRefused when the text is no day, the day is not over, or there is no projection.
  */
 export async function exportDay(
   { dataDir, nowMs }: { readonly dataDir: string; readonly nowMs: number },

@@ -19,7 +19,7 @@ const cancelled = (count: number) =>
   Array.from({ length: count }, () => ({ outcome: 'cancelled' as const }))
 
 describe('web/act: changes of orders', () => {
-  it('counts as cancelled what is, and tells of those whose cancels follow', async () => {
+  it('counts as cancelled what is, and names those whose cancels follow', async () => {
     const answers = [
       { orders: cancelled(2), left: 0 },
       { orders: [...cancelled(1), { outcome: 'kept' }], left: 3 },

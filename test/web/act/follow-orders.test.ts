@@ -20,7 +20,7 @@ function aPage() {
   return { ...page, followed, shown }
 }
 
-describe('web/act: orders that are told of', () => {
+describe('web/act: orders with a toast', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
   afterEach(() => mock.timers.reset())
 

@@ -27,7 +27,7 @@ const silence: Answer = () => Promise.reject(new OutcomeUnknown('no answer'))
 const taken: Answer = ({ order_id }) =>
   Promise.resolve({ order_id, status: 'active' } as OrderRecord)
 
-/** A ticket that is filled; the venue answers as it is told, and then takes everything. */
+/** A ticket that is filled; the venue gives these answers, and then takes everything. */
 function aTicket(...answers: Answer[]) {
   const sent: NewOrder[] = []
   const page = fakeTerminal({

@@ -37,7 +37,7 @@ describe('web/select: rows of the book', () => {
     expect(rows.map(({ aheadE18 }) => aheadE18)).to.deep.equal([undefined, STEP])
   })
 
-  it('tell by what is ahead of an own order, in the trader’s size', () => {
+  it('show what is ahead of an own order, in the trader’s size', () => {
     const order = (id: string, limit_price: string, open_amount: string): OrderRecord =>
       ({ order_id: id, limit_price, open_amount }) as OrderRecord
     const bids = [

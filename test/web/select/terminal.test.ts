@@ -292,7 +292,7 @@ describe('web/select: what is shown', () => {
     expect(['#/%', '', '#'].map(marketOf)).to.deep.equal(['', '', ''])
   })
 
-  it('tells of no moment of funding: it accrues all the time', () => {
+  it('names no moment of funding: it accrues all the time', () => {
     expect(headerFacts(PERP, undefined, 0)).to.deep.equal(headerFacts(PERP, undefined, 1_800))
   })
 })

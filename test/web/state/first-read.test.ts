@@ -15,7 +15,7 @@ function aVenue(answers: Readonly<Record<string, (() => Response)[]>>) {
 const WELL = { '/v1/markets': [() => json([])], '/v1/time': [() => json({ unix_ms: 5 })] }
 
 describe('web/state: the first read', () => {
-  it('is told of each failure and reads again when asked to, until all has come', async () => {
+  it('reports each failure and reads again when asked to, until all has come', async () => {
     let failures = 0
     const unreadable: (() => Response)[] = [
       () => json({ error: 'starting' }, 503),

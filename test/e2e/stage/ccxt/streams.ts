@@ -81,7 +81,7 @@ export function streamsOfTheClass(get: () => CcxtWorld): void {
     await maker.cancelOrder(idOf(order))
   })
 
-  it('trades and own trades of a cut are told once when the stream goes on', async () => {
+  it('trades and own trades of a cut come once when the stream goes on', async () => {
     const world = get()
     const [desk] = world.desks
     const { symbol } = desk
