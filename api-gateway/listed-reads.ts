@@ -1,12 +1,14 @@
 import { MAX_LISTED_LEVELS } from '../core/limits.js'
+import { readRefusals } from '../core/entry/read-refusals.js'
 import type { Checked } from '../core/entry/refusals.js'
 import type { Market } from '../core/model/market.js'
 import { listedBook } from '../core/records/listing-record.js'
 import type { TickerFacts } from '../core/records/ticker-record.js'
-import type { ListedBook } from '../interface/listing.js'
+import { ListedBookQuery, type ListedBook } from '../interface/listing.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
 import { saySeqs, shownAsAsked } from './feed-seqs.js'
 import { listedPairs } from './listed-markets.js'
+import { readQuery } from './read-request.js'
 
 /** Reads that listing sites poll: each endpoint reads a market at most once a second for all its clients, unless one asks for more in `min_seq`. */
 
@@ -84,18 +86,43 @@ export function createPairReads(deps: GatewayDeps) {
 /** Several levels of the market may be one of a listing. */
 const ALL_LEVELS = Number.MAX_SAFE_INTEGER
 
+/** What the query of a book says besides the market, which is read with its aliases. */
+export const BOOK_PAGE = ListedBookQuery.omit({ ticker_id: true })
+
+type Asked = Checked<{ readonly market: Market }>
+
+/**
+ * Reads the levels of the market that `askedOf` finds in the request, as many as its `depth` says, and says in its answer what they
+ * show.
+ */
+export function createBookReads(
+  deps: GatewayDeps,
+  askedOf: (ctx: GatewayContext, deps: GatewayDeps) => Asked,
+) {
+  const bookOf = createListedBooks(deps)
+  return async (ctx: GatewayContext): Promise<Checked<{ readonly book: ListedBook }>> => {
+    const asked = askedOf(ctx, deps)
+    if ('refusal' in asked) return asked
+    const query = readQuery(ctx, BOOK_PAGE, { depth: readRefusals.listedDepth })
+    if ('refusal' in query) return query
+    const { market } = asked
+    const shown = await shownAsAsked(ctx, deps, market.market)
+    if ('refusal' in shown) return shown
+    const { seq, value } = bookOf(market, shown.seqs.get(market.market) ?? 0)
+    saySeqs(ctx, [[market.market, seq]])
+    return { book: { ...value, ...cutBook(value, query.depth) } }
+  }
+}
+
 /** The whole book, so that all depths share a read. */
-export const createListedBooks = (deps: GatewayDeps): CachedRead<ListedBook> =>
+const createListedBooks = (deps: GatewayDeps): CachedRead<ListedBook> =>
   cached(deps, (market, nowMs) => {
     const { seq, ...levels } = deps.readModel.levelsNow(market.market, ALL_LEVELS)
     return { seq, value: listedBook(market, levels, nowMs) }
   })
 
 /** The best levels of a book, `depth` of both sides together, half of them of each; 0 is as many as there may be. */
-export function cutBook(
-  { bids, asks }: ListedBook,
-  depth: number,
-): Pick<ListedBook, 'bids' | 'asks'> {
+function cutBook({ bids, asks }: ListedBook, depth: number): Pick<ListedBook, 'bids' | 'asks'> {
   const levels = depth === 0 ? MAX_LISTED_LEVELS / 2 : Math.ceil(depth / 2)
   return { bids: bids.slice(0, levels), asks: asks.slice(0, levels) }
 }
