@@ -62,6 +62,16 @@ export class Venue extends VenueOrderBodies {
     return this.options.unanswered
   }
 
+  /** Keeps a body until its outcome is known; of more than so many the oldest is forgotten. */
+  keepUnanswered(body: Dict) {
+    const unanswered = this.unanswered()
+    const ids = Object.keys(unanswered)
+    if (!(body.order_id in unanswered) && ids.length >= UNANSWERED) {
+      delete unanswered[ids[0] as string]
+    }
+    unanswered[body.order_id] = body
+  }
+
   /** An id names one order: a call with other terms than the order that has no outcome yet is refused here. */
   checkRepeat(body: Dict, symbol: string, side: OrderSide, amount: number) {
     const market = this.market(symbol)
@@ -79,11 +89,7 @@ export class Venue extends VenueOrderBodies {
   async submit(endpoint: string, body: Dict): Promise<Dict> {
     const unanswered = this.unanswered()
     const resends = this.safeInteger(this.options, 'resends', 3)
-    const ids = Object.keys(unanswered)
-    if (ids.length >= UNANSWERED) {
-      delete unanswered[ids[0] as string]
-    }
-    unanswered[body.order_id] = body
+    this.keepUnanswered(body)
     for (let attempt = 0; ; attempt++) {
       try {
         const response = await this.callEndpoint(endpoint, body)
@@ -116,7 +122,10 @@ export class Venue extends VenueOrderBodies {
     throw new InsufficientFunds(this.id + ' ' + parsed.id + ' ' + reason)
   }
 
-  /** Several orders at once, each for itself; one that is refused has the status `rejected` and the venue's words in `info`. */
+  /**
+   * Several orders at once, each for itself; one that is refused has the status `rejected` and the venue's words in `info`, one without
+   * an outcome no status. After a RequestTimeout or another NetworkError call again with the same `clientOrderId`s.
+   */
   override async createOrders(orders: OrderRequest[], params: Dict = {}): Promise<Order[]> {
     await this.loadMarkets()
     let result: Order[] = []
@@ -127,7 +136,13 @@ export class Venue extends VenueOrderBodies {
         const { symbol, type, side, amount, price } = chunk[j]
         const own = this.extend(params, this.safeDict(chunk[j], 'params', {}))
         own.clientOrderId = this.safeString(own, 'clientOrderId', this.newOrderId())
-        bodies.push(await this.orderBody(symbol, type, side, amount, price, own))
+        const kept = this.safeDict(this.unanswered(), own.clientOrderId)
+        if (kept === undefined) {
+          bodies.push(await this.orderBody(symbol, type, side, amount, price, own))
+        } else {
+          this.checkRepeat(kept, symbol, side, amount)
+          bodies.push(kept)
+        }
       }
       result = this.arrayConcat(result, await this.placeBatch(bodies))
     }
@@ -135,28 +150,51 @@ export class Venue extends VenueOrderBodies {
   }
 
   async placeBatch(bodies: Dict[]): Promise<Order[]> {
-    const response = await this.privatePostOrdersBatch({ orders: bodies })
-    const results = this.safeList(response, 'results', [])
+    for (let i = 0; i < bodies.length; i++) {
+      this.keepUnanswered(bodies[i] as Dict)
+    }
+    const results = await this.batchResults(bodies)
     const orders: Order[] = []
     for (let i = 0; i < results.length; i++) {
-      const body = bodies[i] as Dict
-      let result = results[i]
-      if (this.safeInteger(result, 'status', 500) >= 500) {
-        // It may be placed: the same body says so.
-        result = await this.submit('privatePostOrders', body)
-      }
-      const order = this.safeDict(result, 'order')
-      if (order === undefined) {
-        const rejected = {
-          ...body,
-          ...{ market: this.marketIdOf(body), final: true, info: result },
-        }
-        orders.push(this.extend(this.parseOrder(rejected), { status: 'rejected', info: result }))
-      } else {
-        orders.push(this.parseOrder(order))
-      }
+      orders.push(await this.outcomeInBatch(bodies[i] as Dict, results[i]))
     }
     return orders
+  }
+
+  /** What the venue says of each body; the bodies are kept while it says nothing. */
+  async batchResults(bodies: Dict[]): Promise<any[]> {
+    try {
+      const response = await this.privatePostOrdersBatch({ orders: bodies })
+      return this.safeList(response, 'results', [])
+    } catch (error) {
+      if (!(error instanceof NetworkError)) {
+        for (let i = 0; i < bodies.length; i++) {
+          delete this.unanswered()[bodies[i]?.order_id]
+        }
+      }
+      throw error
+    }
+  }
+
+  /** The order of a result; one without an outcome is sent again, and where that leaves it open it has no status. */
+  async outcomeInBatch(body: Dict, result: Dict): Promise<Order> {
+    let [answer, status]: any[] = [result, 'rejected']
+    if (this.safeInteger(result, 'status', 500) < 500) {
+      delete this.unanswered()[body.order_id]
+    } else {
+      try {
+        // It may be placed: the same body says so.
+        answer = await this.submit('privatePostOrders', body)
+      } catch (error) {
+        status = error instanceof NetworkError ? undefined : 'rejected'
+      }
+    }
+    const order = this.safeDict(answer, 'order')
+    if (order !== undefined) {
+      return this.parseOrder(order)
+    }
+    const unplaced = { ...body, market: this.marketIdOf(body), final: true, info: answer }
+    return this.extend(this.parseOrder(unplaced), { status, info: answer }) as Order
   }
 
   marketIdOf(body: Dict): Str {
