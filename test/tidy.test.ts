@@ -267,7 +267,8 @@ describe('tidy', () => {
 
   it('the words are plain', () => {
     const texts = tracked.filter(
-      (path) => /\.(ts|sol|sh|md|book|sql)$/.test(path) && path !== HERE && !MAY_QUOTE.test(path),
+      (path) =>
+        /\.(tsx?|sol|sh|md|py|book|sql)$/.test(path) && path !== HERE && !MAY_QUOTE.test(path),
     )
     const advice = Object.entries(PLAIN_WORDS).map(([word, plain]) => `${word}: ${plain}`)
     expect(findLines(texts, UNPLAIN), `write instead: ${advice.join('; ')}`).to.deep.equal([])

@@ -100,7 +100,7 @@ export const perpetual: ChainContract = {
   readCollateral: readCollateralAsset,
 }
 
-/** About one unit of the quote, at the mark, so that only the fee moves cash; each side brings several times the margin. */
+/** About one unit of the quote, at the mark, rounded down and then up to the step, so that only the fee moves cash; each side brings several times the margin. */
 async function readTrial(market: Market, block: BlockCalls): Promise<Trial | string> {
   const mark = await readMark(market, block)
   if (mark <= 0n) return `the mark price is ${mark}`
