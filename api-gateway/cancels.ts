@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { CancelsAnswer, CancelsKind } from '../bus-schemas/cancels.js'
+import type { CancelsReply, CancelsKind } from '../bus-schemas/cancels.js'
 import { findMarketByName } from '../core/entry/find-market.js'
-import { notAString, refusals, type Checked, type Refusal } from '../core/entry/refusals.js'
+import { notAString, refusals, type OrRefusal, type Refusal } from '../core/entry/refusals.js'
 import { sentField, type JsonFields } from '../core/json.js'
 import { cancelledOrder, notCancelled, refusalOfMarkets } from '../core/records/cancels-record.js'
 import { isoTime } from '../core/time.js'
@@ -12,7 +12,7 @@ import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse, type GatewayContext, type GatewayDeps } from './context.js'
 import { saySeqToo, sayingSeqs } from './feed-seqs.js'
 import { markDeprecated } from './read-request.js'
-import { aliasHeaders, bodyRefusals, refused, type Answer } from './route.js'
+import { aliasHeaders, bodyRefusals, refused, type EndpointAnswer } from './route.js'
 
 /** What a cancel of many orders takes besides its body. */
 export const cancelsHeaders = z.object({
@@ -28,7 +28,7 @@ const PartlyRefused = ErrorBody.extend(partly).meta({
 })
 
 /** What a cancel of many orders may answer besides its 200. */
-export const cancelsRefused: Readonly<Record<number, Answer>> = {
+export const cancelsRefused: Readonly<Record<number, EndpointAnswer>> = {
   ...bodyRefusals,
   400: {
     description: 'Malformed, or `unknown_market`; nothing was cancelled.',
@@ -46,8 +46,8 @@ export const cancelsRefused: Readonly<Record<number, Answer>> = {
 
 /** The answers to a body that may name its market by a deprecated identifier, which headers report. */
 export const ofNamedMarket = (
-  answers: Readonly<Record<number, Answer>>,
-): Readonly<Record<number, Answer>> =>
+  answers: Readonly<Record<number, EndpointAnswer>>,
+): Readonly<Record<number, EndpointAnswer>> =>
   Object.fromEntries(
     Object.entries(answers).map(([status, answer]) => {
       const headers = [...(answer.headers ?? []), ...aliasHeaders]
@@ -58,11 +58,11 @@ export const ofNamedMarket = (
 /** What each asked market has answered. */
 export interface AnsweredMarket {
   readonly market: string
-  readonly answer: CancelsAnswer
+  readonly answer: CancelsReply
 }
 
 /** A request that every asked market has answered, or its refusal with what was done nevertheless. */
-export interface Asked {
+export interface CancelsResult {
   readonly sent: JsonFields
   readonly answered: readonly AnsweredMarket[]
   readonly refusal?: Refusal
@@ -74,7 +74,7 @@ export async function askMarkets(
   ctx: GatewayContext,
   deps: GatewayDeps,
   kind: CancelsKind,
-): Promise<Asked | undefined> {
+): Promise<CancelsResult | undefined> {
   const read = await readBody(ctx.req, BODY_LIMITS)
   if ('refusal' in read) return void refuse(ctx, read.refusal)
   const body = read.body.toString()
@@ -102,7 +102,7 @@ function marketsOf(
   deps: GatewayDeps,
   kind: CancelsKind,
   sent: JsonFields,
-): Checked<{ readonly names: readonly string[] }> {
+): OrRefusal<{ readonly names: readonly string[] }> {
   const { markets, nowMs, aliasCutoffMs } = deps
   const named = kind === 'cancel_orders' ? undefined : sentField(sent, 'market')
   if (named === undefined) return { names: markets.map(({ market }) => market) }
@@ -121,7 +121,7 @@ function judge(
   deps: GatewayDeps,
   sent: JsonFields,
   answers: readonly AnsweredMarket[],
-): Asked | undefined {
+): CancelsResult | undefined {
   const refusedBy = answers.flatMap(({ market, answer }) =>
     answer.kind === 'refused' ? [{ market, refusal: answer.refusal }] : [],
   )
@@ -137,7 +137,7 @@ function judge(
 }
 
 /** Answers what became of the orders; ids that no market knows are not active. */
-export function answerCancels(ctx: GatewayContext, asked: Asked): void {
+export function answerCancels(ctx: GatewayContext, asked: CancelsResult): void {
   const orders = asked.answered.flatMap(({ market, answer }) =>
     answer.kind === 'cancels' ? answer.outcomes.map((each) => cancelledOrder(market, each)) : [],
   )
@@ -150,7 +150,7 @@ export function answerCancels(ctx: GatewayContext, asked: Asked): void {
 }
 
 /** Answers until when each market holds the orders of a dead-man switch. */
-export function answerLeases(ctx: GatewayContext, asked: Asked): void {
+export function answerLeases(ctx: GatewayContext, asked: CancelsResult): void {
   const leases = asked.answered.flatMap(({ market, answer }) => {
     if (answer.kind !== 'lease') return []
     const endsAt = answer.ends_at_ms
@@ -159,7 +159,11 @@ export function answerLeases(ctx: GatewayContext, asked: Asked): void {
   answer(ctx, asked, { leases })
 }
 
-function answer(ctx: GatewayContext, { refusal, failedMarkets }: Asked, body: object): void {
+function answer(
+  ctx: GatewayContext,
+  { refusal, failedMarkets }: CancelsResult,
+  body: object,
+): void {
   if (refusal === undefined) ctx.body = body
   else refuse(ctx, refusal, { failed_markets: failedMarkets, ...body })
 }

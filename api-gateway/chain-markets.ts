@@ -37,19 +37,19 @@ export async function openChainReads(
 /** A read that takes longer goes on for the next request; this one is answered without it (PER-002). */
 const OBSERVE_WITHIN_MS = 2_000
 
-type ChainDeps = Pick<GatewayDeps, 'chainMarkets' | 'indexGate' | 'nowMs'>
+type ChainDeps = Pick<GatewayDeps, 'chainMarkets' | 'indexLimit' | 'nowMs'>
 
 /** What market entries show of the chain. */
 export type ShownOnChain = Pick<ShownOfMarket, 'observed' | 'indexLag'>
 
 /** What the chain shows of a market; nothing when it does not answer in time, or shows nothing of such markets. */
 export async function shownOnChain(
-  { chainMarkets, indexGate, nowMs }: ChainDeps,
+  { chainMarkets, indexLimit, nowMs }: ChainDeps,
   market: Market,
 ): Promise<ShownOnChain> {
   if (chainMarkets === undefined) return {}
   const observed = await withinBound(chainMarkets.readMarket(market))
-  return observed === undefined ? {} : { observed, indexLag: await indexGate?.lag(nowMs()) }
+  return observed === undefined ? {} : { observed, indexLag: await indexLimit?.lag(nowMs()) }
 }
 
 async function withinBound<Value>(reading: Promise<Value>): Promise<Value | undefined> {

@@ -3,7 +3,7 @@ import { identifierOf } from '../core/records/chart-record.js'
 import { ChartError } from '../interface/charts.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
 import { namedMarket } from './read-request.js'
-import { broken, type Answer, type Route } from './route.js'
+import { broken, type EndpointAnswer, type Route } from './route.js'
 
 /** The endpoints of TradingView's datafeed: every refusal says in its words too what is wrong. */
 
@@ -11,7 +11,7 @@ import { broken, type Answer, type Route } from './route.js'
 export function asChart(route: Route): Route {
   const { responses } = route.operation
   const answers = Object.entries({ 500: broken, ...responses }).map(
-    ([status, answer]): [string, Answer] => [
+    ([status, answer]): [string, EndpointAnswer] => [
       status,
       Number(status) < 400 ? answer : { ...answer, body: ChartError },
     ],

@@ -9,13 +9,13 @@ import type { VenueFacts } from '../interface/signing.js'
 import { mayBeSentAgain, RETRY_AFTER_SEC } from '../core/entry/sent-again.js'
 import type { ReadModel } from '../data/history/read-model.js'
 import type { Bus } from '../runtime/bus/bus.js'
-import { refuseWith, type Answered, type HttpContext } from '../runtime/http/server.js'
+import { refuseWith, type MeasuredRequest, type HttpContext } from '../runtime/http/server.js'
 import type { BodyLimits } from '../runtime/http/read-body.js'
 import type { IsAllowed } from '../runtime/http/origins.js'
 import type { Logger } from '../runtime/process/log.js'
 import type { Books } from './books/books.js'
 import type { Readiness } from './health.js'
-import type { IndexGate } from './index-lag.js'
+import type { IndexLagReader } from './index-lag.js'
 import type { OrderRate } from '../runtime/process/order-rate.js'
 import type { ReadLimits } from './reads-in-flight.js'
 import type { OwnWrites } from './reads.js'
@@ -52,7 +52,7 @@ export interface GatewayDeps {
   /** Header and token of reports on the index; absent: none are taken. */
   readonly indexToken?: IndexToken | undefined
   /** The index against samples from outside; by default it is not shown. */
-  readonly indexGate?: Pick<IndexGate, 'lag'>
+  readonly indexLimit?: Pick<IndexLagReader, 'lag'>
   /** From this unix millisecond on deprecated market identifiers no longer resolve. */
   readonly aliasCutoffMs: number
   /** Header and words of signed frames. */
@@ -68,7 +68,7 @@ export interface GatewayDeps {
   /** Unix milliseconds. */
   readonly nowMs: () => number
   /** Called with each answer of HTTP; nothing is measured by default. */
-  readonly onAnswer?: (answer: Answered) => void
+  readonly onAnswer?: (answer: MeasuredRequest) => void
   /** Called with the seconds that each placed or refused order took; nothing is measured by default. */
   readonly onOrder?: (seconds: number) => void
   readonly log: Logger

@@ -24,7 +24,7 @@ import {
 } from '../interface/reasons.js'
 
 /** What an order is explained from besides its record. */
-export interface Known {
+export interface ExplanationFacts {
   readonly life: OrderLife
   /** Undefined while the fan-out does not answer, or where nothing is asked of it. */
   readonly facts: OrderFacts | undefined
@@ -39,7 +39,11 @@ export interface Known {
  * What became of an order: its record, its matches, and why it was held or refused. Prices are the engine's. What its
  * account holds is part of it only where its owner asks.
  */
-export function explainOrder(market: Market, stored: StoredOrder, known: Known): Explanation {
+export function explainOrder(
+  market: Market,
+  stored: StoredOrder,
+  known: ExplanationFacts,
+): Explanation {
   const { life, facts, isOwn } = known
   const { order, progress } = stored
   const pending = pendingLines(market, stored, unsettled(life, facts))
@@ -88,16 +92,20 @@ function linksOf({ order }: StoredOrder, isOwn: boolean): ExplanationLinks {
   }
 }
 
-type Standing = Pick<Explanation, 'code' | 'text' | 'ends'>
+type OrderStanding = Pick<Explanation, 'code' | 'text' | 'ends'>
 
-const words = (code: string, { means, ends }: Reason): Standing => ({ code, text: means, ends })
+const words = (code: string, { means, ends }: Reason): OrderStanding => ({
+  code,
+  text: means,
+  ends,
+})
 
 /** Where the order stands now, and what would change it. */
 function standing(
   market: Market,
   { order, progress }: StoredOrder,
-  { life, fillRange, nowMs }: Known,
-): Standing {
+  { life, fillRange, nowMs }: ExplanationFacts,
+): OrderStanding {
   const { status, heldReason, cancelReason } = progress
   if (status === 'filled') return { code: 'filled', text: 'The order is filled.' }
   if (status === 'expired') return { code: 'expired', text: 'The order has expired.' }
@@ -127,14 +135,14 @@ function isPriceRefused(market: Market, { events }: OrderLife, nowMs: number): b
   )
 }
 
-const PRICE_REFUSED: Standing = {
+const PRICE_REFUSED: OrderStanding = {
   code: 'price_refused',
   text: 'The order rests in the book, and no match at the price that the chain has refused is tried until the next observation of the market.',
   ends: `It matches again once the market has been observed, at most ${FACTS_REPEATED_MS / 1000} seconds after the refusal while the chain is read.`,
 }
 
 /** The price of a match is that of the order that was there first. */
-function passedOver({ presentation }: Market, { low, high }: PriceRange): Standing {
+function passedOver({ presentation }: Market, { low, high }: PriceRange): OrderStanding {
   const [least, most] = [low, high].map((price) => formatDecimal(price, 18))
   return {
     code: 'outside_fill_band',
@@ -143,25 +151,25 @@ function passedOver({ presentation }: Market, { low, high }: PriceRange): Standi
   }
 }
 
-const MATCHING: Standing = {
+const MATCHING: OrderStanding = {
   code: 'matching',
   text: 'All that is left of the order is matched and awaits settlement on the chain.',
   ends: 'The settlement decides: a fill, or what failed returns to the book.',
 }
 
 /** While the market is held for a reason that has a name, the settlement may wait for its end. */
-function ofMatching({ standing: { status, reason = '' } }: Market): Standing {
+function ofMatching({ standing: { status, reason = '' } }: Market): OrderStanding {
   const known: Reason | undefined = status === 'held' ? lookUp(marketReasons, reason) : undefined
   return known === undefined ? MATCHING : { ...MATCHING, text: `${MATCHING.text} ${known.means}` }
 }
 
-const OPEN: Standing = {
+const OPEN: OrderStanding = {
   code: 'open',
   text: 'The order is open in the book.',
   ends: 'It matches when the other side reaches its price.',
 }
 
-function marketNotOpen({ market, standing: { status, reason = '' } }: Market): Standing {
+function marketNotOpen({ market, standing: { status, reason = '' } }: Market): OrderStanding {
   const known: Reason | undefined = lookUp(marketReasons, reason)
   const why = status === 'paused' ? `an operator has paused it (${reason})` : reason
   return {
@@ -171,7 +179,7 @@ function marketNotOpen({ market, standing: { status, reason = '' } }: Market): S
   }
 }
 
-function ofCancel(reason = 'unspecified'): Standing {
+function ofCancel(reason = 'unspecified'): OrderStanding {
   const known: Reason | undefined = lookUp(cancelReasons, reason) ?? lookUp(holdReasons, reason)
   if (known !== undefined) return words(reason, known)
   return { code: reason, text: `The order was cancelled as asked: ${reason}.` }

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import type { ShownSeq } from '../bus-schemas/account-facts.js'
 import { readRefusals } from '../core/entry/read-refusals.js'
-import type { Checked, Refusal } from '../core/entry/refusals.js'
+import type { OrRefusal, Refusal } from '../core/entry/refusals.js'
 import { feedSeqsText, raiseSeq, readFeedSeqs, type FeedSeqs } from '../core/feed-seqs.js'
 import { MAX_FEED_SEQS } from '../core/limits.js'
 import { MinSeqQuery } from '../interface/feed-seqs.js'
 import { clientAddress, clientKey } from '../runtime/http/connections.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
 import { readQuery } from './read-request.js'
-import type { Asked } from './reads.js'
-import { refused, type Answer, type Route } from './route.js'
+import type { ReadDemand } from './reads.js'
+import { refused, type EndpointAnswer, type Route } from './route.js'
 
 /**
  * Every read of what feeds have made says in `X-Feed-Seq` how far of each market it shows, and waits for what its `min_seq` says.
@@ -23,7 +23,7 @@ const SHOWING: readonly string[] = ['200', '304', '404']
 /** The route of such a read with what its document says of that. */
 export function asOf(route: Route): Route {
   const { query, responses } = route.operation
-  const answers: Readonly<Record<number, Answer>> = { 400: BAD_MIN_SEQ, ...responses }
+  const answers: Readonly<Record<number, EndpointAnswer>> = { 400: BAD_MIN_SEQ, ...responses }
   return {
     ...route,
     operation: {
@@ -42,7 +42,7 @@ export function asOf(route: Route): Route {
 const BAD_MIN_SEQ = refused('A bad `min_seq`.')
 
 /** The answer with its header. */
-export const sayingSeqs = (answer: Answer): Answer => ({
+export const sayingSeqs = (answer: EndpointAnswer): EndpointAnswer => ({
   ...answer,
   headers: [...(answer.headers ?? []), HEADER],
 })
@@ -62,7 +62,7 @@ export async function shownAsAsked(
   ctx: GatewayContext,
   deps: GatewayDeps,
   market?: string,
-): Promise<Checked<Asked>> {
+): Promise<OrRefusal<ReadDemand>> {
   const asked = askedSeqs(ctx, deps)
   if ('refusal' in asked) return asked
   const refusal = await deps.ownWrites.shown(market, asked)
@@ -73,7 +73,7 @@ export async function shownAsAsked(
 export function askedSeqs(
   ctx: GatewayContext,
   { markets, trustedProxies }: Pick<GatewayDeps, 'markets' | 'trustedProxies'>,
-): Checked<Asked> {
+): OrRefusal<ReadDemand> {
   const { minSeq } = readRefusals
   const query = readQuery(ctx, MinSeqQuery, { min_seq: minSeq })
   if ('refusal' in query) return query

@@ -1,4 +1,4 @@
-import { judgedFacts, type OrderVerdict } from '../bus-schemas/order-verdict.js'
+import { judgedFacts, type OrderVerdictReply } from '../bus-schemas/order-verdict.js'
 import type { JudgedAccount } from '../core/contracts/contract.js'
 import type { Market } from '../core/model/market.js'
 import { openingOf } from '../core/model/market-terms.js'
@@ -12,9 +12,9 @@ import { outcomeRecord } from '../core/records/outcome-record.js'
 import type { OrderOutcome } from '../interface/validation.js'
 import type { GatewayDeps } from './context.js'
 
-type Valid = Extract<OrderVerdict, { kind: 'valid' }>
+type Valid = Extract<OrderVerdictReply, { kind: 'valid' }>
 
-type Foresight = {
+type ForeseenOutcome = {
   /** As the market would book it. */
   readonly order: Order
 } & (
@@ -30,7 +30,7 @@ export function foreseeOrder(
   { readModel, nowMs }: Pick<GatewayDeps, 'readModel' | 'nowMs'>,
   market: Market,
   { order, facts }: Valid,
-): Foresight {
+): ForeseenOutcome {
   const { account, observed } = judgedFacts(market).read(facts)
   const { market: name, standing } = market
   const seen = { opening: openingOf(market), standing, observed, nowMs: nowMs() }

@@ -30,11 +30,11 @@ export function cached<Key, Value>(
 }
 
 /** Parts that are not ready, by name, with the reason; empty when the venue is ready. */
-export type Missing = Readonly<Record<string, string>>
+export type MissingParts = Readonly<Record<string, string>>
 
 export interface Readiness {
   /** At most a second old; never rejects. */
-  missing(): Promise<Missing>
+  missing(): Promise<MissingParts>
 }
 
 /** Resolves when a part is ready; rejects with the reason. */
@@ -51,7 +51,7 @@ export interface ReadinessOptions {
 
 /** Probes every part of the venue that an order or a transfer needs, in parallel, at most once a second. */
 export function createReadiness(options: ReadinessOptions): Readiness {
-  const missing = cached(async (): Promise<Missing> => {
+  const missing = cached(async (): Promise<MissingParts> => {
     const reasons = await Promise.all(
       Object.entries(probesOf(options)).map(
         async ([name, probe]) => [name, await reasonOf(probe)] as const,

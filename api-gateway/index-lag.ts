@@ -11,15 +11,15 @@ import { cached } from './health.js'
 
 const ASK_TIMEOUT_MS = 1_000
 
-/** The gate of the index's lag, which the order intake keeps. */
-export interface IndexGate {
-  /** The gate with a sample at most a second older than the newest; undefined without a gate, and without an answer. */
+/** The limit of the index's lag, which the order intake keeps. */
+export interface IndexLagReader {
+  /** The limit with a sample at most a second older than the newest; undefined without a limit, and without an answer. */
   readonly lag: (nowMs: number) => Promise<IndexLag | undefined>
-  /** `off` where there is no gate; `unknown` when the intake does not answer. */
+  /** `off` where there is no limit; `unknown` when the intake does not answer. */
   readonly report: (sample: IndexSample) => Promise<'recorded' | 'off' | 'unknown'>
 }
 
-export function createIndexGate(bus: Pick<Bus, 'ask' | 'isConnected'>): IndexGate {
+export function createIndexGate(bus: Pick<Bus, 'ask' | 'isConnected'>): IndexLagReader {
   const ask = async (question: IndexLagQuestion): Promise<IndexLagAnswer | undefined> => {
     if (!bus.isConnected()) return undefined
     try {

@@ -37,7 +37,7 @@ export function boundLargeReads(
 const inFlightOn = new WeakMap<Socket, Set<() => void>>()
 
 /** Ends a read with its answer or, because an answer that waits behind another has no end then, with its connection. */
-function leaveWhenOver({ req: { socket }, res }: Exchange, leave: () => void): void {
+function leaveWhenOver({ req: { socket }, res }: HttpExchange, leave: () => void): void {
   const inFlight = inFlightOn.get(socket) ?? followConnection(socket)
   inFlight.add(leave)
   res.once('close', () => {
@@ -58,7 +58,7 @@ function endAll(inFlight: Set<() => void>): void {
   inFlight.clear()
 }
 
-type Exchange = Pick<GatewayContext, 'req' | 'res'>
+type HttpExchange = Pick<GatewayContext, 'req' | 'res'>
 
 const heldBack = new WeakSet<Socket>()
 
@@ -66,7 +66,7 @@ const heldBack = new WeakSet<Socket>()
  * Reads nothing more from a refused client's connection before it may ask again, so that a client which ignores
  * `Retry-After` costs nothing meanwhile. One that has already sent more requests is disconnected.
  */
-function holdBack({ req, res }: Exchange): void {
+function holdBack({ req, res }: HttpExchange): void {
   const { socket } = req
   if (heldBack.has(socket)) return void socket.destroy()
   heldBack.add(socket)

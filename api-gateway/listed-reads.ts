@@ -1,6 +1,6 @@
 import { MAX_LISTED_LEVELS } from '../core/limits.js'
 import { readRefusals } from '../core/entry/read-refusals.js'
-import type { Checked } from '../core/entry/refusals.js'
+import type { OrRefusal } from '../core/entry/refusals.js'
 import type { Market } from '../core/model/market.js'
 import { listedBook } from '../core/records/listing-record.js'
 import type { TickerFacts } from '../core/records/ticker-record.js'
@@ -68,7 +68,9 @@ interface ReadPair {
 /** Reads all spot markets as the request asks for them, and says in its answer what they show. */
 export function createPairReads(deps: GatewayDeps) {
   const tickerOf = createTickerReads(deps)
-  return async (ctx: GatewayContext): Promise<Checked<{ readonly pairs: readonly ReadPair[] }>> => {
+  return async (
+    ctx: GatewayContext,
+  ): Promise<OrRefusal<{ readonly pairs: readonly ReadPair[] }>> => {
     const shown = await shownAsAsked(ctx, deps)
     if ('refusal' in shown) return shown
     const read = listedPairs(deps.markets).map((market) => {
@@ -89,7 +91,7 @@ const ALL_LEVELS = Number.MAX_SAFE_INTEGER
 /** What the query of a book says besides the market, which is read with its aliases. */
 export const BOOK_PAGE = ListedBookQuery.omit({ ticker_id: true })
 
-type Asked = Checked<{ readonly market: Market }>
+type Asked = OrRefusal<{ readonly market: Market }>
 
 /**
  * Reads the levels of the market that `askedOf` finds in the request, as many as its `depth` says, and says in its answer what they
@@ -100,7 +102,7 @@ export function createBookReads(
   askedOf: (ctx: GatewayContext, deps: GatewayDeps) => Asked,
 ) {
   const bookOf = createListedBooks(deps)
-  return async (ctx: GatewayContext): Promise<Checked<{ readonly book: ListedBook }>> => {
+  return async (ctx: GatewayContext): Promise<OrRefusal<{ readonly book: ListedBook }>> => {
     const asked = askedOf(ctx, deps)
     if ('refusal' in asked) return asked
     const query = readQuery(ctx, BOOK_PAGE, { depth: readRefusals.listedDepth })

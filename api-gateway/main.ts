@@ -37,7 +37,7 @@ runProcess({
     const app = createApp({
       ...{ bus, markets: list.markets },
       refreshMarkets: createMarketRefresh(list, readModel),
-      ...{ readModel, books, indexGate: createIndexGate(bus) },
+      ...{ readModel, books, indexLimit: createIndexGate(bus) },
       ownWrites: createOwnWrites({ readModel, readHead: readFeedHeads(bus) }),
       ...(await openChainReads(config)),
       readiness: createReadiness({ ...parts, executorUrls: config.EXECUTOR_URL }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Answer, Operation, ResponseHeader, Route } from './route.js'
+import type { EndpointAnswer, EndpointOperation, ResponseHeader, Route } from './route.js'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -77,7 +77,7 @@ const SECURITY_SCHEMES = {
 }
 
 /** The schemes of the headers that an operation takes; one whose header may be left out may be. */
-function securityOf({ headers }: Operation): Json[] {
+function securityOf({ headers }: EndpointOperation): Json[] {
   const named = Object.entries(headers?.shape ?? {}).flatMap(([name, schema]) => {
     const scheme = SCHEME_OF_HEADER[name]
     return scheme === undefined ? [] : [{ scheme, isOptional: mayBeAbsent(schema as z.ZodType) }]
@@ -143,7 +143,7 @@ const HEADERS: Readonly<Record<ResponseHeader | (typeof COMMON)[number], Json>> 
 
 type ToSchema = (schema: z.ZodType) => Json
 
-function operationJson(operation: Operation, schemaOf: ToSchema): Json {
+function operationJson(operation: EndpointOperation, schemaOf: ToSchema): Json {
   const { id, tag, summary, description, body } = operation
   const parameters = [
     ...parametersOf('path', operation.path, schemaOf),
@@ -174,7 +174,7 @@ const BODILESS = [204, 304]
 
 function answerJson(
   status: number,
-  { description, body, contentType, headers = [] }: Answer,
+  { description, body, contentType, headers = [] }: EndpointAnswer,
   schemaOf: ToSchema,
 ) {
   const schema = body === undefined ? { type: 'string' } : schemaOf(body)

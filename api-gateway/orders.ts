@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { OrderAnswer } from '../bus-schemas/orders.js'
+import type { OrderReply } from '../bus-schemas/orders.js'
 import { assert } from '../core/assert.js'
 import type { Market } from '../core/model/market.js'
 import { refusals, type Refusal } from '../core/entry/refusals.js'
@@ -18,17 +18,17 @@ import { saySeqToo } from './feed-seqs.js'
 const REPEAT_WAIT_MS = 500
 const REPEAT_POLL_MS = 50
 
-type Taken = Extract<OrderAnswer, { readonly kind: 'order' }>
+type PlacedAnswer = Extract<OrderReply, { readonly kind: 'order' }>
 
 /** Answers `{order}` and notes the feed position, so that later reads include the order. */
-function answerOrder(ctx: GatewayContext, deps: GatewayDeps, answer: Taken): void {
+function answerOrder(ctx: GatewayContext, deps: GatewayDeps, answer: PlacedAnswer): void {
   ctx.state.logged.order_id = answer.order.orderId
   ctx.state.logged.market = answer.market
   answerJson(ctx, `{${orderMembers(ctx, deps, answer)}}`)
 }
 
 /** The members of an answer that shows an order; later reads include it, and the header says what they must show. */
-export function orderMembers(ctx: GatewayContext, deps: GatewayDeps, answer: Taken): string {
+export function orderMembers(ctx: GatewayContext, deps: GatewayDeps, answer: PlacedAnswer): string {
   deps.ownWrites.answered(answer.market, answer.feed_seq)
   const { replaced } = answer
   const market = marketNamed(deps, answer.market)
@@ -160,11 +160,11 @@ export function marketNamed(deps: GatewayDeps, name: string): Market {
 }
 
 /** An order that was admitted; `answered` is told the refusal with which it was answered, undefined for an order. */
-interface AdmittedOrder {
+interface AdmittedRequest {
   readonly answered: (refusal: Refusal | undefined) => void
 }
 
-const UNCOUNTED: AdmittedOrder = { answered: () => undefined }
+const UNCOUNTED: AdmittedRequest = { answered: () => undefined }
 
 /**
  * Admits an order of its owner, or refuses it; its answer says in either case what is left. `ahead` orders of the owner stand
@@ -175,7 +175,7 @@ export function admitOrder(
   rate: OrderRate | undefined,
   body: Pick<Buffer, 'toString'>,
   ahead = 0,
-): AdmittedOrder | { readonly refusal: Refusal } {
+): AdmittedRequest | { readonly refusal: Refusal } {
   const owner = rate && parseAddress(jsonObjectOf(body.toString())?.owner_address)
   if (rate === undefined || owner === undefined) return UNCOUNTED
   const admitted = admitOrderOf(rate, owner, ahead)

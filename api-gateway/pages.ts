@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { refusals } from '../core/entry/refusals.js'
 import { answerBytes } from '../runtime/http/answer-bytes.js'
 import { refuse, type GatewayContext, type Handler } from './context.js'
-import { broken, refused, tooManyReads, type Operation } from './route.js'
+import { broken, refused, tooManyReads, type EndpointOperation } from './route.js'
 
 /** Pages for browsers: each loads only what this gateway serves next to it. */
 
@@ -62,7 +62,7 @@ export function answerPage(ctx: GatewayContext, html: Buffer): void {
 const ASSET_HEADERS = ['Content-Encoding', 'Content-Security-Policy'] as const
 
 /** What an endpoint that serves the files of a page takes and answers. */
-export const assetOperation = (id: string, summary: string): Operation => ({
+export const assetOperation = (id: string, summary: string): EndpointOperation => ({
   ...{ id, tag: 'Documentation', summary },
   path: z.object({ asset: z.string() }),
   responses: {

@@ -1,5 +1,5 @@
 import { readRefusals } from '../core/entry/read-refusals.js'
-import type { Checked, Refusal } from '../core/entry/refusals.js'
+import type { OrRefusal, Refusal } from '../core/entry/refusals.js'
 import type { Market } from '../core/model/market.js'
 import type { PricePage, PriceRow } from '../data/history/read-prices.js'
 import type { GatewayContext, GatewayDeps } from './context.js'
@@ -21,7 +21,7 @@ export function askedPrices(
   ctx: GatewayContext,
   deps: GatewayDeps,
   { kind, lacks }: { kind: 'marks' | 'funding'; lacks: (market: Market) => Refusal | undefined },
-): Checked<AskedPrices> {
+): OrRefusal<AskedPrices> {
   const found = askedPast(ctx, deps)
   if ('refusal' in found) return found
   const { market } = found

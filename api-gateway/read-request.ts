@@ -6,7 +6,7 @@ import type { Address } from '../core/action.js'
 import type { Market } from '../core/model/market.js'
 import { crc32 } from '../core/crc32.js'
 import {
-  type Checked,
+  type OrRefusal,
   fieldRequired,
   invalidAddress,
   refusals,
@@ -41,7 +41,7 @@ import { listedPairs } from './listed-markets.js'
 /** The owner that the query parameter `owner_address` names. */
 export function ownerIn({
   query,
-}: Pick<GatewayContext, 'query'>): Checked<{ readonly owner: Address }> {
+}: Pick<GatewayContext, 'query'>): OrRefusal<{ readonly owner: Address }> {
   const { owner_address: sent } = query
   if (sent === undefined || sent === '') return { refusal: fieldRequired('owner_address') }
   const owner = parseAddress(sent)
@@ -53,7 +53,7 @@ export function readQuery<Parameters extends z.ZodObject>(
   ctx: Pick<GatewayContext, 'query'>,
   parameters: Parameters,
   refusalOf: Readonly<Record<keyof Parameters['shape'], Refusal>>,
-): Checked<z.output<Parameters>> {
+): OrRefusal<z.output<Parameters>> {
   const read = parameters.safeParse(ctx.query)
   if (read.success) return read.data
   const [name] = read.error.issues[0]?.path ?? []
@@ -166,7 +166,7 @@ export function markDeprecated(
 export async function serviceAuth(
   ctx: GatewayContext,
   { auth, nowMs, bus }: Pick<GatewayDeps, 'auth' | 'nowMs' | 'bus'>,
-): Promise<Checked<{ readonly owner: Address }>> {
+): Promise<OrRefusal<{ readonly owner: Address }>> {
   const header = ctx.get(auth.header)
   if (header === '') return { refusal: authRequired(auth.header) }
   const read = readFrameHeader(header, { words: auth.words, nowMs })
@@ -182,7 +182,7 @@ export async function serviceAuth(
 export type HistoryKind = 'orders' | 'fills' | 'close-outs' | 'liquidations' | 'marks' | 'funding'
 
 /** Reads `limit`, `before`, `start` and `end` of a history's query. */
-export function readHistoryPage(ctx: GatewayContext, kind: HistoryKind): Checked<HistoryPage> {
+export function readHistoryPage(ctx: GatewayContext, kind: HistoryKind): OrRefusal<HistoryPage> {
   const query = readQuery(ctx, HistoryQuery, {
     limit: refusals.pageLimit,
     before: readRefusals.historyBefore,
@@ -215,7 +215,7 @@ export function readRange({
 }: {
   readonly start?: string | undefined
   readonly end?: string | undefined
-}): Checked<TimeRange> {
+}): OrRefusal<TimeRange> {
   const [from, until] = [readTimestamp(start), readTimestamp(end)]
   if (start !== undefined && !from) return { refusal: readRefusals.candlesStart }
   if (end !== undefined && !until) return { refusal: readRefusals.candlesEnd }

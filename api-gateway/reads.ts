@@ -17,7 +17,7 @@ const POLL_MS = 5
 export const WAIT_LIMITS: ReadLimits = { maxPerAddress: 16, max: 256 }
 
 /** What a read has to show: of a client address, what its `min_seq` says. */
-export interface Asked {
+export interface ReadDemand {
   readonly client: string
   readonly seqs: FeedSeqs
 }
@@ -33,9 +33,9 @@ export interface OwnWrites {
    * Waits until the projection includes what was answered of the market, or of all, and what is asked of the same. Returns why it
    * does not: after 2 s, at once where more is asked than the feed is known to have, and where too many reads of the client wait.
    */
-  shown(market?: string, asked?: Asked): Promise<Refusal | undefined>
+  shown(market?: string, asked?: ReadDemand): Promise<Refusal | undefined>
   /** Only whether the feeds are known to have what is asked; why not, at once. */
-  known(asked: Asked): Promise<Refusal | undefined>
+  known(asked: ReadDemand): Promise<Refusal | undefined>
   /** What was answered of each market. */
   answeredSeqs(): FeedSeqs
 }
@@ -70,7 +70,7 @@ export function createOwnWrites({
   }
 
   /** What is asked of the market, or of all, that the projection does not include yet and was not answered here. */
-  function aheadOf(asked: Asked | undefined, market: string | undefined): FeedSeqs {
+  function aheadOf(asked: ReadDemand | undefined, market: string | undefined): FeedSeqs {
     const look = lookAt(readModel)
     const seqs = [...(asked?.seqs ?? [])].filter(
       ([name, seq]) =>
@@ -83,7 +83,7 @@ export function createOwnWrites({
 
   /** Goes on with a read whose feeds are known to have what it asks; it counts as waiting until then. */
   async function whenKnown(
-    { client }: Asked,
+    { client }: ReadDemand,
     ahead: FeedSeqs,
     goOn: (deadline: number) => Promise<Refusal | undefined>,
   ): Promise<Refusal | undefined> {
@@ -138,9 +138,9 @@ async function reachedWithin(
 }
 
 /** The projection at one moment; each market of it is read once. */
-type Look = (market: string) => number
+type ProjectionLook = (market: string) => number
 
-function lookAt(readModel: Pick<ReadModel, 'projectedSeq'>): Look {
+function lookAt(readModel: Pick<ReadModel, 'projectedSeq'>): ProjectionLook {
   const read = new Map<string, number>()
   return (market) => {
     const seq = read.get(market) ?? readModel.projectedSeq(market)
@@ -150,8 +150,8 @@ function lookAt(readModel: Pick<ReadModel, 'projectedSeq'>): Look {
 }
 
 /** The looks at the projection that all who wait share: however many wait, it is read once every POLL_MS. */
-function createLooks(readModel: Pick<ReadModel, 'projectedSeq'>): () => Promise<Look> {
-  let next: Promise<Look> | undefined
+function createLooks(readModel: Pick<ReadModel, 'projectedSeq'>): () => Promise<ProjectionLook> {
+  let next: Promise<ProjectionLook> | undefined
   return () =>
     (next ??= delay(POLL_MS).then(() => {
       next = undefined

@@ -7,7 +7,7 @@ import type { GatewayContext, GatewayDeps, Handler } from './context.js'
 export interface Route {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly operation: Operation
+  readonly operation: EndpointOperation
   /** Whether a request takes long to answer: such reads are bounded for each client address. Absent: none does. */
   readonly isLarge?: (ctx: GatewayContext) => boolean
   /** What its refusals say besides their own fields, where the endpoint speaks a protocol of others. */
@@ -16,7 +16,7 @@ export interface Route {
 }
 
 /** What an endpoint takes and answers: the source of its documentation, to which the tests hold its answers. */
-export interface Operation {
+export interface EndpointOperation {
   /** Unique; the name that generated clients give the call. */
   readonly id: string
   readonly tag: Tag
@@ -26,7 +26,7 @@ export interface Operation {
   readonly query?: z.ZodObject
   readonly headers?: z.ZodObject
   readonly body?: z.ZodType
-  readonly responses: Readonly<Record<number, Answer>>
+  readonly responses: Readonly<Record<number, EndpointAnswer>>
 }
 
 export type Tag =
@@ -39,7 +39,7 @@ export type Tag =
   | 'Documentation'
 
 /** One status that an endpoint answers. */
-export interface Answer {
+export interface EndpointAnswer {
   readonly description: string
   /** Absent: the body is `text`. */
   readonly body?: z.ZodType
@@ -64,7 +64,7 @@ export type ResponseHeader =
   | 'X-Feed-Seq'
 
 /** A refusal with the usual error body. */
-export const refused = (description: string): Answer => ({ description, body: ErrorBody })
+export const refused = (description: string): EndpointAnswer => ({ description, body: ErrorBody })
 
 /** The 500 of every endpoint that documents none of its own. */
 export const broken = refused(
@@ -72,7 +72,7 @@ export const broken = refused(
 )
 
 /** The 502 of a read of the chain. */
-export const chainSilent: Answer = {
+export const chainSilent: EndpointAnswer = {
   ...refused('The chain gave no answer; nothing is known.'),
   headers: ['Retry-After'],
 }
@@ -89,7 +89,7 @@ export const readRefusals = {
 } as const
 
 /** The 503 of a large read: a whole book, price levels, tickers, a page of trades, candles or history. */
-export const tooManyReads: Answer = {
+export const tooManyReads: EndpointAnswer = {
   ...refused(
     'Reads lag behind what this venue already answered or behind `min_seq`, or `too_many_reads`: too many large reads of this address are in flight. One at a time is always admitted. Where a frame is read, also `session_key_unreadable`.',
   ),
@@ -97,7 +97,7 @@ export const tooManyReads: Answer = {
 }
 
 /** The 503 of a large read of what the chain shows, which waits for no answer of this venue. */
-export const tooManyLarge: Answer = {
+export const tooManyLarge: EndpointAnswer = {
   ...refused(
     '`too_many_reads`: too many large reads of this address are in flight. One at a time is always admitted.',
   ),
@@ -122,7 +122,7 @@ export const aliasHeaders: readonly ResponseHeader[] = [
 ]
 
 /** What a read of one market may answer besides its own; the alias headers stand on refusals too. */
-export const marketRefusals: Readonly<Record<number, Answer>> = {
+export const marketRefusals: Readonly<Record<number, EndpointAnswer>> = {
   400: {
     description: '`unknown_market` with the identifiers that exist, or a bad parameter.',
     body: MarketError,
@@ -133,7 +133,7 @@ export const marketRefusals: Readonly<Record<number, Answer>> = {
 }
 
 /** What the histories of an owner may answer besides their pages. */
-export const historyRefusals: Readonly<Record<number, Answer>> = {
+export const historyRefusals: Readonly<Record<number, EndpointAnswer>> = {
   400: refused('A bad `limit`, `before`, `start` or `end`.'),
   401: refused(
     'The frame is missing, malformed, expired or not signed by its address or a session key of it.',

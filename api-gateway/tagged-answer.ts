@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { answerJson } from '../runtime/http/server.js'
 import type { GatewayContext } from './context.js'
-import type { Answer, ResponseHeader } from './route.js'
+import type { EndpointAnswer, ResponseHeader } from './route.js'
 
 const TAGGED: readonly ResponseHeader[] = ['ETag']
 
 /** The two answers of a read that is tagged, as its document has them. */
 export const taggedAnswers = (
-  answer: Answer & { readonly body: NonNullable<Answer['body']> },
-): { readonly 200: Answer; readonly 304: Answer } => {
+  answer: EndpointAnswer & { readonly body: NonNullable<EndpointAnswer['body']> },
+): { readonly 200: EndpointAnswer; readonly 304: EndpointAnswer } => {
   const headers = [...(answer.headers ?? []), ...TAGGED]
   return { 200: { ...answer, headers }, 304: { description: 'It has not changed.', headers } }
 }

@@ -26,13 +26,13 @@ import { hash } from '../interface/values.js'
 import { TransferError } from '../interface/venue.js'
 import { NoAnswer, type Bus } from '../runtime/bus/bus.js'
 import { clientAddress } from '../runtime/http/connections.js'
-import type { Answering } from '../runtime/http/server.js'
+import type { AnswerContext } from '../runtime/http/server.js'
 import { jsonObjectOf, readBody } from '../runtime/http/read-body.js'
 import { BODY_LIMITS, refuse, type GatewayDeps, type Handler } from './context.js'
-import { bodyRefusals, broken, type Answer, type Operation } from './route.js'
+import { bodyRefusals, broken, type EndpointAnswer, type EndpointOperation } from './route.js'
 
 /** A refusal with the error body of deposits and withdrawals. */
-export const refusedTransfer = (description: string): Answer => ({
+export const refusedTransfer = (description: string): EndpointAnswer => ({
   description,
   body: TransferError,
 })
@@ -51,10 +51,10 @@ export const requestRefusals = {
     ...refusedTransfer('Paused, or something it needs does not answer; `error` says which.'),
     headers: ['Retry-After'],
   },
-} as const satisfies Readonly<Record<number, Answer>>
+} as const satisfies Readonly<Record<number, EndpointAnswer>>
 
 /** What looking up a transfer takes and answers. */
-export const lookupOperation = (kind: TransferKind, record: z.ZodType): Operation => ({
+export const lookupOperation = (kind: TransferKind, record: z.ZodType): EndpointOperation => ({
   id: kind === 'deposit' ? 'lookUpDeposit' : 'lookUpWithdrawal',
   tag: 'Deposits and withdrawals',
   summary: `Look one ${kind} up by its action hash`,
@@ -148,7 +148,7 @@ async function ask(
  * Answers a submission: 200 with the receipt once it was sent, 202 while it is pending, 502 while it is unknown whether
  * it was sent, else the refusal.
  */
-export function answerRequest(ctx: Answering, answer: TransferAnswer): void {
+export function answerRequest(ctx: AnswerContext, answer: TransferAnswer): void {
   if (answer.kind === 'refused') return refuseTransfer(ctx, answer.refusal)
   const { record } = answer
   log(ctx, record)
@@ -172,20 +172,20 @@ export function answerRequest(ctx: Answering, answer: TransferAnswer): void {
 }
 
 /** Answers a lookup: 200 with the record, whatever its status. */
-export function answerLookup(ctx: Answering, answer: TransferAnswer): void {
+export function answerLookup(ctx: AnswerContext, answer: TransferAnswer): void {
   if (answer.kind === 'refused') return refuseTransfer(ctx, answer.refusal)
   log(ctx, answer.record)
   ctx.body = transferRecord(answer.record)
 }
 
 /** Answers with a refusal, its revert and `Retry-After` where it has them. */
-export function refuseTransfer(ctx: Answering, refusal: TransferRefusal): void {
+export function refuseTransfer(ctx: AnswerContext, refusal: TransferRefusal): void {
   const { revert, retryAfterSec } = refusal
   if (retryAfterSec !== undefined) ctx.set('Retry-After', retryAfterSec.toString())
   refuse(ctx, refusal, revertFieldsOf(revert))
 }
 
-function log({ state }: Answering, { actionHash, status }: TransferRecord): void {
+function log({ state }: AnswerContext, { actionHash, status }: TransferRecord): void {
   state.logged.action_hash = actionHash
   state.logged.transfer = status
 }

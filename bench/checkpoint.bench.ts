@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startMatcher } from '../actors/matcher/matcher.js'
-import { observeMatcher, type MatcherFacts } from '../actors/matcher/observe.js'
+import { observeMatcher, type MatcherObserver } from '../actors/matcher/observe.js'
 import type { CheckpointSettings } from '../actors/matcher/settings.js'
 import { decodeBlock } from '../bus-schemas/blocks.js'
 import { commandsSubject, feedStream } from '../bus-schemas/subjects.js'
@@ -230,7 +230,7 @@ function createSignal() {
 }
 
 function start(bus: Bus, checkpoints: CheckpointSettings, onWritten: () => void) {
-  const facts: MatcherFacts = {
+  const facts: MatcherObserver = {
     ...observeMatcher(createLog('bench', 'silent')),
     checkpointWritten: onWritten,
     checkpointFailed: (error) => {

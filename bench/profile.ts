@@ -16,7 +16,7 @@ import type { Trace } from './tracer.js'
 /**
  * Profile of the order path by process: `npm run profile -- order-path`. Prints the most expensive functions, and
  * writes the profiles to bench/results/profiles/ for a browser's developer tools. With `--slowest` no profile but a trace: the
- * slowest requests at half of the load, by station.
+ * slowest requests at half of the load, by trace span.
  */
 const WARM = { profile: 2_000, trace: 15_000 }
 const REQUESTS = 6_000

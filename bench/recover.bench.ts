@@ -170,8 +170,8 @@ function readAndParse(bus: Bus): Promise<Took> {
   return took(async () => {
     const [newest] = await listCheckpoints(bus, market)
     if (newest === undefined) throw new Error('there is no checkpoint')
-    const { firstSeq, sealSeq, commandSeq } = newest
-    await parseAll(bus, checkpointsStream(market), { from: firstSeq, to: sealSeq })
+    const { firstSeq, trailerSeq, commandSeq } = newest
+    await parseAll(bus, checkpointsStream(market), { from: firstSeq, to: trailerSeq })
     const { lastSeq: to } = await bus.streamState(commandsStream(market))
     await parseAll(bus, commandsStream(market), { from: commandSeq + 1, to })
   })

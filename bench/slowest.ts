@@ -1,8 +1,8 @@
-import { STATIONS, type Station } from '../runtime/process/stations.js'
+import { TRACE_SPANS, type TraceSpan } from '../runtime/process/trace-spans.js'
 import { percentile } from './rounds.js'
 import type { Stall, Trace } from './tracer.js'
 
-/** A request with the times at which it was due, passed its stations and was answered. */
+/** A request with the times at which it was due, ended its spans and was answered. */
 export interface TracedRequest {
   readonly id: string
   /** Unix milliseconds. */
@@ -10,10 +10,10 @@ export interface TracedRequest {
   readonly tookMs: number
 }
 
-const NAMES = Object.keys(STATIONS) as Station[]
-/** A part of a request's way: up to a station. */
+const NAMES = Object.keys(TRACE_SPANS) as TraceSpan[]
+/** A part of a request's way: up to the end of a span. */
 interface Leg {
-  readonly to: Station | 'client'
+  readonly to: TraceSpan | 'client'
   readonly fromMs: number
   readonly toMs: number
 }
@@ -24,11 +24,11 @@ const SLOW_SHARE = 0.01
 const ORDINARY = { from: 0.45, to: 0.55 }
 
 /**
- * The slowest requests by station: where they spent their time compared with ordinary ones, and what each process did
- * meanwhile. Requests that lack a station are left out.
+ * The slowest requests by trace span: where they spent their time compared with ordinary ones, and what each process did
+ * meanwhile. Requests that lack a span are left out.
  */
 export function slowestOf(requests: readonly TracedRequest[], traces: readonly Trace[]): string {
-  const passed = passingsOf(traces)
+  const passed = spanEndsOf(traces)
   const sorted = requests.toSorted((a, b) => b.tookMs - a.tookMs)
   const waysOf = (some: readonly TracedRequest[]): Leg[][] =>
     some.flatMap((request) => legsOf(request, passed.get(request.id)) ?? [])
@@ -39,26 +39,26 @@ export function slowestOf(requests: readonly TracedRequest[], traces: readonly T
   return [
     `${requests.length} requests: p50 ${ms(percentile(took, 0.5))}, p99 ${ms(percentile(took, 0.99))}, slowest ${ms(percentile(took, 1))}`,
     '',
-    'mean ms up to each station, of the slowest hundredth and of ordinary requests',
+    'mean ms up to the end of each span, of the slowest hundredth and of ordinary requests',
     ...compared(slow, ordinary),
     '',
     'stalls by process: count, ms together, longest',
     ...traces.flatMap(stallsOf),
     '',
-    `the slowest: ms up to each station, and the stalls of the process that had it`,
+    `the slowest: ms up to the end of each span, and the stalls of the process that had it`,
     ...waysOf(sorted.slice(0, SLOWEST_SHOWN)).map((legs) => wayLine(legs, traces)),
   ].join('\n')
 }
 
 type Passed = ReadonlyMap<string, number>
 
-function passingsOf(traces: readonly Trace[]): Map<string, Map<string, number>> {
+function spanEndsOf(traces: readonly Trace[]): Map<string, Map<string, number>> {
   const byRequest = new Map<string, Map<string, number>>()
-  for (const { passings } of traces) {
-    for (const [id, station, atMs] of passings) {
+  for (const { spanEnds } of traces) {
+    for (const [id, span, atMs] of spanEnds) {
       const known = byRequest.get(id) ?? new Map<string, number>()
       // The first counts: a request that is logged twice passes the matcher twice.
-      if (!known.has(station)) known.set(station, atMs)
+      if (!known.has(span)) known.set(span, atMs)
       byRequest.set(id, known)
     }
   }
@@ -84,8 +84,8 @@ function legsOf(request: TracedRequest, passed: Passed | undefined): [Leg[]] | u
 }
 
 function compared(slow: readonly Leg[][], ordinary: readonly Leg[][]): string[] {
-  const mean = (ways: readonly Leg[][], station: Leg['to']): number => {
-    const spent = ways.flatMap((legs) => legs.filter(({ to }) => to === station))
+  const mean = (ways: readonly Leg[][], span: Leg['to']): number => {
+    const spent = ways.flatMap((legs) => legs.filter(({ to }) => to === span))
     return (
       spent.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0) / Math.max(1, ways.length)
     )

@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { subscribe } from 'node:diagnostics_channel'
 import { basename, dirname, join } from 'node:path'
 import { PerformanceObserver, type PerformanceEntry } from 'node:perf_hooks'
-import { PASSINGS, type Passing } from '../runtime/process/stations.js'
+import { SPAN_ENDS, type SpanEnd } from '../runtime/process/trace-spans.js'
 import { profileDirectory } from './config.js'
 
 /** What a process did while it was traced; times in unix milliseconds with fractions. */
 export interface Trace {
   readonly process: string
-  readonly passings: readonly (readonly [requestId: string, station: string, atMs: number])[]
+  readonly spanEnds: readonly (readonly [requestId: string, span: string, atMs: number])[]
   /** Spans in which the event loop was late, and those in which garbage was collected. */
   readonly stalls: readonly Stall[]
 }
@@ -30,13 +30,13 @@ const SHORTEST_GC_MS = 0.5
  */
 function offerTraces(dir: string, program: string): void {
   const name = basename(dirname(program))
-  let passings: [string, string, number][] = []
+  let spanEnds: [string, string, number][] = []
   let stalls: Stall[] = []
   let isRunning = false
   const nowMs = (): number => performance.timeOrigin + performance.now()
-  subscribe(PASSINGS, (message) => {
-    const { requestId, station } = message as Passing
-    if (isRunning) passings.push([requestId, station, nowMs()])
+  subscribe(SPAN_ENDS, (message) => {
+    const { requestId, span } = message as SpanEnd
+    if (isRunning) spanEnds.push([requestId, span, nowMs()])
   })
   new PerformanceObserver((list) => {
     if (!isRunning) return
@@ -61,10 +61,10 @@ function offerTraces(dir: string, program: string): void {
   process.on('SIGUSR2', () => {
     if (isRunning) {
       mkdirSync(dir, { recursive: true })
-      const trace: Trace = { process: name, passings, stalls }
+      const trace: Trace = { process: name, spanEnds, stalls }
       writeFileSync(join(dir, `${name}-${process.pid}.trace.json`), JSON.stringify(trace))
     }
-    ;[passings, stalls] = [[], []]
+    ;[spanEnds, stalls] = [[], []]
     isRunning = !isRunning
   })
 }

@@ -65,7 +65,7 @@ export const { encode: encodeCancelsRequest, decode: decodeCancelsRequest } = me
 )
 
 /** What one market answers: what became of the orders, when the lease ends now, or a refusal, which changed nothing. */
-export type CancelsAnswer =
+export type CancelsReply =
   | {
       readonly kind: 'cancels'
       /** Last seq of the block that decided it, as in an order's answer. */
@@ -96,7 +96,7 @@ export const { encode: encodeCancelsAnswer, decode: decodeCancelsAnswer } = mess
   'cancels answer',
   since(
     WIRE_VERSION,
-    union<CancelsAnswer>({
+    union<CancelsReply>({
       cancels: { feed_seq: whole, outcomes: list(outcome), left: whole },
       lease: { ends_at_ms: whole },
       refused: { refusal },

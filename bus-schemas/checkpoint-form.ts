@@ -65,11 +65,11 @@ const keptOrder = struct<OrderSnapshot>({
   cancelOnReturn: appended(endReason),
 })
 
-type Part = keyof MatcherSnapshot
+type StatePart = keyof MatcherSnapshot
 
 export type ListPart = {
-  [K in Part]: MatcherSnapshot[K] extends Iterable<unknown> ? K : never
-}[Part]
+  [K in StatePart]: MatcherSnapshot[K] extends Iterable<unknown> ? K : never
+}[StatePart]
 
 export type Item<K extends ListPart> = MatcherSnapshot[K] extends Iterable<infer Row> ? Row : never
 
@@ -189,12 +189,12 @@ interface Scalars extends Omit<
 }
 
 /** What stands once in a checkpoint. */
-export interface Head extends Omit<Checkpoint, 'market' | 'state'> {
+export interface CheckpointHead extends Omit<Checkpoint, 'market' | 'state'> {
   readonly scalars: Scalars
 }
 
-const headOf = (wire: ContractWire): Codec<Head> =>
-  struct<Head>({
+const headOf = (wire: ContractWire): Codec<CheckpointHead> =>
+  struct<CheckpointHead>({
     commandSeq: whole,
     feed: struct<Checkpoint['feed']>({ messageSeq: whole, sha256: text }),
     term: whole,
@@ -224,13 +224,13 @@ export interface ReadPart {
 }
 
 /** What a checkpoint of one version holds. */
-interface Content<H, L> {
+interface CheckpointContent<H, L> {
   readonly head: H
   readonly lists: { readonly [K in keyof L]: (L[K] extends Codec<infer Row> ? Row : never)[] }
 }
 
 /** One version of checkpoints, made of the declarations of its head and its lists. */
-export interface CheckpointForm<H, L> extends Form<Content<H, L>> {
+export interface CheckpointForm<H, L> extends Form<CheckpointContent<H, L>> {
   readonly head: Codec<H>
   readonly lists: L
 }
@@ -258,7 +258,7 @@ export function checkpointForm<H, L extends object>(
         for (const row of rows) items.push(codec.read(row, list))
       }
       if (found === undefined) return malformed(field, 'begun with its head')
-      return { head: found, lists: Object.fromEntries(read) as Content<H, L>['lists'] }
+      return { head: found, lists: Object.fromEntries(read) as CheckpointContent<H, L>['lists'] }
     },
   }
 }

@@ -7,7 +7,7 @@ import {
   checkpointVersions,
   type Checkpoint,
   type CheckpointForm,
-  type Head,
+  type CheckpointHead,
   type Item,
   type ListPart,
   type Lists,
@@ -22,8 +22,8 @@ const LINE_BREAK = 0x0a
 const PART_CLOSES_AT_BYTES = 64 * 1024
 
 /** The last message of a checkpoint: what those before it must be. */
-export interface Seal {
-  /** Of the parts; the seal itself has one form in all versions. */
+export interface CheckpointTrailer {
+  /** Of the parts; the trailer itself has one form in all versions. */
   readonly version: number
   readonly market: string
   readonly commandSeq: number
@@ -31,7 +31,7 @@ export interface Seal {
   readonly bytes: number
 }
 
-const sealLine = struct<Seal>({
+const trailerLine = struct<CheckpointTrailer>({
   version: whole,
   market: text,
   commandSeq: whole,
@@ -52,7 +52,7 @@ export class CheckpointUnusable extends Error {
   override readonly name = 'CheckpointUnusable'
 }
 
-function onceOf({ commandSeq, feed, term, state }: Checkpoint): Head {
+function onceOf({ commandSeq, feed, term, state }: Checkpoint): CheckpointHead {
   const { observed, fault, clock, codeTrials, ...scalars } = state
   return {
     commandSeq,
@@ -69,7 +69,7 @@ function onceOf({ commandSeq, feed, term, state }: Checkpoint): Head {
 }
 
 /**
- * The messages of a checkpoint, the seal last, which holds the SHA-256 of everything before it and of itself. Each is
+ * The messages of a checkpoint, the trailer last, which holds the SHA-256 of everything before it and of itself. Each is
  * made when it is asked for, so that the writer can do other work between two; as a text, at most MAX_MESSAGE_BYTES long
  * in UTF-8, so that one buffer serves all: memory outside of the heap brings collections of the whole heap.
  */
@@ -99,7 +99,7 @@ interface PartRows {
 
 function* partsOf(
   checkpoint: Checkpoint,
-  { head, lists }: CheckpointForm<Head, Lists>,
+  { head, lists }: CheckpointForm<CheckpointHead, Lists>,
 ): Generator<PartRows> {
   const { state } = checkpoint
   yield { list: 'head', rows: [head.write(onceOf(checkpoint))] }
@@ -126,15 +126,16 @@ function* partsOfList<K extends ListPart>(
   if (rows.length > 0) yield { list, rows }
 }
 
-function sealed(seal: Seal, hash: Hash): string {
-  const line = sealLine.write(seal)
+function sealed(trailer: CheckpointTrailer, hash: Hash): string {
+  const line = trailerLine.write(trailer)
   return `${line}\n${hash.update(line).digest('hex')}`
 }
 
-/** The seal in a message, if it is the last of a checkpoint; not verified yet. */
-export const readSeal = (data: Uint8Array): Seal | undefined => readFirstLine(sealLine, data)
+/** The trailer in a message, if it is the last of a checkpoint; not verified yet. */
+export const readTrailer = (data: Uint8Array): CheckpointTrailer | undefined =>
+  readFirstLine(trailerLine, data)
 
-/** How many messages of its checkpoint stand before this one, if it is one of those before the seal. */
+/** How many messages of its checkpoint stand before this one, if it is one of those before the trailer. */
 export const readPartNumber = (data: Uint8Array): number | undefined =>
   readFirstLine(partLine, data)?.no
 
@@ -160,8 +161,8 @@ export function decodeCheckpoint(
   const parts = messages.slice(0, -1)
   const bytes = checkBytes(market, versions)
   for (const part of parts) bytes.take(part)
-  const seal = bytes.close(messages.at(-1) ?? new Uint8Array())
-  const read = () => versions.read(seal.version, readParts(parts), 'checkpoint')
+  const trailer = bytes.close(messages.at(-1) ?? new Uint8Array())
+  const read = () => versions.read(trailer.version, readParts(parts), 'checkpoint')
   const { head, lists } = orUnusable(read)
   const { commandSeq, feed, term, scalars } = head
   const absent = { observed: undefined, fault: undefined, clock: undefined, codeTrials: undefined }
@@ -183,8 +184,8 @@ export function orUnusable<T>(decode: () => T): T {
 export interface CheckpointCheck {
   /** Takes the next part. Throws CheckpointUnusable when a start could not decode it. */
   take(part: Uint8Array): void
-  /** What the seal says. Throws CheckpointUnusable unless it is that of all that was taken. */
-  close(seal: Uint8Array): Seal
+  /** What the trailer says. Throws CheckpointUnusable unless it is that of all that was taken. */
+  close(trailer: Uint8Array): CheckpointTrailer
 }
 
 /**
@@ -199,16 +200,18 @@ export function checkBytes(
   return {
     take: (part) => void hash.update(part),
     close(message) {
-      const seal = assertSeal(message, hash)
+      const trailer = assertSeal(message, hash)
       const { first } = versions
-      if (seal.version < first) {
-        throw new CheckpointUnusable(`version ${seal.version}, this build reads from ${first} on`)
+      if (trailer.version < first) {
+        throw new CheckpointUnusable(
+          `version ${trailer.version}, this build reads from ${first} on`,
+        )
       }
-      assertKnownVersion(`a checkpoint of ${seal.market}`, seal.version, versions)
-      if (seal.market !== market.market) {
-        throw new CheckpointUnusable(`of ${seal.market}, not ${market.market}`)
+      assertKnownVersion(`a checkpoint of ${trailer.market}`, trailer.version, versions)
+      if (trailer.market !== market.market) {
+        throw new CheckpointUnusable(`of ${trailer.market}, not ${market.market}`)
       }
-      return seal
+      return trailer
     },
   }
 }
@@ -238,11 +241,11 @@ function* readParts(parts: readonly Uint8Array[]): Generator<ReadPart> {
   }
 }
 
-/** The seal in a checkpoint's last message, if it is that of all bytes before it. */
-function assertSeal(message: Uint8Array, hash: Hash): Seal {
-  const seal = readSeal(message)
-  if (seal === undefined) throw new CheckpointUnusable('no seal at its end')
-  if (!Buffer.from(sealed(seal, hash)).equals(message))
+/** The trailer in a checkpoint's last message, if it is that of all bytes before it. */
+function assertSeal(message: Uint8Array, hash: Hash): CheckpointTrailer {
+  const trailer = readTrailer(message)
+  if (trailer === undefined) throw new CheckpointUnusable('no trailer at its end')
+  if (!Buffer.from(sealed(trailer, hash)).equals(message))
     throw new CheckpointUnusable('its bytes are not what was written')
-  return seal
+  return trailer
 }

@@ -9,7 +9,7 @@ import { message, since, storedText, WIRE_VERSION } from './envelope.js'
 import { order, refusal } from './orders.js'
 
 /** What comes back for an order that is only judged: the order as it would be logged, or its refusal. */
-export type OrderVerdict =
+export type OrderVerdictReply =
   | {
       readonly kind: 'valid'
       readonly order: Order
@@ -20,7 +20,10 @@ export type OrderVerdict =
 
 export const { encode: encodeOrderVerdict, decode: decodeOrderVerdict } = message(
   'order verdict',
-  since(WIRE_VERSION, union<OrderVerdict>({ valid: { order, facts: text }, refused: { refusal } })),
+  since(
+    WIRE_VERSION,
+    union<OrderVerdictReply>({ valid: { order, facts: text }, refused: { refusal } }),
+  ),
 )
 
 /** What the chain showed of an order's account and market when the order was judged; absent where it was not read. */

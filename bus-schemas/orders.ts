@@ -37,7 +37,7 @@ import {
   union,
   usually,
   type AppendedField,
-  type Fields,
+  type FieldCodecs,
 } from '../core/wire/compound.js'
 import { message, since, storedText, textOf, WIRE_VERSION } from './envelope.js'
 
@@ -98,7 +98,7 @@ const optionFields = Object.fromEntries(
 ) as unknown as OptionFields
 
 /** In the order in which they travel. */
-const orderFields: Omit<Fields<Order>, keyof OrderOptions> & Partial<OptionFields> = {
+const orderFields: Omit<FieldCodecs<Order>, keyof OrderOptions> & Partial<OptionFields> = {
   orderId: text,
   market: text,
   owner: address,
@@ -205,7 +205,7 @@ export function decodeOrderRequest(data: Uint8Array): OrderRequest {
 }
 
 /** What comes back for either request: the order as the matcher left it, or a refusal. */
-export type OrderAnswer =
+export type OrderReply =
   | {
       readonly kind: 'order'
       /** Last seq of the block that decided it; a read that shows this seq shows the answer (REA-032). */
@@ -234,7 +234,7 @@ export const { encode: encodeOrderAnswer, decode: decodeOrderAnswer } = message(
   'order answer',
   since(
     WIRE_VERSION,
-    union<OrderAnswer>({
+    union<OrderReply>({
       order: {
         feed_seq: whole,
         market: text,

@@ -1,5 +1,5 @@
 import type { OrderEntrySpec, MarketPresentation } from '../core/model/market.js'
-import type { MarketEntry, MarketTexts } from '../core/contracts/market-register.js'
+import type { RegisterEntry, MarketTexts } from '../core/contracts/market-register.js'
 import { oneOf, text, whole } from '../core/wire/codec.js'
 import { list, optional, struct, union } from '../core/wire/compound.js'
 import { message, since, storedText, WIRE_VERSION } from './envelope.js'
@@ -15,7 +15,7 @@ export const whyTooMany = (entries: readonly unknown[]): string | undefined =>
     ? `${entries.length} markets at once, of at most ${MAX_REGISTERED}`
     : undefined
 
-const entry = struct<MarketEntry>({
+const entry = struct<RegisterEntry>({
   opening: marketOpening,
   texts: struct<MarketTexts>({
     aliases: list(text),
@@ -44,19 +44,19 @@ const entry = struct<MarketEntry>({
 const entries = list(entry, 1, MAX_REGISTERED)
 
 /** What is registered together, by whom and why. */
-export interface Wanted {
+export interface RegistrationOrder {
   readonly by: string
   readonly reason: string
-  readonly entries: readonly MarketEntry[]
+  readonly entries: readonly RegisterEntry[]
 }
 
 /** One message of the register. */
-export interface Registration extends Wanted {
+export interface Registration extends RegistrationOrder {
   /** Unix milliseconds of the order intake's clock; absent of what release 0.3.0 registered. */
   readonly atMs?: number
 }
 
-const wanted = since(WIRE_VERSION, struct<Wanted>({ by: text, reason: text, entries }))
+const wanted = since(WIRE_VERSION, struct<RegistrationOrder>({ by: text, reason: text, entries }))
 
 /** Since version 11 with its time. */
 export const {
@@ -74,7 +74,7 @@ export const {
 const wantedText = storedText('registration that is asked for', wanted)
 
 /** Asked on `askRegister`. */
-export interface RegisterRequest extends Wanted {
+export interface RegisterRequest extends RegistrationOrder {
   /** The end of the register from which the entries were made: at another one they are refused. */
   readonly after_seq: number
   readonly proof?: OperatorProof

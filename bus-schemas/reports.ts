@@ -1,4 +1,4 @@
-import type { IndexLagGate, IndexSample, IndexWatch } from '../core/contracts/index-lag.js'
+import type { IndexLagLimit, IndexSample, IndexWatch } from '../core/contracts/index-lag.js'
 import type { TouchedNews } from '../core/touched-blocks.js'
 import { address, flag, priceE18, uint, whole } from '../core/wire/codec.js'
 import { list, optional, struct } from '../core/wire/compound.js'
@@ -18,7 +18,7 @@ export const { encode: encodeTouched, decode: decodeTouched } = message(
   ),
 )
 
-/** The gate of the index's lag, which the order intake keeps. */
+/** The limit of the index's lag, which the order intake keeps. */
 
 const sample = struct<IndexSample>({ atMs: whole, usdcPerCngn: priceE18, isOk: flag })
 
@@ -27,7 +27,7 @@ export interface IndexLagQuestion {
   readonly sample?: IndexSample
 }
 
-/** The answer: the gate as it stands after the question; absent when none is configured. */
+/** The answer: the limit as it stands after the question; absent when none is configured. */
 export interface IndexLagAnswer {
   readonly watch?: IndexWatch
 }
@@ -44,7 +44,7 @@ export const { encode: encodeIndexLagAnswer, decode: decodeIndexLagAnswer } = me
     struct<IndexLagAnswer>({
       watch: optional(
         struct<IndexWatch>({
-          gate: struct<IndexLagGate>({ enforced: flag, maxBps: whole, maxAgeMs: whole }),
+          gate: struct<IndexLagLimit>({ enforced: flag, maxBps: whole, maxAgeMs: whole }),
           sample: optional(sample),
         }),
       ),

@@ -72,11 +72,11 @@ export const { encode: encodeSettlementVerdict, decode: decodeSettlementVerdict 
 
 /** A question on `askKnownOrders`: whether orders with these nonces were ever placed here. */
 export interface KnownOrdersQuestion {
-  readonly orders: readonly OrderName[]
+  readonly orders: readonly SignedOrderName[]
 }
 
 /** What names a signed order on the chain. */
-export interface OrderName {
+export interface SignedOrderName {
   readonly owner: Address
   readonly nonce: bigint
 }
@@ -91,7 +91,7 @@ export const { encode: encodeKnownOrdersQuestion, decode: decodeKnownOrdersQuest
   since(
     WIRE_VERSION,
     struct<KnownOrdersQuestion>({
-      orders: list(struct<OrderName>({ owner: address, nonce: uint })),
+      orders: list(struct<SignedOrderName>({ owner: address, nonce: uint })),
     }),
   ),
 )

@@ -69,7 +69,7 @@ export const askValidateOrder = 'ask.order.validate'
 export const askTransfer = (kind: TransferKind): string => `ask.${kind}.submit`
 /** What became of one, by its `action_hash`. */
 export const askTransferRecord = (kind: TransferKind): string => `ask.${kind}.look_up`
-/** A sample of the index, reported to the order intake, and how its gate stands. */
+/** A sample of the index, reported to the order intake, and how its limit stands. */
 export const askIndexLag = 'ask.index_lag'
 /** What an owner's accounts hold; answered by the fan-out. */
 export const askBalances = 'ask.balances'

@@ -1,6 +1,6 @@
 import type { Hex } from '../core/action.js'
 import type { TransferRefusal } from '../core/entry/transfer-refusals.js'
-import type { TransferKind, TransferRecord, TransferStatus } from '../core/transfer.js'
+import type { TransferKind, TransferRecord, TransferState } from '../core/transfer.js'
 import {
   address,
   amountE18,
@@ -52,7 +52,7 @@ export const { encode: encodeTransferLookup, decode: decodeTransferLookup } = me
 export const transferForm = struct<TransferRecord>({
   kind: oneOf<TransferKind>({ deposit: true, withdrawal: true }),
   actionHash: hash,
-  status: oneOf<TransferStatus>({
+  status: oneOf<TransferState>({
     pending: true,
     submitted: true,
     confirmed: true,

@@ -1,7 +1,7 @@
 import { formatDecimal, parseDecimal } from '../core/decimal.js'
+import type { Side } from '../core/model/order.js'
 import type { BookRecord } from '../interface/order.js'
 import type { BookDelta } from '../interface/socket.js'
-import type { Side } from '../interface/values.js'
 
 /** The open amount at one price of one side, as decimal text. */
 export interface Level {
@@ -25,14 +25,14 @@ export interface LocalBook {
   has(orderId: string): boolean
 }
 
-interface Entry {
+interface BookedOrder {
   readonly side: Side
   readonly priceE18: bigint
   readonly openE18: bigint
 }
 
 export function createLocalBook(): LocalBook {
-  const orders = new Map<string, Entry>()
+  const orders = new Map<string, BookedOrder>()
   let seq: number | undefined
 
   function put(orderId: string, side: Side, [price, open]: readonly [string, string]): void {
@@ -65,7 +65,7 @@ export function createLocalBook(): LocalBook {
   }
 }
 
-function levelsOf(entries: readonly Entry[], side: Side): Level[] {
+function levelsOf(entries: readonly BookedOrder[], side: Side): Level[] {
   const sizes = new Map<bigint, bigint>()
   for (const { priceE18, openE18 } of entries) {
     sizes.set(priceE18, (sizes.get(priceE18) ?? 0n) + openE18)

@@ -1,7 +1,7 @@
 import { crc32 } from '../core/crc32.js'
 import { parseDecimal } from '../core/decimal.js'
+import type { Side } from '../core/model/order.js'
 import type { LevelRecord, LevelsSnapshot, LevelsUpdate } from '../interface/market-data.js'
-import type { Side } from '../interface/values.js'
 
 /** The best levels of a market, built from a snapshot of `levels` and its updates. */
 export interface LocalLevels {

@@ -22,7 +22,7 @@ export function platformWebSocket(): WebSocketConstructor {
   return WebSocket
 }
 
-export interface Timing {
+export interface SocketTiming {
   /** First and longest delay before a reconnect; it doubles with each attempt, with jitter. */
   readonly minBackoffMs: number
   readonly maxBackoffMs: number
@@ -30,12 +30,12 @@ export interface Timing {
   readonly pingEveryMs: number
 }
 
-const TIMING: Timing = { minBackoffMs: 250, maxBackoffMs: 10_000, pingEveryMs: 15_000 }
+const TIMING: SocketTiming = { minBackoffMs: 250, maxBackoffMs: 10_000, pingEveryMs: 15_000 }
 
 export interface ReconnectingSocketOptions {
   readonly url: string
   readonly WebSocket?: WebSocketConstructor | undefined
-  readonly timing?: Partial<Timing> | undefined
+  readonly timing?: Partial<SocketTiming> | undefined
   readonly onOpen: () => void
   readonly onText: (text: string) => void
   /** The connection is gone: no answer comes by it any more. */

@@ -104,7 +104,7 @@ export const jsonBody = (body: object) => ({
   body: JSON.stringify(body),
 })
 
-interface Answering {
+interface AnswerPolicy {
   /** Which statuses leave open whether the request was carried out; default: 500 and above. */
   readonly leavesOpen?: (status: number) => boolean
   /** Told what the answer shows. */
@@ -121,7 +121,7 @@ const UNSEEN: ReadonlySet<unknown> = new Set(['min_seq_ahead', 'invalid_min_seq'
 export async function request<T>(
   url: string,
   init: RequestInit,
-  { leavesOpen = (status) => status >= 500, seen }: Answering = {},
+  { leavesOpen = (status) => status >= 500, seen }: AnswerPolicy = {},
 ): Promise<T> {
   const { status, body, retryAfterSec, feedSeq } = await exchange(url, init)
   if (status >= 200 && status < 300) {
@@ -138,7 +138,7 @@ export async function request<T>(
   throw new VenueRefused(status, code, message, told)
 }
 
-interface Exchanged {
+interface HttpAnswer {
   readonly status: number
   readonly body: unknown
   readonly retryAfterSec: number
@@ -146,7 +146,7 @@ interface Exchanged {
   readonly feedSeq: string | null
 }
 
-async function exchange(url: string, init: RequestInit): Promise<Exchanged> {
+async function exchange(url: string, init: RequestInit): Promise<HttpAnswer> {
   try {
     const response = await fetch(url, init)
     const { status, headers } = response

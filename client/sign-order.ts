@@ -4,11 +4,11 @@ import { intentToEngine } from '../core/contracts/translation.js'
 import { formatDecimal, parseDecimal } from '../core/decimal.js'
 import { encodeTradeData } from '../core/entry/read-action.js'
 import { SIGNED_STRUCTS } from '../core/entry/signed-structs.js'
+import type { Side } from '../core/model/order.js'
 import { amountE18, E18, mulDivCeil, priceE18 } from '../core/money.js'
 import type { MarketEntry } from '../interface/market.js'
 import type { ActionJson, NewOrder } from '../interface/order.js'
 import { ORDER_OPTIONS, type OptionName, type SentOptions } from '../interface/order-options.js'
-import type { Side } from '../interface/values.js'
 
 /** The deployment for which an action is signed. */
 export interface SigningDomain {

@@ -22,7 +22,7 @@ export interface SocketLeaseOptions {
   readonly WebSocket?: WebSocketConstructor
 }
 
-type Answer =
+type LeaseReply =
   | LeaseFrame
   | SocketError
   | { readonly type: 'ack' | 'pong'; readonly message?: string; readonly req_id?: string }
@@ -35,7 +35,7 @@ export function openSocketLease(options: SocketLeaseOptions): Promise<SocketLeas
   const ended = new Promise<void>((resolve) => (end = resolve))
   const close = (): void => socket.close(1000)
   return new Promise((resolve, reject) => {
-    const take = (answer: Answer): void => {
+    const take = (answer: LeaseReply): void => {
       if (answer.type === 'error') {
         reject(new Error(`${answer.code}: ${answer.message}`))
         close()
@@ -47,7 +47,7 @@ export function openSocketLease(options: SocketLeaseOptions): Promise<SocketLeas
     }
     socket.onopen = () => socket.send(JSON.stringify({ op: 'auth', ...frame }))
     socket.onmessage = ({ data }: { readonly data: unknown }) =>
-      take(JSON.parse(String(data)) as Answer)
+      take(JSON.parse(String(data)) as LeaseReply)
     // A close follows each error.
     socket.onerror = () => undefined
     socket.onclose = () => {

@@ -86,7 +86,7 @@ const PREFIX = 'order-'
 
 type Op = 'place' | 'replace' | 'reduce' | 'cancel' | 'cancel_all'
 
-interface Pending {
+interface PendingOrder {
   readonly settle: (outcome: ResultFrame | VenueError) => void
   /** Waits for the authentication of the connection. */
   unsent?: object
@@ -95,11 +95,11 @@ interface Pending {
 /** Sends requests and hands out their results, each the frame of a result with status 200. */
 function createRequests(parts: SocketOrdersParts) {
   const { send, timeoutMs = TIMEOUT_MS } = parts
-  const pending = new Map<string, Pending>()
+  const pending = new Map<string, PendingOrder>()
   let sent = 0
 
   /** Sends it, or says why not; undefined while it is on its way or waits. */
-  function sendOne(op: Op, frame: object, one: Pending): OutcomeUnknown | undefined {
+  function sendOne(op: Op, frame: object, one: PendingOrder): OutcomeUnknown | undefined {
     const why = op === 'place' || op === 'replace' ? parts.holdBack?.() : undefined
     if (why !== undefined) return new OutcomeUnknown(why)
     if (op === 'cancel_all') {
@@ -121,7 +121,7 @@ function createRequests(parts: SocketOrdersParts) {
         if (outcome instanceof VenueError) reject(outcome)
         else resolve(outcome)
       }
-      const one: Pending = { settle }
+      const one: PendingOrder = { settle }
       pending.set(id, one)
       const failure = sendOne(op, { op, req_id: id, ...fields }, one)
       if (failure !== undefined) settle(failure)
@@ -134,7 +134,7 @@ export function createPendingOrders(parts: SocketOrdersParts): PendingOrders {
   const { pending, request } = createRequests(parts)
   const settleAll = (
     error: () => VenueError,
-    which: (one: Pending) => boolean = () => true,
+    which: (one: PendingOrder) => boolean = () => true,
   ): void => {
     for (const one of [...pending.values()].filter(which)) one.settle(error())
   }

@@ -15,7 +15,7 @@ import type { CandleInterval, TradeRecord } from '../interface/trade.js'
 import {
   createReconnectingSocket,
   type ReconnectingSocket,
-  type Timing,
+  type SocketTiming,
   type WebSocketConstructor,
 } from './reconnecting-socket.js'
 import type { SeenSeqs } from './seen-seqs.js'
@@ -104,7 +104,7 @@ export interface SocketClientOptions {
   readonly WebSocket?: WebSocketConstructor
   /** Signs a new frame for each connection that follows a private channel; for example `() => signFrame(account, { purpose: 'socket', domain })`. */
   readonly authenticate?: () => Promise<SignedFrame>
-  readonly timing?: Partial<Timing>
+  readonly timing?: Partial<SocketTiming>
   /** Told what frames and results show of each market; that of a REST client of the same venue, whose reads then show at least that. */
   readonly seen?: SeenSeqs
   /**
@@ -116,7 +116,7 @@ export interface SocketClientOptions {
   readonly timeoutMs?: number
 }
 
-interface Stream {
+interface ChannelStream {
   readonly id: string
   readonly channel: keyof ChannelData
   /** As the caller named it; frames carry the canonical name. */
@@ -151,7 +151,7 @@ const DEFAULTS: { readonly [Channel in keyof ChannelData]?: ChannelOptions } = {
  * `seq`, drops duplicates, and resumes again when it detects a gap.
  */
 export function createSocketClient(options: SocketClientOptions): SocketClient {
-  const streams = new Map<string, Stream>()
+  const streams = new Map<string, ChannelStream>()
   let streamCount = 0
   const socket = createReconnectingSocket({
     ...options,
@@ -189,7 +189,7 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
   })
   const privateStreams = () => [...streams.values()].filter(({ channel }) => PRIVATE.has(channel))
 
-  const request = (stream: Stream): void => subscribeOver(socket, auth, stream)
+  const request = (stream: ChannelStream): void => subscribeOver(socket, auth, stream)
 
   function follow<Channel extends keyof ChannelData>(
     channel: Channel,
@@ -220,7 +220,7 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
 }
 
 /** Asks for the stream from where it stands; a private one once the connection is authenticated. */
-function subscribeOver(socket: ReconnectingSocket, auth: SocketAuth, stream: Stream): void {
+function subscribeOver(socket: ReconnectingSocket, auth: SocketAuth, stream: ChannelStream): void {
   const { id, channel, market, options, seq } = stream
   if (!socket.isOpen()) return
   if (PRIVATE.has(channel) && !auth.isReady()) return auth.start()
@@ -250,9 +250,9 @@ function noteSeen(seen: SeenSeqs | undefined, { channel = '', market, seq }: Ser
 }
 
 interface Receiver {
-  readonly streams: Map<string, Stream>
+  readonly streams: Map<string, ChannelStream>
   readonly socket: ReconnectingSocket
-  readonly request: (stream: Stream) => void
+  readonly request: (stream: ChannelStream) => void
 }
 
 function receive(receiver: Receiver, frame: ServerFrame): void {
@@ -263,13 +263,13 @@ function receive(receiver: Receiver, frame: ServerFrame): void {
   else if (frame.type === 'error') onError(receiver, stream, frame)
 }
 
-function onSnapshot(stream: Stream, { market, seq = 0, data }: ServerFrame): void {
+function onSnapshot(stream: ChannelStream, { market, seq = 0, data }: ServerFrame): void {
   stream.canonical = market
   stream.seq = seq
   stream.handler.onSnapshot(data as never, seq)
 }
 
-function onUpdate({ socket }: Receiver, stream: Stream, frame: ServerFrame): void {
+function onUpdate({ socket }: Receiver, stream: ChannelStream, frame: ServerFrame): void {
   const { seq = 0, prev_seq = 0, data } = frame
   if (stream.seq === undefined || seq <= stream.seq) return
   // A gap: a new connection resumes from the last applied sequence.
@@ -278,7 +278,7 @@ function onUpdate({ socket }: Receiver, stream: Stream, frame: ServerFrame): voi
   stream.handler.onUpdate(data as never, seq)
 }
 
-function onError({ streams, request }: Receiver, stream: Stream, frame: ServerFrame): void {
+function onError({ streams, request }: Receiver, stream: ChannelStream, frame: ServerFrame): void {
   const { code = '', message = '' } = frame
   if (code === 'resume_too_old' || code === 'slow_consumer') return
   if (code === 'stream_reset' || code === 'snapshot_failed') {
@@ -289,8 +289,8 @@ function onError({ streams, request }: Receiver, stream: Stream, frame: ServerFr
 }
 
 function refuse(
-  streams: Map<string, Stream>,
-  stream: Stream,
+  streams: Map<string, ChannelStream>,
+  stream: ChannelStream,
   [code, message]: readonly [string, string],
 ): void {
   streams.delete(stream.id)
@@ -298,7 +298,10 @@ function refuse(
 }
 
 /** By `req_id` when the frame answers a request, otherwise by channel and market. */
-function streamOf(streams: readonly Stream[], frame: ServerFrame): Stream | undefined {
+function streamOf(
+  streams: readonly ChannelStream[],
+  frame: ServerFrame,
+): ChannelStream | undefined {
   const { req_id, channel, market } = frame
   return (
     streams.find((one) => one.id === req_id) ??
@@ -308,10 +311,10 @@ function streamOf(streams: readonly Stream[], frame: ServerFrame): Stream | unde
 
 /** Throws when the same is followed already. */
 function refuseSecond(
-  streams: readonly Stream[],
-  { channel, market, options }: Pick<Stream, 'channel' | 'market' | 'options'>,
+  streams: readonly ChannelStream[],
+  { channel, market, options }: Pick<ChannelStream, 'channel' | 'market' | 'options'>,
 ): void {
-  const isSame = (one: Stream): boolean =>
+  const isSame = (one: ChannelStream): boolean =>
     one.channel === channel && one.market === market && isOf(one, options)
   if (streams.some(isSame)) {
     throw new Error(`${channel} of ${market ?? 'no market'} is followed already`)
@@ -319,5 +322,7 @@ function refuseSecond(
 }
 
 /** Whether a stream has this depth and interval. */
-const isOf = ({ options }: Stream, { depth, interval }: Pick<ServerFrame, 'depth' | 'interval'>) =>
-  options.depth === depth && options.interval === interval
+const isOf = (
+  { options }: ChannelStream,
+  { depth, interval }: Pick<ServerFrame, 'depth' | 'interval'>,
+) => options.depth === depth && options.interval === interval

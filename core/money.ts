@@ -3,18 +3,18 @@
  * units of 1e-18 (the scale of the chain's accounts), one that ends in 6 counts the token's own 1e-6 units.
  */
 declare const scale: unique symbol
-type Scaled<Name extends string> = bigint & { readonly [scale]: Name }
+type ScaledAmount<Name extends string> = bigint & { readonly [scale]: Name }
 
 /** Quote per 1.0 base at 1e18: USDC per cNGN on the spot market and the perp, cNGN per USDC on a future. */
-export type PriceE18 = Scaled<'PriceE18'>
+export type PriceE18 = ScaledAmount<'PriceE18'>
 /** Base amount at 1e18: whole cNGN on spot and perp. */
-export type AmountE18 = Scaled<'AmountE18'>
+export type AmountE18 = ScaledAmount<'AmountE18'>
 /** Quote amount at 1e18. */
-export type QuoteE18 = Scaled<'QuoteE18'>
+export type QuoteE18 = ScaledAmount<'QuoteE18'>
 /** Fee per 1.0 base filled, in quote at 1e18: the unit of the signed worstFee. */
-export type FeePerUnitE18 = Scaled<'FeePerUnitE18'>
+export type FeePerUnitE18 = ScaledAmount<'FeePerUnitE18'>
 /** An amount of a token that has 6 decimals (USDC, cNGN), in the token's own units. */
-export type TokenUnits6 = Scaled<'TokenUnits6'>
+export type TokenUnits6 = ScaledAmount<'TokenUnits6'>
 
 export const E18 = 10n ** 18n
 /** Units of 1e-18 in one token unit of 1e-6: what the chain's accounts credit for it. */

@@ -1,7 +1,7 @@
 import type { Address } from './action.js'
 
 /** What some blocks may have changed: accounts, or the code of keys. */
-export interface Touched<Id> {
+export interface BlockTouches<Id> {
   /** The first of the blocks; `head + 1` when there is none beyond those that were announced before. */
   readonly first: bigint
   /** The newest block. */
@@ -11,7 +11,7 @@ export interface Touched<Id> {
 }
 
 /** An announcement of all that some blocks may have changed; a kind is absent when it is not known. */
-export interface TouchedNews extends Omit<Touched<never>, 'ids'> {
+export interface TouchedNews extends Omit<BlockTouches<never>, 'ids'> {
   readonly accounts?: readonly bigint[] | undefined
   /** Keys to which a transaction may have given code, or from which it may have taken it; addresses in lower case. */
   readonly keys?: readonly Address[] | undefined
@@ -29,7 +29,7 @@ export interface ReadAtBlock<Id> {
 /** Tells of facts that were read whether they still hold, from announcements of what each block touched. */
 export interface TouchedBlocks<Id> {
   /** Takes the next announcement. */
-  take(touched: Touched<Id>): void
+  take(touched: BlockTouches<Id>): void
   /**
    * Whether no block since that of the read, up to the newest announced, touched it. False when that is not known, also
    * while no announcement has come for ANNOUNCED_WITHIN_MS.
@@ -61,7 +61,7 @@ export function createTouchedBlocks<Id>(nowMs: () => number): TouchedBlocks<Id> 
   let announcedAtMs = -Infinity
   let sureFromMs = Infinity
 
-  const forget = (touched: Touched<Id>): void => {
+  const forget = (touched: BlockTouches<Id>): void => {
     touchedIn.clear()
     knownFrom = touched.head
     sureFromMs = nowMs() + (touched.ids === undefined ? UNSURE_MS : 0)

@@ -171,7 +171,7 @@ export const JOURNAL_OWNERS = [
 export type JournalOwner = (typeof JOURNAL_OWNERS)[number]
 
 /** One transaction of one key: its sender and its nonce. */
-interface OfTransaction {
+interface TransactionKey {
   readonly from: Address
   readonly evmNonce: number
 }
@@ -193,14 +193,14 @@ export type JournalEntry =
       readonly kind: 'signed'
       readonly intents: readonly Intent[]
       readonly attempt: Attempt
-    } & OfTransaction &
+    } & TransactionKey &
       AtTime)
-  | ({ readonly kind: 'attempt'; readonly attempt: Attempt } & OfTransaction & AtTime)
-  | ({ readonly kind: 'mined'; readonly result: MiningResult } & OfTransaction & AtTime)
+  | ({ readonly kind: 'attempt'; readonly attempt: Attempt } & TransactionKey & AtTime)
+  | ({ readonly kind: 'mined'; readonly result: MiningResult } & TransactionKey & AtTime)
   | { readonly kind: 'final'; readonly from: Address; readonly evmNonces: readonly number[] }
-  | ({ readonly kind: 'displaced'; readonly by: Inclusion } & OfTransaction & AtTime)
+  | ({ readonly kind: 'displaced'; readonly by: Inclusion } & TransactionKey & AtTime)
   /** A nonce of the key that the chain has used while this journal was lost; what a restore finds. */
-  | ({ readonly kind: 'foreign'; readonly by: Inclusion } & OfTransaction)
+  | ({ readonly kind: 'foreign'; readonly by: Inclusion } & TransactionKey)
   | { readonly kind: 'reopened'; readonly from: Address; readonly evmNonces: readonly number[] }
   /** A submitter has taken a transfer, after its checks and limits and before it signs anything for it. */
   | { readonly kind: 'claimed'; readonly record: TransferRecord; readonly request: string }

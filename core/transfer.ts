@@ -18,7 +18,7 @@ export function actionHashOf(kind: TransferKind, intentId: string): Hex | undefi
  * known; `confirmed`, `reverted`: what its receipt said; `rejected`: refused before anything was sent, so that the same
  * request may be sent again; `unknown`: whether it was submitted could not be confirmed.
  */
-export type TransferStatus =
+export type TransferState =
   'pending' | 'submitted' | 'confirmed' | 'reverted' | 'rejected' | 'unknown'
 
 /** One deposit or withdrawal as its submitter remembers it. */
@@ -26,7 +26,7 @@ export interface TransferRecord {
   readonly kind: TransferKind
   /** EIP-712 digest of the signed action, lower case: its identity, whatever the signature's bytes are. */
   readonly actionHash: Hex
-  readonly status: TransferStatus
+  readonly status: TransferState
   readonly owner: Address
   readonly nonce: bigint
   /** The account that the action names; 0 on a deposit that opens one. */

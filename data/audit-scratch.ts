@@ -212,7 +212,7 @@ function prepareBought(db: Database): AuditScratch['boughtBy'] {
   }
 }
 
-interface TradeRow {
+interface ScratchTradeRow {
   readonly tradeId: bigint
   readonly settlementId: string
   readonly maker: string
@@ -229,7 +229,7 @@ function prepareTradeReads(
   db: Database,
 ): Pick<AuditScratch, 'trades' | 'order' | 'orders' | 'settledOnChain'> {
   const order = db.prepare<[string], string>('SELECT body FROM orders WHERE order_id = ?').pluck()
-  const trades = db.prepare<[number, number, number], TradeRow>(
+  const trades = db.prepare<[number, number, number], ScratchTradeRow>(
     `SELECT trade_id AS tradeId, settlement_id AS settlementId, maker.body AS maker,
        taker.body AS taker, taker_side AS takerSide, price, amount, taker_fee AS takerFee,
        tx_hash AS txHash, block_number AS blockNumber

@@ -15,7 +15,7 @@ export interface RegistryState {
 }
 
 /** Stores claims and positions in one transaction: a position is never ahead of the claims before it. */
-export interface Storing {
+export interface ClaimWriter {
   /**
    * Begins to store all that was folded; nothing while a batch is being stored. Throws DiskTrouble, also of the last batch, and
    * nothing is lost.
@@ -38,7 +38,7 @@ interface StoringParts {
   readonly thread: ClaimThread | undefined
 }
 
-export function prepareStoring(db: Database, { recent, state, thread }: StoringParts): Storing {
+export function prepareStoring(db: Database, { recent, state, thread }: StoringParts): ClaimWriter {
   const write = orDiskTrouble(prepareClaimWriter(db))
   const waiting = new Map<string, () => void>()
   let running: Promise<void> | undefined

@@ -77,8 +77,11 @@ export const MAX_FOUND = 50
 
 /** Databases that do not exist are left out. Throws UnknownSchemaVersion when another release wrote one. */
 export function openStoresReader(dataDir: string): StoresReader {
-  const opened: Db[] = []
-  const openWith = (file: string, openFile: (path: string) => Db): Db | undefined => {
+  const opened: StoreDatabase[] = []
+  const openWith = (
+    file: string,
+    openFile: (path: string) => StoreDatabase,
+  ): StoreDatabase | undefined => {
     const path = join(dataDir, file)
     if (!existsSync(path)) return undefined
     const db = openFile(path)
@@ -86,7 +89,7 @@ export function openStoresReader(dataDir: string): StoresReader {
     opened.push(db)
     return db
   }
-  const open = (file: string, migrations: URL): Db | undefined =>
+  const open = (file: string, migrations: URL): StoreDatabase | undefined =>
     openWith(file, (path) =>
       openDatabase({ path, migrations, synchronous: 'NORMAL', readonly: true }),
     )
@@ -110,7 +113,7 @@ export function openStoresReader(dataDir: string): StoresReader {
   }
 }
 
-type Db = ReturnType<typeof openDatabase>
+type StoreDatabase = ReturnType<typeof openDatabase>
 
 const TRANSFER_KINDS = ['deposit', 'withdrawal'] as const
 const HASH = /^0x[0-9a-f]{64}$/i
@@ -144,7 +147,7 @@ const BY_HASH = `((t.sender, t.evm_nonce) IN
   (SELECT sender, evm_nonce FROM attempts WHERE hash = @hash)
   OR (t.status = 'mined' AND t.mined_hash = @hash))`
 
-function intentsOf(db: Db, journal: string, subject: string): IntentTrail[] {
+function intentsOf(db: StoreDatabase, journal: string, subject: string): IntentTrail[] {
   const hash = HASH.test(subject) ? blobOf(subject as Hex) : Buffer.alloc(0)
   const rows = db
     .prepare<[object], CarryRow>(
@@ -180,7 +183,11 @@ function intentsOf(db: Db, journal: string, subject: string): IntentTrail[] {
   })
 }
 
-function transfersOf(db: Db, kind: TransferTrail['kind'], subject: string): TransferTrail[] {
+function transfersOf(
+  db: StoreDatabase,
+  kind: TransferTrail['kind'],
+  subject: string,
+): TransferTrail[] {
   const rows = HASH.test(subject)
     ? db
         .prepare<[Buffer], TransferRow>(
@@ -200,7 +207,7 @@ interface TransferRow {
 }
 
 /** By the record: the request of a transfer that has ended long ago is no longer stored. */
-function transfersWithNonce(db: Db, nonce: string): TransferRow[] {
+function transfersWithNonce(db: StoreDatabase, nonce: string): TransferRow[] {
   if (!DIGITS.test(nonce)) return []
   const rows = db
     .prepare<[object], TransferRow>(
@@ -222,7 +229,7 @@ function firstFound<Row>(rows: Iterable<Row>, matches: (row: Row) => boolean): R
 
 const DIGITS = /^[0-9]+$/
 
-function withNonce(db: Db, nonce: string): string[] {
+function withNonce(db: StoreDatabase, nonce: string): string[] {
   if (!DIGITS.test(nonce)) return []
   const rows = db
     .prepare<[object], { order_id: string; body: string }>(
@@ -233,16 +240,16 @@ function withNonce(db: Db, nonce: string): string[] {
   return found.map(({ order_id: orderId }) => orderId)
 }
 
-interface TradeRow extends Omit<TradeTrail, 'at' | 'txHash' | 'reversed'> {
+interface TrailRow extends Omit<TradeTrail, 'at' | 'txHash' | 'reversed'> {
   readonly atMs: number
   readonly txHash: Buffer
   readonly reversed: number
 }
 
-function tradesOf(db: Db, subject: string): TradeTrail[] {
+function tradesOf(db: StoreDatabase, subject: string): TradeTrail[] {
   const hash = HASH.test(subject) ? blobOf(subject as Hex) : Buffer.alloc(0)
   return db
-    .prepare<[object], TradeRow>(
+    .prepare<[object], TrailRow>(
       `SELECT trade_id AS tradeId, markets.market, at_ms AS atMs, settlement_id AS settlementId,
          maker.order_id AS makerOrderId, taker.order_id AS takerOrderId, price, amount,
          tx_hash AS txHash, block_number AS blockNumber, reversed_at_ms IS NOT NULL AS reversed

@@ -2,18 +2,18 @@ import type { Database } from 'better-sqlite3'
 import { termsText } from '../bus-schemas/markets.js'
 import type { Address } from '../core/action.js'
 import type { MarketTerms } from '../core/model/market-terms.js'
-import { prepareStoring, type RegistryState, type Storing } from './claim-storing.js'
+import { prepareStoring, type RegistryState, type ClaimWriter } from './claim-storing.js'
 import { CHECKPOINT_PAGES, type ClaimThread, type LogPosition } from './claim-writer.js'
 import { openDatabase, takeLock } from './open.js'
 import {
   createRecentClaims,
-  type Claim,
+  type OrderClaim,
   type ClaimTable,
   type ClaimTaken,
   type TakenOrder,
 } from './recent-claims.js'
 
-export type { Claim, ClaimTaken, TakenOrder } from './recent-claims.js'
+export type { OrderClaim, ClaimTaken, TakenOrder } from './recent-claims.js'
 
 /** What a market's feed stated, and where. */
 export interface StatedTerms {
@@ -32,9 +32,9 @@ export interface IntakeRegistry {
   /** Whether the owner has ever placed an order. */
   hasOrderOf(owner: Address): boolean
   /** Takes the claim of an order on its way into a log, in memory; undefined when it was free in every market. */
-  take(market: string, claim: Claim): ClaimTaken | undefined
+  take(market: string, claim: OrderClaim): ClaimTaken | undefined
   /** Releases a claim whose order enters no log. */
-  giveBack(claim: Claim): void
+  giveBack(claim: OrderClaim): void
   /**
    * The market's log was folded up to the position, and these are the claims since the position before. Calling it again
    * changes nothing. From time to time it stores all that was folded. Returns the orders that hold what another claim took,
@@ -42,7 +42,7 @@ export interface IntakeRegistry {
    */
   fold(
     market: string,
-    claims: readonly Claim[],
+    claims: readonly OrderClaim[],
     position: LogPosition,
     heldAt?: number,
   ): readonly TakenOrder[]
@@ -173,7 +173,7 @@ function takenOrder(row: TakenRow | undefined): TakenOrder | undefined {
 
 function prepareWatch(
   db: Database,
-  whenFree: Storing['whenFree'],
+  whenFree: ClaimWriter['whenFree'],
 ): Pick<IntakeRegistry, 'watchedFrom' | 'markWatchedFrom'> {
   const read = db
     .prepare<[string], number>('SELECT stream_seq FROM watched_from WHERE market = ?')
@@ -192,7 +192,7 @@ function prepareWatch(
 
 function prepareTerms(
   db: Database,
-  whenFree: Storing['whenFree'],
+  whenFree: ClaimWriter['whenFree'],
 ): Pick<IntakeRegistry, 'terms' | 'markTerms'> {
   const read = db
     .prepare<[string], { streamSeq: number; terms: string }>(
@@ -215,7 +215,7 @@ function prepareTerms(
 
 function prepareRegister(
   db: Database,
-  whenFree: Storing['whenFree'],
+  whenFree: ClaimWriter['whenFree'],
 ): Pick<IntakeRegistry, 'registeredTo' | 'markRegisteredTo'> {
   const read = db.prepare<[], number>('SELECT stream_seq FROM register_position').pluck()
   read.safeIntegers(false)

@@ -141,7 +141,7 @@ export function readRows(file: URL | string): readonly unknown[] {
 const pathOf = (file: URL | string): string => (file instanceof URL ? file.pathname : file)
 
 /** Where a process finds its market data. */
-export interface MarketData {
+export interface MarketDataSource {
   /** Absent: the file that ships with the venue. */
   readonly MARKETS_FILE?: string | undefined
   readonly DEPLOYMENT_FILE: string
@@ -151,8 +151,10 @@ export interface MarketData {
  * The markets of the market file on the deployment. Throws MarketFileError when the deployment cannot be read, and as
  * loadMarkets.
  */
-export const loadDeployedMarkets = ({ MARKETS_FILE, DEPLOYMENT_FILE }: MarketData): LoadedMarkets =>
-  loadMarkets(readAddresses(DEPLOYMENT_FILE), MARKETS_FILE)
+export const loadDeployedMarkets = ({
+  MARKETS_FILE,
+  DEPLOYMENT_FILE,
+}: MarketDataSource): LoadedMarkets => loadMarkets(readAddresses(DEPLOYMENT_FILE), MARKETS_FILE)
 
 /** An absent row in one line. */
 export const describeAbsent = ({ market, lacks }: AbsentRow): string =>
@@ -160,7 +162,7 @@ export const describeAbsent = ({ market, lacks }: AbsentRow): string =>
 
 /** loadDeployedMarkets of rows that are in no file, together with the markets that are registered. */
 export const readMarkets = (
-  { DEPLOYMENT_FILE }: Pick<MarketData, 'DEPLOYMENT_FILE'>,
+  { DEPLOYMENT_FILE }: Pick<MarketDataSource, 'DEPLOYMENT_FILE'>,
   rows: readonly unknown[],
   known?: Ordinals,
 ): LoadedMarkets => joinRows(readAddresses(DEPLOYMENT_FILE), rows, known)

@@ -166,7 +166,7 @@ export class AlreadyLocked extends Error {
   override readonly name = 'AlreadyLocked'
 }
 
-export interface Lock {
+export interface FileLock {
   release(): void
 }
 
@@ -174,7 +174,7 @@ export interface Lock {
  * Locks the file at `path` for this process alone, creating it; the system releases the lock however the process ends.
  * Throws AlreadyLocked at once when it is held, by this process too.
  */
-export function takeLock(path: string): Lock {
+export function takeLock(path: string): FileLock {
   const db = new Database(path, { timeout: 0 })
   try {
     db.exec('BEGIN EXCLUSIVE')

@@ -7,7 +7,7 @@ import type { Market } from '../core/model/market.js'
 import type { Order } from '../core/model/order.js'
 
 /** The id and the nonce that an order uses up permanently (ORD-017, ORD-018). */
-export interface Claim {
+export interface OrderClaim {
   readonly orderId: string
   readonly owner: Address
   readonly nonce: bigint
@@ -15,14 +15,14 @@ export interface Claim {
   readonly fingerprint: Uint8Array
 }
 
-export interface TakenOrder extends Claim {
+export interface TakenOrder extends OrderClaim {
   readonly market: string
 }
 
 /** A claim and the market whose order made it. */
 export interface LandedClaim {
   readonly market: string
-  readonly claim: Claim
+  readonly claim: OrderClaim
 }
 
 /** An earlier order holds the claimed id or nonce. */
@@ -43,14 +43,14 @@ export interface ClaimTable {
 /** Every claim: first those of orders on their way into a log or not yet in the table, then the table. */
 export interface RecentClaims extends ClaimTable {
   /** Takes id and nonce, checking the id first; undefined when both were free and are now taken. */
-  take(market: string, claim: Claim): ClaimTaken | undefined
+  take(market: string, claim: OrderClaim): ClaimTaken | undefined
   /** Releases what `take` took, because its order enters no log. */
-  giveBack(claim: Claim): void
+  giveBack(claim: OrderClaim): void
   /**
    * The market's log holds the order: its claim may go into the table. It is taken if it was free; the same claim may land
    * more than once. Returns the other order that holds its id or nonce. `heldAt`: a message up to which the log holds it.
    */
-  land(market: string, claim: Claim, heldAt: number): TakenOrder | undefined
+  land(market: string, claim: OrderClaim, heldAt: number): TakenOrder | undefined
   /** The `heldAt` of an order that is not known to be in the table; undefined unless it has landed. */
   landedAt(orderId: string): { readonly heldAt: number | undefined } | undefined
   /** Claims that have landed and are not in the table, oldest first. */
@@ -79,12 +79,12 @@ export function createRecentClaims(table: ClaimTable): RecentClaims {
     if (recent !== undefined) return holderOf(recent)
     return freeIds.find(orderId, () => table.findOrder(orderId))
   }
-  const findBy = (key: string, { owner, nonce }: Pick<Claim, 'owner' | 'nonce'>) => {
+  const findBy = (key: string, { owner, nonce }: Pick<OrderClaim, 'owner' | 'nonce'>) => {
     const recent = nonces.get(key)
     if (recent !== undefined) return holderOf(recent)
     return freeNonces.find(key, () => table.findNonce(owner, nonce))
   }
-  const take = (market: string, claim: Claim): ClaimTaken | undefined => {
+  const take = (market: string, claim: OrderClaim): ClaimTaken | undefined => {
     const { orderId } = claim
     const sameId = findOrder(orderId)
     if (sameId !== undefined) return { kind: 'taken', by: 'order_id', holder: sameId }
@@ -98,7 +98,7 @@ export function createRecentClaims(table: ClaimTable): RecentClaims {
     freeNonces.forget(key)
     return undefined
   }
-  const giveBack = (claim: Claim): void => {
+  const giveBack = (claim: OrderClaim): void => {
     orders.delete(claim.orderId)
     nonces.delete(nonceKey(claim))
   }
@@ -133,11 +133,12 @@ export function createRecentClaims(table: ClaimTable): RecentClaims {
   }
 }
 
-const nonceKey = ({ owner, nonce }: Pick<Claim, 'owner' | 'nonce'>): string => `${owner} ${nonce}`
+const nonceKey = ({ owner, nonce }: Pick<OrderClaim, 'owner' | 'nonce'>): string =>
+  `${owner} ${nonce}`
 
 const holderOf = ({ market, claim }: LandedClaim): TakenOrder => ({ ...claim, market })
 
-const isOf = (holder: TakenOrder, market: string, claim: Claim): boolean =>
+const isOf = (holder: TakenOrder, market: string, claim: OrderClaim): boolean =>
   holder.orderId === claim.orderId &&
   holder.market === market &&
   Buffer.compare(holder.fingerprint, claim.fingerprint) === 0
@@ -164,7 +165,7 @@ export const fingerprintOf = (signedText: string | undefined): Uint8Array =>
   hash('sha256', signedText ?? '', 'buffer')
 
 /** The claim that an order of this market made when it was placed. */
-export function claimOf(market: Market, order: Order): Claim {
+export function claimOf(market: Market, order: Order): OrderClaim {
   const { orderId, owner, nonce } = order
   const signed = { json: actionJsonOf(market, order), action: actionOf(market, order) }
   return {
@@ -176,11 +177,11 @@ export function claimOf(market: Market, order: Order): Claim {
 }
 
 /** The claim of an order, as it is kept when nothing else of the order is. */
-export function tombstoneOf({ fingerprint, ...claim }: Claim): Tombstone {
+export function tombstoneOf({ fingerprint, ...claim }: OrderClaim): Tombstone {
   return { ...claim, fingerprint: `0x${Buffer.from(fingerprint).toString('hex')}` }
 }
 
 /** The inverse of `tombstoneOf`. */
-export function claimOfTombstone({ fingerprint, ...claim }: Tombstone): Claim {
+export function claimOfTombstone({ fingerprint, ...claim }: Tombstone): OrderClaim {
   return { ...claim, fingerprint: Buffer.from(fingerprint.slice(2), 'hex') }
 }

@@ -67,7 +67,7 @@ export interface JournalPlace {
   readonly claimNo: number
 }
 
-interface Row {
+interface StoredTransferRow {
   readonly record: string
   readonly request: string
   readonly block_hash: Buffer | null
@@ -93,7 +93,7 @@ type Enqueue = { run(actionHash: Buffer, record: string): unknown }
 
 const { write: textOf, read: recordOf } = transferText
 
-function stored(row: Row): StoredTransfer {
+function stored(row: StoredTransferRow): StoredTransfer {
   const { record, request, block_hash } = row
   return {
     ...{ record: recordOf(record), request },
@@ -108,8 +108,8 @@ type Reads = Pick<
 
 function prepareReads(db: Database): Reads {
   const columns = 'SELECT record, request, block_hash FROM transfers'
-  const byHash = db.prepare<[Buffer], Row>(`${columns} WHERE action_hash = ?`)
-  const unsettled = db.prepare<[], Row>(
+  const byHash = db.prepare<[Buffer], StoredTransferRow>(`${columns} WHERE action_hash = ?`)
+  const unsettled = db.prepare<[], StoredTransferRow>(
     `${columns} WHERE status IN ('pending', 'submitted', 'unknown')`,
   )
   const others = db.prepare<[Buffer, Buffer]>(

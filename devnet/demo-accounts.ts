@@ -6,7 +6,7 @@ import type { Address } from '../core/action.js'
 import { jsonObjectOf, readBody, RequestAborted } from '../runtime/http/read-body.js'
 import { closeServer, createHttpServer, listen } from '../runtime/http/server.js'
 import type { Logger } from '../runtime/process/log.js'
-import { runProcess, type ProcessContext, type Running } from '../runtime/process/process.js'
+import { runProcess, type ProcessContext, type RunningProcess } from '../runtime/process/process.js'
 import { BatchError } from './chain/transaction-batch.js'
 import { readDemoAccountsConfig, type DemoAccountsConfig } from './demo-accounts/config.js'
 import { createGiver, type Giver } from './demo-accounts/giver.js'
@@ -27,7 +27,10 @@ const deploymentSchema = z.object({
  * with the accounts, 400 without an address in lower case, 409 when the devnet has given all, 429 when the minute has, 503 when the
  * chain did not take the transaction.
  */
-async function start(config: DemoAccountsConfig, { log, fail }: ProcessContext): Promise<Running> {
+async function start(
+  config: DemoAccountsConfig,
+  { log, fail }: ProcessContext,
+): Promise<RunningProcess> {
   const text = await readFile(config.DEPLOYMENT_FILE, 'utf8')
   const giver = createGiver({
     ...{ rpcUrl: config.RPC_URL, at: deploymentSchema.parse(JSON.parse(text)) },

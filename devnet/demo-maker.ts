@@ -4,7 +4,7 @@ import { loadDeployment } from '../chain/reads/deployment.js'
 import { createRestClient } from '../client/rest.js'
 import { createSeenSeqs } from '../client/seen-seqs.js'
 import { createSocketClient } from '../client/socket.js'
-import { runProcess, type ProcessContext, type Running } from '../runtime/process/process.js'
+import { runProcess, type ProcessContext, type RunningProcess } from '../runtime/process/process.js'
 import { readDemoMakerConfig, type DemoMakerConfig } from './demo-maker/config.js'
 import { isPassing } from './demo-maker/desk.js'
 import { openFlowCount, runFlow } from './demo-maker/flow.js'
@@ -19,10 +19,10 @@ const WORTH_A_WARNING = 5
 /** Deadline of the cancels on shutdown: less than the process has to end. */
 const WITHDRAW_WITHIN_MS = 3_000
 
-type Accounts = Readonly<Partial<Record<string, readonly [string, string?]>>>
+type AccountsByType = Readonly<Partial<Record<string, readonly [string, string?]>>>
 
 /** Accounts by contract type. */
-function accountsOf(config: DemoMakerConfig): Accounts {
+function accountsOf(config: DemoMakerConfig): AccountsByType {
   const pair = (ids: string | undefined): readonly [string, string?] | undefined => {
     const [quoting, taking] = ids?.split(',') ?? []
     if (quoting === undefined) return undefined
@@ -36,7 +36,10 @@ function accountsOf(config: DemoMakerConfig): Accounts {
  * A small market maker for the development venue: a client without privileges that keeps quotes in every listed market, and
  * with second accounts takes some of them.
  */
-async function start(config: DemoMakerConfig, { log, fail }: ProcessContext): Promise<Running> {
+async function start(
+  config: DemoMakerConfig,
+  { log, fail }: ProcessContext,
+): Promise<RunningProcess> {
   const { chainId, matching } = await loadDeployment(config.DEPLOYMENT_FILE)
   const seen = createSeenSeqs()
   const rest = createRestClient(config.GATEWAY_URL, { seen })

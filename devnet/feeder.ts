@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Logger } from '../runtime/process/log.js'
-import { runProcess, type Running } from '../runtime/process/process.js'
+import { runProcess, type RunningProcess } from '../runtime/process/process.js'
 import { readFeederConfig, type FeederConfig } from './feeder/config.js'
 import { createFeeder } from './feeder/feeder.js'
 import { pricesFile, readPrices } from './feeder/prices.js'
@@ -24,7 +24,7 @@ const deploymentSchema = z.object({
 })
 
 /** Keeps the devnet's prices fresh. They come from `DATA_DIR/prices.json`. */
-async function start(config: FeederConfig, log: Logger): Promise<Running> {
+async function start(config: FeederConfig, log: Logger): Promise<RunningProcess> {
   const text = await readFile(config.DEPLOYMENT_FILE, 'utf8')
   const feeds = deploymentSchema.parse(JSON.parse(text))
   const { RPC_URL: rpcUrl, FEEDER_PRIVATE_KEY: privateKey } = config

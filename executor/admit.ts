@@ -9,13 +9,13 @@ import { NoAnswer, type Bus } from '../runtime/bus/bus.js'
 import type { ExecutePayload, Objection } from './payload.js'
 
 /** Whether a match may be settled. `unavailable`: that is not known now. */
-export type Admission =
+export type MatchAdmission =
   | { readonly kind: 'admitted' }
   | { readonly kind: 'refused'; readonly objection: Objection }
   | { readonly kind: 'unavailable'; readonly why: string }
 
 /** `key` is the caller's `Idempotency-Key`. Never rejects for an operating error. */
-export type Admit = (payload: ExecutePayload, key: string | undefined) => Promise<Admission>
+export type Admit = (payload: ExecutePayload, key: string | undefined) => Promise<MatchAdmission>
 
 /** Longer than a matcher takes over a step of its log. */
 const ANSWER_WITHIN_MS = 3_000
@@ -23,7 +23,7 @@ const ANSWER_WITHIN_MS = 3_000
 const OF_A_LOG = /^(.+):[0-9]+$/
 
 const ADMITTED = { kind: 'admitted' } as const
-const refuse = (field: string, message: string, guilty?: 'venue'): Admission => ({
+const refuse = (field: string, message: string, guilty?: 'venue'): MatchAdmission => ({
   kind: 'refused',
   objection: { field, message, ...(guilty && { guilty }) },
 })
@@ -51,7 +51,7 @@ async function admit(
   bus: Pick<Bus, 'ask'>,
   { market, match: { actions, orderData } }: ExecutePayload,
   key: string | undefined,
-): Promise<Admission> {
+): Promise<MatchAdmission> {
   const [, named] = OF_A_LOG.exec(key ?? '') ?? []
   if (named !== undefined && named !== market) {
     return refuse('Idempotency-Key', 'is that of a match of another market')
@@ -84,7 +84,7 @@ async function judgeUnknown(
   bus: Pick<Bus, 'ask'>,
   actions: ExecutePayload['match']['actions'],
   unknown: readonly number[],
-): Promise<Admission> {
+): Promise<MatchAdmission> {
   if (unknown.length === 0) return ADMITTED
   const orders = unknown.flatMap((i) => {
     const action = actions[i]

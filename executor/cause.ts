@@ -1,4 +1,4 @@
-import type { GasFacts } from '../chain/lane/gas.js'
+import type { GasFacts } from '../chain/sender/gas.js'
 import { E18, mulDivCeil, quoteE18, type QuoteE18 } from '../core/money.js'
 import type { Settlement } from './settlement.js'
 

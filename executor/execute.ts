@@ -9,7 +9,7 @@ import type {
   RecordedIntent,
   TransactionJournal,
 } from '../core/transaction-journal.js'
-import type { TransactionLane } from '../chain/lane/transaction-lane.js'
+import type { TransactionSender } from '../chain/sender/transaction-sender.js'
 import { fingerprintOf } from '../chain/signing/keys.js'
 import type { Address, Hex } from '../core/action.js'
 import type { Market } from '../core/model/market.js'
@@ -19,10 +19,10 @@ import { E18, mulDivCeil, quoteE18, type PriceE18, type QuoteE18 } from '../core
 import { GAS_LOST, NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
 import { JournalUnwritable } from '../data/journal/journal-file.js'
 import { lossesOf, type LostGas } from './lost-gas.js'
-import type { ExecutorFacts } from './observe.js'
+import type { ExecutorObserver } from './observe.js'
 import type { ExecutePayload } from './payload.js'
 import type { SettlementQueue } from './settlement-queue.js'
-import { partiesOf, termsOf, type RefusedSettlement, type Submission } from './settlement.js'
+import { partiesOf, termsOf, type RefusedSettlement, type SubmitResult } from './settlement.js'
 import type { FaultWatch } from './watch-faults.js'
 
 /**
@@ -64,7 +64,7 @@ export interface ExecuteDeps {
   readonly matching: Address
   readonly markets: readonly Market[]
   readonly journal: TransactionJournal
-  readonly lane: TransactionLane
+  readonly txSender: TransactionSender
   readonly queue: Pick<SettlementQueue, 'submit'>
   readonly findGuilty: FindGuilty
   readonly readMark: ReadMark
@@ -76,7 +76,7 @@ export interface ExecuteDeps {
   readonly onVenueFault: FaultWatch['refused']
   /** How long a request waits to be sent, and after that for its outcome. */
   readonly timeoutMs: number
-  readonly facts: ExecutorFacts
+  readonly facts: ExecutorObserver
 }
 
 /** Settles a match once. `key` is the settlement's id; it defaults to the fingerprint of the call. */
@@ -92,7 +92,7 @@ export interface Executions {
   readonly isRunning: (key: string) => boolean
 }
 
-interface Request {
+interface ExecCall {
   readonly id: string
   readonly payload: ExecutePayload
   readonly call: Hex
@@ -100,15 +100,15 @@ interface Request {
 }
 
 /** A settlement in the queue, shared by all requests with its key. */
-interface Running {
+interface QueueJob {
   readonly intentId: string
   readonly fingerprint: Hex
-  readonly submission: Promise<Submission>
+  readonly submission: Promise<SubmitResult>
 }
 
-interface Executing extends ExecuteDeps {
+interface ExecState extends ExecuteDeps {
   /** By settlement id: closes the gap between the look-up and the journal. Bounded by the queue. */
-  readonly running: Map<string, Running>
+  readonly running: Map<string, QueueJob>
   /** By intent, oldest first: what a refusal knows besides its journaled name. */
   readonly refusals: Map<string, RefusedAnswer>
 }
@@ -120,7 +120,7 @@ const NOT_TAKEN = 'the bus does not take the journal'
 
 /** Concurrent requests with the same key share one submission. */
 export function createExecute(deps: ExecuteDeps): Executions {
-  const executing: Executing = { ...deps, running: new Map(), refusals: new Map() }
+  const executing: ExecState = { ...deps, running: new Map(), refusals: new Map() }
 
   const execute: Execute = async (payload, key) => {
     const call = encodeMatch(payload.match)
@@ -164,7 +164,7 @@ async function onceDurable(
  */
 async function withGuilty(
   { findGuilty, onVenueFault, markets }: ExecuteDeps,
-  { payload, call }: Pick<Request, 'payload' | 'call'>,
+  { payload, call }: Pick<ExecCall, 'payload' | 'call'>,
   answer: ExecuteAnswer,
 ): Promise<ExecuteAnswer> {
   if (answer.kind !== 'refused' && answer.kind !== 'mined') return answer
@@ -221,7 +221,7 @@ async function withMark(
 /** As the mark: read for each request, so that it outlives a restart, and while it cannot be read the caller is to ask again. */
 async function withGasCost(
   { readGasUse, gasTokenPrice, lostGas }: ExecuteDeps,
-  { id, payload, fingerprint }: Request,
+  { id, payload, fingerprint }: ExecCall,
   answer: Extract<ExecuteAnswer, { kind: 'mined' }>,
 ): Promise<ExecuteAnswer> {
   const use = await readGasUse(answer.transaction, fingerprint)
@@ -236,7 +236,7 @@ async function withGasCost(
 const revertOf = ({ status, revert = UNKNOWN_REVERT }: MinedTransaction): string | undefined =>
   status === 'reverted' ? revert : undefined
 
-function settle(executing: Executing, request: Request): Promise<ExecuteAnswer> | ExecuteAnswer {
+function settle(executing: ExecState, request: ExecCall): Promise<ExecuteAnswer> | ExecuteAnswer {
   const known = executing.running.get(request.id)
   if (known !== undefined) return follow(executing, request, known)
   const attempt = findAttempt(executing.journal, request.id)
@@ -261,8 +261,8 @@ function settle(executing: Executing, request: Request): Promise<ExecuteAnswer> 
  * not wait with it.
  */
 function begin(
-  executing: Executing,
-  request: Request,
+  executing: ExecState,
+  request: ExecCall,
   attempt: SettlementAttempt,
 ): Promise<ExecuteAnswer> | ExecuteAnswer {
   const [taker, ...makers] = request.payload.match.actions
@@ -282,7 +282,11 @@ function begin(
   return refused
 }
 
-function submit(executing: Executing, request: Request, { intentId }: SettlementAttempt): Running {
+function submit(
+  executing: ExecState,
+  request: ExecCall,
+  { intentId }: SettlementAttempt,
+): QueueJob {
   const { id, payload, call, fingerprint } = request
   crash('executor.after_request')
   const terms = termsOf(payload.match, call, executing.markets)
@@ -298,7 +302,7 @@ function submit(executing: Executing, request: Request, { intentId }: Settlement
   return running
 }
 
-function rememberRefusal({ refusals }: Executing, intentId: string, refused: RefusedAnswer): void {
+function rememberRefusal({ refusals }: ExecState, intentId: string, refused: RefusedAnswer): void {
   refusals.set(intentId, refused)
   for (const oldest of refusals.keys()) {
     if (refusals.size <= MAX_REFUSALS) return
@@ -307,9 +311,9 @@ function rememberRefusal({ refusals }: Executing, intentId: string, refused: Ref
 }
 
 async function follow(
-  executing: Executing,
-  request: Request,
-  { intentId, fingerprint, submission }: Running,
+  executing: ExecState,
+  request: ExecCall,
+  { intentId, fingerprint, submission }: QueueJob,
 ): Promise<ExecuteAnswer> {
   const { id } = request
   if (fingerprint !== request.fingerprint) return { kind: 'mismatch' }
@@ -335,16 +339,16 @@ function unavailable({ facts }: ExecuteDeps, id: string, why: string): ExecuteAn
 }
 
 async function waitForResult(
-  { lane, journal, timeoutMs }: Executing,
-  { id }: Request,
+  { txSender, journal, timeoutMs }: ExecState,
+  { id }: ExecCall,
   { intentId, open }: { readonly intentId: string; readonly open: OpenTransaction },
 ): Promise<ExecuteAnswer> {
-  const transaction = await lane.waitFor(intentId, timeoutMs)
+  const transaction = await txSender.waitFor(intentId, timeoutMs)
   if (transaction === undefined) {
     // Until a signed form is in the stream another process may come to sign something else.
     const hash = open.attempts.findLast((each) => journal.isDurable(each.hash))?.hash
     if (hash === undefined) return { kind: 'unavailable', why: NOT_TAKEN }
-    return { kind: lane.wasTaken(intentId) ? 'timeout' : 'unknown', hash }
+    return { kind: txSender.wasTaken(intentId) ? 'timeout' : 'unknown', hash }
   }
   const hasAnother = isUntried(transaction) && !findAttempt(journal, id).isLast
   return hasAnother ? { kind: 'timeout', hash: transaction.hash } : { kind: 'mined', transaction }

@@ -1,5 +1,5 @@
 /** What decides when a match is served. */
-export interface Turn {
+export interface FairnessKey {
   /** Names the owner who causes the match. */
   readonly owner: string
   /** Whether its fee pays less than its gas costs. */
@@ -8,13 +8,13 @@ export interface Turn {
 }
 
 /** How many matches are served at once. */
-export interface Room {
+export interface GroupRoom {
   readonly most: number
   /** Of these, the most that are dust. */
   readonly mostDust: number
 }
 
-interface Served<Match> {
+interface ServedGroup<Match> {
   /** In the order in which they are to be settled. */
   readonly group: readonly Match[]
   /** Whether there was no room for a match that pays for its gas. */
@@ -29,7 +29,7 @@ export interface FairOrder<Match> {
    * starves one that waits. Matches that share an account keep their order, but one that pays for its gas may
    * pass dust. Dust stands between the others, the first after at most four.
    */
-  next(waiting: readonly Match[], room: Room): Served<Match>
+  next(waiting: readonly Match[], room: GroupRoom): ServedGroup<Match>
   /** They were settled: their owners have had a turn for each. */
   served(matches: readonly Match[]): void
 }
@@ -39,7 +39,7 @@ const DUST_EVERY = 9
 const IN_FRONT_OF_DUST = 4
 
 /** Pure but for what it remembers: the turns of the owners that wait. */
-export function createFairOrder<Match>(of: (match: Match) => Turn): FairOrder<Match> {
+export function createFairOrder<Match>(of: (match: Match) => FairnessKey): FairOrder<Match> {
   const turns = { paying: new Map<string, number>(), dust: new Map<string, number>() }
 
   return {
@@ -77,13 +77,13 @@ export function createFairOrder<Match>(of: (match: Match) => Turn): FairOrder<Ma
   }
 }
 
-interface Place<Match> extends Turn {
+interface Place<Match> extends FairnessKey {
   readonly match: Match
   taken: boolean
 }
 
 /** The matches of one account, oldest first; those before the marks are taken. */
-interface Line<Match> {
+interface AccountLine<Match> {
   readonly places: Place<Match>[]
   /** Where the first one may be that is not taken, and the first that is not taken and no dust. */
   first: number
@@ -96,8 +96,11 @@ interface Lines<Match> {
   readonly isFree: (place: Place<Match>) => boolean
 }
 
-function linesOf<Match>(waiting: readonly Match[], of: (match: Match) => Turn): Lines<Match> {
-  const byAccount = new Map<bigint, Line<Match>>()
+function linesOf<Match>(
+  waiting: readonly Match[],
+  of: (match: Match) => FairnessKey,
+): Lines<Match> {
+  const byAccount = new Map<bigint, AccountLine<Match>>()
   const places = waiting.map((match) => ({ ...of(match), match, taken: false }))
   for (const place of places) {
     for (const id of place.accountIds) {

@@ -1,6 +1,6 @@
 import type { ClaimReads } from '../chain/contracts/read-claims.js'
 import type { MarketMatch } from '../chain/contracts/registry.js'
-import { claimsLeft, type Claim, type ClaimKey } from '../core/contracts/claims.js'
+import { claimsLeft, type CapacityClaim, type ClaimKey } from '../core/contracts/claims.js'
 import type { SettlementTerms } from './settlement.js'
 
 /** A match whose transaction is signed. */
@@ -9,7 +9,7 @@ export interface InFlightMatch extends SettlementTerms {
 }
 
 /** The matches of our own transactions that a block does not show yet. */
-export interface InFlight {
+export interface InFlightMatches {
   /** The highest nonce of the matches that touch one of the accounts; undefined when none does. */
   lastTouching(accountIds: readonly bigint[]): number | undefined
   /** The matches that touch one of the accounts, in the order of their nonces. */
@@ -40,7 +40,7 @@ export interface InFlightBook {
   /** The gas of the transactions that are missing from a block with so many mined transactions of the sender. */
   gasAfter(count: number): SumOfGas
   /** The matches that are missing from a block with so many mined transactions of the sender. */
-  after(count: number): InFlight
+  after(count: number): InFlightMatches
 }
 
 /** Mined transactions that are kept besides those in flight: more than a reorganisation can undo. */
@@ -86,7 +86,7 @@ export function createInFlightBook(): InFlightBook {
 }
 
 /** `matches` in the order of their nonces. */
-export function viewOf(matches: readonly InFlightMatch[]): InFlight {
+export function viewOf(matches: readonly InFlightMatch[]): InFlightMatches {
   const last = new Map<bigint, number>()
   for (const { evmNonce, accountIds } of matches) {
     for (const accountId of accountIds) last.set(accountId, evmNonce)
@@ -103,7 +103,7 @@ export function viewOf(matches: readonly InFlightMatch[]): InFlight {
 
 export interface ShortQuestion<Match extends SettlementTerms> {
   readonly matches: readonly Match[]
-  readonly inFlight: InFlight
+  readonly inFlight: InFlightMatches
   /** Of the block that `inFlight` is seen from. */
   readonly reads: ClaimReads
   /**
@@ -171,7 +171,7 @@ async function readLeft(
   const before = inFlight.touching(shared)
   const known = [...matches, ...before].flatMap(({ match }) => match ?? [])
   const claims = await reads.claims(known)
-  const byMatch = new Map<MarketMatch, readonly Claim[] | undefined>(
+  const byMatch = new Map<MarketMatch, readonly CapacityClaim[] | undefined>(
     known.map((match, i) => [match, claims[i]]),
   )
   const claimsOf = ({ match }: SettlementTerms) => match && byMatch.get(match)

@@ -66,12 +66,12 @@ class Hour {
   }
 }
 
-interface Kept extends CodeSigner {
+interface SignerHour extends CodeSigner {
   readonly hour: Hour
 }
 
 export function createLostGas({ budget, facts, nowMs = Date.now }: LostGasOptions): LostGas {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, SignerHour>()
   const all = new Hour()
   const counted = new Set<string>()
   const minute = () => Math.floor(nowMs() / MINUTE_MS)

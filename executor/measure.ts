@@ -1,9 +1,9 @@
 import type { Metrics } from '../runtime/metrics/metrics.js'
-import type { ExecutorFacts } from './observe.js'
+import type { ExecutorObserver } from './observe.js'
 import type { Executor } from './open-executor.js'
 
 /** Counts what the executor reports of settlements and of their transactions. */
-export function measureExecutor(metrics: Metrics): Partial<ExecutorFacts> {
+export function measureExecutor(metrics: Metrics): Partial<ExecutorObserver> {
   const counter = metrics.counter('venue_settlement_steps_total', [
     { step: 'reversed' },
     { step: 'displaced' },

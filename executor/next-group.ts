@@ -1,7 +1,7 @@
-import type { GasFacts } from '../chain/lane/gas.js'
+import type { GasFacts } from '../chain/sender/gas.js'
 import { quoteE18, type QuoteE18 } from '../core/money.js'
 import { causeOf, costOfMatch, GAS_OF_A_MATCH, type Cause } from './cause.js'
-import { createFairOrder, type Room } from './fair-order.js'
+import { createFairOrder, type GroupRoom } from './fair-order.js'
 import type { SumOfGas } from './in-flight.js'
 import type { QueuedSettlement } from './settlement.js'
 
@@ -53,7 +53,7 @@ function roomFor(
   most: number,
   { blockGasLimit }: GasFacts,
   { gas, dustGas }: SumOfGas,
-): Room {
+): GroupRoom {
   if (gas >= MAX_BLOCKS_IN_FLIGHT * blockGasLimit) return { most: 0, mostDust: 0 }
   const othersWait = due.some(({ isDust }) => isDust !== true)
   const part = othersWait ? PART_OF_DUST.besideOthers : PART_OF_DUST.alone

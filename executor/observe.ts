@@ -1,11 +1,11 @@
-import { observeLane, type LaneFacts } from '../chain/lane/observe-lane.js'
+import { observeSender, type SenderObserver } from '../chain/sender/observe-sender.js'
 import type { Hex } from '../core/action.js'
-import { observeJournal, type JournalFacts } from '../data/journal/published-journal.js'
+import { observeJournal, type JournalObserver } from '../data/journal/published-journal.js'
 import type { Logger } from '../runtime/process/log.js'
 import type { Loss } from './lost-gas.js'
 
 /** What the executor reports to its operator, one log line each; never signatures or signed bytes. */
-export interface ExecutorFacts extends LaneFacts, JournalFacts {
+export interface ExecutorObserver extends SenderObserver, JournalObserver {
   readonly settlementReceived: (settlement: SettlementNames) => void
   /** It passed its simulation, with this gas. */
   readonly simulated: (settlementId: string, gas: bigint) => void
@@ -29,9 +29,9 @@ interface SettlementNames {
   readonly makerOrderIds: readonly string[]
 }
 
-export function observeExecutor(log: Logger): ExecutorFacts {
+export function observeExecutor(log: Logger): ExecutorObserver {
   return {
-    ...observeLane(log, 'settlement'),
+    ...observeSender(log, 'settlement'),
     ...observeJournal(log),
     settlementReceived: ({ settlementId, market, takerOrderId, makerOrderIds }) =>
       log.info(

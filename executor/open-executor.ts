@@ -4,9 +4,9 @@ import { createGuiltyFinder } from '../chain/contracts/find-guilty.js'
 import { createGasUseReader } from '../chain/contracts/read-gas-use.js'
 import { createMarkReader } from '../chain/contracts/read-mark.js'
 import { eventOfBatch, outcomesOfBatch } from '../chain/contracts/simulate.js'
-import type { LanePolicy } from '../chain/lane/follow-transaction.js'
-import { openKeyLanes, type KeyLanes } from '../chain/lane/key-lanes.js'
-import type { TransactionLane } from '../chain/lane/transaction-lane.js'
+import type { SenderPolicy } from '../chain/sender/follow-transaction.js'
+import { openKeySenders, type KeySenders } from '../chain/sender/key-senders.js'
+import type { TransactionSender } from '../chain/sender/transaction-sender.js'
 import { isUnchanged, readSenderHead, type SenderHead } from '../chain/reads/blocks.js'
 import {
   createChainClient,
@@ -21,7 +21,7 @@ import {
 } from '../chain/reads/deployment.js'
 import { createCodeReader } from '../chain/reads/code-at-block.js'
 import { createClaimReader } from '../chain/contracts/read-claims.js'
-import type { Acceptance } from '../chain/lane/tracking.js'
+import type { Acceptance } from '../chain/sender/tracking.js'
 import type { Signers } from '../chain/signing/open-signers.js'
 import type { Address, Hex } from '../core/action.js'
 import type { Market } from '../core/model/market.js'
@@ -35,10 +35,10 @@ import { takeLock } from '../data/open.js'
 import type { Bus } from '../runtime/bus/bus.js'
 import { createExecute, type Executions } from './execute.js'
 import { createInFlightBook } from './in-flight.js'
-import type { ExecutorFacts } from './observe.js'
+import type { ExecutorObserver } from './observe.js'
 import { createLostGas, LOST_GAS_PER_HOUR, type LostGas } from './lost-gas.js'
 import { packBatches, packSingly } from './pack-matches.js'
-import { createReadReversals, type SettlementReversal } from './reversals.js'
+import { createReadReversals, type OutcomeReversal } from './reversals.js'
 import { createSettlementQueue, type SettlementQueue } from './settlement-queue.js'
 import { termsOfTransaction, type MatchPacker } from './settlement.js'
 import { watchFaults, type FaultWatch, type StandingFaults } from './watch-faults.js'
@@ -66,13 +66,13 @@ export interface ExecutorOptions {
   readonly lostGasPerHour?: bigint
   /** USDC at 1e18 for 1e18 wei; 0 by default, at which gas costs nothing. */
   readonly gasTokenPrice?: QuoteE18
-  readonly policy?: Partial<LanePolicy>
-  readonly facts: ExecutorFacts
+  readonly policy?: Partial<SenderPolicy>
+  readonly facts: ExecutorObserver
   readonly onFatal: (error: unknown) => void
 }
 
 /** At most `limit` reversals with a number above `after`. */
-export type ReadDurableReversals = (after: number, limit: number) => Promise<SettlementReversal[]>
+export type ReadDurableReversals = (after: number, limit: number) => Promise<OutcomeReversal[]>
 
 export interface Executor extends Executions {
   /** As `createReadReversals`, once all that it reads is on the bus. */
@@ -153,7 +153,7 @@ async function startExecutor(
   const verifyChain = guardDeployment(client, { chainId, contracts })
   await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
 
-  const keys = await openKeyLanes({
+  const keys = await openKeySenders({
     ...{ signers: options.signers, journal, rpcUrl, facts, onFatal, verifyChain },
     reserve: { wei: options.gasReserveWei },
     ...(options.acceptNonces !== undefined && { acceptNonces: options.acceptNonces }),
@@ -164,8 +164,8 @@ async function startExecutor(
       eventPerIntent: eventOfBatch(batchExecutor),
     }),
   })
-  const { lane } = keys
-  const sender = lane.address
+  const { txSender } = keys
+  const sender = txSender.address
   const packer =
     batchExecutor === undefined
       ? packSingly({ client, matching, sender })
@@ -177,7 +177,7 @@ async function startExecutor(
   })
   const lostGas = createLostGas({ budget: options.lostGasPerHour ?? LOST_GAS_PER_HOUR, facts })
   const executions = createExecute({
-    ...{ matching, markets, journal, lane, queue, timeoutMs, facts },
+    ...{ matching, markets, journal, txSender, queue, timeoutMs, facts },
     findGuilty: createGuiltyFinder({
       ...{ client: createChainClient(rpcUrl, 'long'), deployment, markets, sender },
     }),
@@ -192,17 +192,17 @@ async function startExecutor(
   })
   const stop = async () => {
     // Requests that wait for a receipt are answered at once, while the queue finishes its group.
-    await Promise.all([queue.stop(), lane.stop(), faults.stop()])
+    await Promise.all([queue.stop(), txSender.stop(), faults.stop()])
   }
   /** Why nothing is taken, whatever the market. */
-  const standstill = () => troubleOf(lane) ?? busTrouble()
+  const standstill = () => troubleOf(txSender) ?? busTrouble()
   const trouble = () => standstill() ?? faults.trouble()
   const standing = () => withStandstill(faults.standing(), standstill(), markets)
   const reads = {
-    ...lastingReads(journal, lane, executions),
+    ...lastingReads(journal, txSender, executions),
     ...{ faults: { standing }, trouble, waiting: () => queue.waiting(), address: sender },
     lostGas,
-    readBalance: async () => (await lane.readGas()).balance,
+    readBalance: async () => (await txSender.readGas()).balance,
   }
   return { ...executions, ...reads, stop }
 }
@@ -210,7 +210,7 @@ async function startExecutor(
 /** What is answered once the bus holds the journal that it follows from: a process that continues must answer alike. */
 function lastingReads(
   journal: TransactionJournal,
-  lane: TransactionLane,
+  txSender: TransactionSender,
   { isRunning }: Pick<Executions, 'isRunning'>,
 ): Pick<Executor, 'readReversals' | 'acceptForeign'> {
   const read = createReadReversals({ journal, isRunning })
@@ -222,7 +222,7 @@ function lastingReads(
       return reversals
     },
     async acceptForeign(hash) {
-      const acceptance = await lane.acceptForeign(hash)
+      const acceptance = await txSender.acceptForeign(hash)
       if (acceptance.kind === 'accepted') await journal.durable()
       return acceptance
     },
@@ -265,22 +265,22 @@ function withStandstill(
 }
 
 /** What holds up every match. The chain's silence comes first, because other reasons may follow from it. */
-const troubleOf = (lane: TransactionLane): string | undefined =>
-  lane.chainSilentMs() > CHAIN_SILENT_MAX_MS ? 'the chain does not answer' : lane.trouble()
+const troubleOf = (txSender: TransactionSender): string | undefined =>
+  txSender.chainSilentMs() > CHAIN_SILENT_MAX_MS ? 'the chain does not answer' : txSender.trouble()
 
-interface Parts {
+interface ExecutorParts {
   readonly journal: TransactionJournal
-  readonly keys: KeyLanes
+  readonly keys: KeySenders
   readonly client: ChainClient
   readonly packer: MatchPacker
 }
 
-function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
+function openQueue(options: ExecutorOptions, parts: ExecutorParts): SettlementQueue {
   const { journal, keys, client, packer } = parts
   const { deployment, markets, facts, windowMs = 0 } = options
   const { shareBelowFee = NO_QUOTE, gasTokenPrice = NO_QUOTE } = options
-  const { lane } = keys
-  const sender = lane.address
+  const { txSender } = keys
+  const sender = txSender.address
   const book = createInFlightBook()
   for (const { transaction } of journal.unsettledTransactions(sender)) {
     const gasLimit = transaction.attempts.at(-1)?.gasLimit ?? 0n
@@ -292,7 +292,7 @@ function openQueue(options: ExecutorOptions, parts: Parts): SettlementQueue {
     return (await keys.isDrainedAt(client, head.blockHash)) ? head : undefined
   }
   return createSettlementQueue({
-    ...{ journal, lane, book, facts, windowMs, shareBelowFee, gasTokenPrice, packer, readHead },
+    ...{ journal, txSender, book, facts, windowMs, shareBelowFee, gasTokenPrice, packer, readHead },
     isUnchanged: (head) => isUnchanged(client, sender, head),
     readClaims: createClaimReader({ client, deployment }),
     readCode: createCodeReader(client),

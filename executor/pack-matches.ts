@@ -10,7 +10,7 @@ import type { ChainClient } from '../chain/reads/client.js'
 import type { Address, Hex } from '../core/action.js'
 import { assert } from '../core/assert.js'
 import { OUT_OF_GAS } from '../core/revert.js'
-import type { MatchPacker, PackedTransaction, SimulatedMatch, Verdict } from './settlement.js'
+import type { MatchPacker, PackedTransaction, SimulatedMatch, ChainVerdict } from './settlement.js'
 
 export interface BatchDeps {
   /** A `read` client. */
@@ -57,7 +57,7 @@ export function packBatches({ client, batchExecutor, sender }: BatchDeps): Match
   }
 }
 
-function verdictOf(outcome: BatchOutcome): Verdict {
+function verdictOf(outcome: BatchOutcome): ChainVerdict {
   switch (outcome.kind) {
     case 'success':
       if (outcome.gasUsed > MAX_MATCH_GAS) return { kind: 'reverts', revert: OUT_OF_GAS }

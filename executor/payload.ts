@@ -11,7 +11,7 @@ import { amountE18, priceE18, quoteE18 } from '../core/money.js'
 import { ExecuteRequest } from '../interface/execute.js'
 import type { ActionJson } from '../interface/order.js'
 
-type Rule = readonly [
+type PayloadRule = readonly [
   path: string,
   message: string,
   broken: (payload: ExecutePayload, request: ExecuteRequest) => boolean,
@@ -32,7 +32,7 @@ function exceedsWords({ actions, orderData }: MatchCall): boolean {
 }
 
 /** What must agree within a payload, each rule once. */
-const rules: readonly Rule[] = [
+const rules: readonly PayloadRule[] = [
   ['', 'integers must fit a word of the chain', ({ match }) => exceedsWords(match)],
   [
     'signatures',

@@ -1,5 +1,5 @@
 /** What decides with which others a match shares a transaction. */
-export interface Placement {
+export interface SharingTerms {
   readonly accountIds: readonly bigint[]
   /** Names the signers that are code, with their owners; undefined where both are plain keys. */
   readonly codeKey: string | undefined
@@ -18,7 +18,7 @@ export interface RunLimits {
   readonly onePerKey: boolean
 }
 
-export interface Placed<Match> {
+export interface PlacedApart<Match> {
   readonly runs: readonly Run<Match>[]
   /** What would need more runs of code than there may be, and what comes after that. */
   readonly held: readonly Match[]
@@ -32,9 +32,9 @@ export interface Placed<Match> {
  */
 export function placeApart<Match>(
   matches: readonly Match[],
-  of: (match: Match) => Placement,
+  of: (match: Match) => SharingTerms,
   { maxCodeRuns, onePerKey }: RunLimits,
-): Placed<Match> {
+): PlacedApart<Match> {
   const runs: Run<Match>[] = []
   const held = new Set<Match>()
   const codeKeys = new Set<string | undefined>()
@@ -91,7 +91,7 @@ export function partBehind<Match>(
 /** Those of this key after which no other shares an account. */
 function takeRun<Match>(
   matches: readonly Match[],
-  of: (match: Match) => Placement,
+  of: (match: Match) => SharingTerms,
   codeKey: string | undefined,
 ) {
   const passedBy = new Set<bigint>()

@@ -16,7 +16,7 @@ export type FinalOutcome =
     }
 
 /** An outcome that may have been reported, and the final one that replaces it. */
-export interface SettlementReversal {
+export interface OutcomeReversal {
   /** Counts from 1. */
   readonly no: number
   readonly settlementId: string
@@ -30,7 +30,7 @@ export interface SettlementReversal {
  * outcome is not final, so that each reversal is reported once. A settlement that no transaction carried out is closed
  * here: a later request for it is refused.
  */
-export type ReadReversals = (after: number, limit: number) => SettlementReversal[]
+export type ReadReversals = (after: number, limit: number) => OutcomeReversal[]
 
 export interface ReversalDeps {
   readonly journal: TransactionJournal
@@ -39,7 +39,7 @@ export interface ReversalDeps {
 
 export function createReadReversals({ journal, isRunning }: ReversalDeps): ReadReversals {
   return (after, limit) => {
-    const told: SettlementReversal[] = []
+    const told: OutcomeReversal[] = []
     const reversals = journal.reversalsAfter(after, limit)
     if (reversals.length === 0) return told
     const unsettled = new Set(journal.unsettledIntents())
@@ -55,7 +55,7 @@ export function createReadReversals({ journal, isRunning }: ReversalDeps): ReadR
   }
 }
 
-interface Judged {
+interface JudgedReversal {
   readonly attempt: SettlementAttempt
   readonly reversal: Reversal
   readonly unsettled: ReadonlySet<string>
@@ -64,7 +64,7 @@ interface Judged {
 /** Undefined while the outcome is not final. */
 function outcomeOf(
   journal: TransactionJournal,
-  { attempt, reversal, unsettled }: Judged,
+  { attempt, reversal, unsettled }: JudgedReversal,
 ): FinalOutcome | undefined {
   const { intentId, recorded } = attempt
   const state = recorded?.state ?? { kind: 'displaced' }

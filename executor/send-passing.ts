@@ -1,10 +1,10 @@
-import type { GasFacts } from '../chain/lane/gas.js'
-import type { Shortage, TransactionLane } from '../chain/lane/transaction-lane.js'
+import type { GasFacts } from '../chain/sender/gas.js'
+import type { Shortage, TransactionSender } from '../chain/sender/transaction-sender.js'
 import type { Address } from '../core/action.js'
 import { assert } from '../core/assert.js'
 import { crash } from '../core/crash-point.js'
 import type { GasLoad, InFlightBook, InFlightMatch } from './in-flight.js'
-import type { ExecutorFacts } from './observe.js'
+import type { ExecutorObserver } from './observe.js'
 import { partBehind } from './place-apart.js'
 import type {
   CodeGas,
@@ -17,12 +17,12 @@ import type {
 export interface SendDeps {
   readonly packer: MatchPacker
   readonly book: InFlightBook
-  readonly lane: TransactionLane
-  readonly facts: ExecutorFacts
+  readonly txSender: TransactionSender
+  readonly facts: ExecutorObserver
 }
 
 /** A settlement that passed its simulation, and the gas that it used. */
-export interface Passing {
+export interface PassedSettlement {
   readonly queued: QueuedSettlement
   readonly gas: bigint
   /** Present where a signer is code: with which others it may share a transaction, and its gas. */
@@ -30,15 +30,15 @@ export interface Passing {
 }
 
 /** The matches that were sent, and the settlements that wait for a later transaction. */
-interface Sent {
+interface SentMatches {
   readonly sent: readonly InFlightMatch[]
-  readonly kept: readonly Passing[]
-  /** False when the lane accepts no more now, and all other settlements were answered with that. */
+  readonly kept: readonly PassedSettlement[]
+  /** False when the sender accepts no more now, and all other settlements were answered with that. */
   readonly complete: boolean
 }
 
 interface SendRequest {
-  readonly passing: readonly Passing[]
+  readonly passing: readonly PassedSettlement[]
   readonly gas: GasFacts
   /** Whether more settlements wait after the group. */
   readonly moreWait: boolean
@@ -47,17 +47,17 @@ interface SendRequest {
 }
 
 /**
- * Signs and sends transactions until all settlements are sent or the lane accepts no more, and answers each settlement.
+ * Signs and sends transactions until all settlements are sent or the sender accepts no more, and answers each settlement.
  * When more wait after the group, the last settlements are kept unless they fill a transaction. Of what the same code has
  * signed one transaction is sent, unless each match is simulated by itself: the rest was simulated after it, where storage
  * is warm, and would be first in its own. That rest is kept, and so is what code has signed beyond half a block of gas in
- * flight, each with all that comes after it on its accounts. Does not yield. Throws LaneFrozen, JournalUnwritable and
+ * flight, each with all that comes after it on its accounts. Does not yield. Throws SenderFrozen, JournalUnwritable and
  * SignerUnavailable.
  */
-export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
+export function sendPassing(deps: SendDeps, request: SendRequest): SentMatches {
   const { passing, gas } = request
   const sent: InFlightMatch[] = []
-  const kept: Passing[] = []
+  const kept: PassedSettlement[] = []
   // Keeping matches back would delay those queued after code by another transaction, so with code in the group none are kept.
   const moreWait = request.moreWait && passing.every(({ code }) => code === undefined)
   const mostCodeGas = gas.blockGasLimit / 2n
@@ -80,9 +80,9 @@ export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
       keep(deps.packer.maxAhead > 0 ? run.length : included.length)
       continue
     }
-    const shortage = deps.lane.shortage(gas, packed.gasLimit * gas.maxFeePerGas)
+    const shortage = deps.txSender.shortage(gas, packed.gasLimit * gas.maxFeePerGas)
     if (shortage !== undefined) {
-      const why = describe(shortage, deps.lane.address)
+      const why = describe(shortage, deps.txSender.address)
       for (const { queued } of [...kept, ...unsent]) queued.resolve({ kind: 'unavailable', why })
       return { sent, kept: [], complete: false }
     }
@@ -95,19 +95,19 @@ export function sendPassing(deps: SendDeps, request: SendRequest): Sent {
 }
 
 /** The leading ones that may share a transaction. */
-function runOf(unsent: readonly Passing[]): readonly Passing[] {
+function runOf(unsent: readonly PassedSettlement[]): readonly PassedSettlement[] {
   const end = unsent.findIndex(({ code }) => code?.key !== unsent[0]?.code?.key)
   return end === -1 ? unsent : unsent.slice(0, end)
 }
 
-const simulatedOf = ({ queued, gas, code }: Passing): SimulatedMatch => ({
+const simulatedOf = ({ queued, gas, code }: PassedSettlement): SimulatedMatch => ({
   ...{ match: queued.settlement, gas },
   ...(code && { code: { alone: code.alone } }),
 })
 
 function sendOne(
-  { lane, book }: SendDeps,
-  included: readonly Passing[],
+  { txSender, book }: SendDeps,
+  included: readonly PassedSettlement[],
   packed: PackedTransaction,
   { maxFeePerGas, maxPriorityFeePerGas }: GasFacts,
 ): InFlightMatch[] {
@@ -115,7 +115,7 @@ function sendOne(
   const settlements = included.map(({ queued }) => queued.settlement)
   const { gasLimit } = packed
   crash('executor.before_journal')
-  const transaction = lane.take({
+  const transaction = txSender.take({
     intents: settlements.map(({ intentId, fingerprint }) => ({ intentId, fingerprint })),
     to: packed.to,
     data: packed.data,
@@ -127,7 +127,7 @@ function sendOne(
   return settlements.map((settlement) => ({ ...settlement, evmNonce }))
 }
 
-const loadOf = (included: readonly Passing[], gasLimit: bigint): GasLoad => ({
+const loadOf = (included: readonly PassedSettlement[], gasLimit: bigint): GasLoad => ({
   gasLimit,
   isOfCode: included[0]?.code !== undefined,
   dustGas: included.reduce(

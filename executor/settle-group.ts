@@ -1,13 +1,13 @@
 import type { ReadClaims } from '../chain/contracts/read-claims.js'
-import type { GasFacts } from '../chain/lane/gas.js'
+import type { GasFacts } from '../chain/sender/gas.js'
 import type { TransactionJournal } from '../core/transaction-journal.js'
 import type { SenderHead } from '../chain/reads/blocks.js'
 import { assert } from '../core/assert.js'
 import type { ReadCode } from '../chain/reads/code-at-block.js'
-import { findShort, viewOf, type InFlight } from './in-flight.js'
+import { findShort, viewOf, type InFlightMatches } from './in-flight.js'
 import { placeApart } from './place-apart.js'
-import { sendPassing, type Passing, type SendDeps } from './send-passing.js'
-import type { QueuedSettlement, SettlementTerms, Verdict } from './settlement.js'
+import { sendPassing, type PassedSettlement, type SendDeps } from './send-passing.js'
+import type { QueuedSettlement, SettlementTerms, ChainVerdict } from './settlement.js'
 
 export interface GroupDeps extends SendDeps {
   readonly readClaims: ReadClaims
@@ -25,10 +25,10 @@ const LATELY = 16
 const MAX_CODE_TRANSACTIONS = 8
 
 /** One pass over a group of settlements. */
-interface Round {
+interface GroupRound {
   readonly deps: GroupDeps
   readonly head: SenderHead
-  readonly inFlight: InFlight
+  readonly inFlight: InFlightMatches
   /** Whether more settlements wait after the group. */
   readonly moreWait: boolean
   /** By settlement that code has signed: names those signers with their owners. */
@@ -41,7 +41,7 @@ interface Round {
  * Simulates the settlements, sends those that pass, refuses those that the chain refuses, and returns those that stay
  * in the queue, in their order. Matches in flight are taken into account: a refusal is final only when nothing in
  * flight could change it, and a settlement whose claims do not fit in addition to those in flight is not sent. Rejects with
- * ChainUnreachable, and with the errors of the lane and the journal.
+ * ChainUnreachable, and with the errors of the sender and the journal.
  */
 export async function settleGroup(
   deps: GroupDeps,
@@ -51,13 +51,13 @@ export async function settleGroup(
 ): Promise<QueuedSettlement[]> {
   const inFlight = deps.book.after(head.count)
   const codeKeys = await readCodeKeys(deps, head, group)
-  const round: Round = { deps, head, inFlight, moreWait, codeKeys, again: new Set() }
+  const round: GroupRound = { deps, head, inFlight, moreWait, codeKeys, again: new Set() }
   const { chosen, short, ahead } = await choose(round, place(round, group))
   if (chosen.length > 0) {
     const matches = chosen.map(({ settlement }) => settlement)
     const [{ aheadPassed, verdicts }, gas] = await Promise.all([
       deps.packer.simulate(head, matches, ahead),
-      deps.lane.readGas(),
+      deps.txSender.readGas(),
     ])
     const passing = aheadPassed ? await passingOf(round, chosen, verdicts) : []
     // Answers about a head that turned out to be another one mean nothing, refusals least of all.
@@ -94,7 +94,7 @@ async function readCodeKeys(
 
 /** The group in the order in which it is simulated and sent, without what code has signed beyond its transactions. */
 function place(
-  { deps, head, codeKeys, again }: Round,
+  { deps, head, codeKeys, again }: GroupRound,
   group: readonly QueuedSettlement[],
 ): readonly QueuedSettlement[] {
   const { codeTransactions } = deps.book.gasAfter(head.count)
@@ -121,10 +121,10 @@ function place(
  * Of several in one simulation only the first transaction is sent: what its matches use does not depend on later ones.
  */
 async function passingOf(
-  { deps, head, codeKeys }: Round,
+  { deps, head, codeKeys }: GroupRound,
   chosen: readonly QueuedSettlement[],
-  verdicts: readonly Verdict[],
-): Promise<Passing[]> {
+  verdicts: readonly ChainVerdict[],
+): Promise<PassedSettlement[]> {
   const passed = chosen.flatMap((queued, i) => {
     const verdict = verdicts[i]
     return verdict?.kind === 'passes' ? [{ queued, gas: verdict.gas }] : []
@@ -152,7 +152,7 @@ async function passingOf(
 }
 
 /** Chooses the settlements to simulate now, and the matches in flight to put ahead of them. */
-async function choose(round: Round, group: readonly QueuedSettlement[]) {
+async function choose(round: GroupRound, group: readonly QueuedSettlement[]) {
   const { deps, head, inFlight } = round
   const { maxAhead } = deps.packer
   const deferrable = group.filter(({ deferrals }) => deferrals <= MAX_DEFERRALS)
@@ -185,36 +185,36 @@ async function choose(round: Round, group: readonly QueuedSettlement[]) {
 }
 
 /** Leaves the settlement in the queue; if it is short, until the matches that touch its accounts are mined. */
-function keep(round: Round, queued: QueuedSettlement, isShort: boolean): void {
+function keep(round: GroupRound, queued: QueuedSettlement, isShort: boolean): void {
   const evmNonce = round.inFlight.lastTouching(queued.settlement.accountIds)
   if (isShort && evmNonce !== undefined) defer(round, queued, evmNonce)
   else round.again.add(queued)
 }
 
-function defer({ deps, again }: Round, queued: QueuedSettlement, evmNonce: number): void {
+function defer({ deps, again }: GroupRound, queued: QueuedSettlement, evmNonce: number): void {
   again.add(queued)
   queued.waitsFor = evmNonce
   queued.deferrals += 1
   deps.facts.deferred(queued.settlement.intentId, evmNonce)
 }
 
-interface Simulated {
+interface SimulatedGroup {
   readonly chosen: readonly QueuedSettlement[]
-  readonly verdicts: readonly Verdict[]
+  readonly verdicts: readonly ChainVerdict[]
   /** Those that pass, in their order. */
-  readonly passing: readonly Passing[]
+  readonly passing: readonly PassedSettlement[]
   readonly gas: GasFacts
 }
 
-interface Refused {
+interface RefusedInGroup {
   readonly queued: QueuedSettlement
   /** Its position in the simulation. */
   readonly at: number
   readonly revert: string
 }
 
-function conclude(round: Round, { chosen, verdicts, passing, gas }: Simulated): void {
-  const refused: Refused[] = []
+function conclude(round: GroupRound, { chosen, verdicts, passing, gas }: SimulatedGroup): void {
+  const refused: RefusedInGroup[] = []
   for (const [i, queued] of chosen.entries()) {
     const verdict = verdicts[i]
     assert(verdict !== undefined, 'a simulated match has no verdict')
@@ -247,7 +247,11 @@ function conclude(round: Round, { chosen, verdicts, passing, gas }: Simulated): 
 }
 
 /** Final unless a match that was sent touches one of its accounts; then it is simulated again after that match. */
-function judgeRefusal(round: Round, { queued, revert }: Refused, sentNow: InFlight): void {
+function judgeRefusal(
+  round: GroupRound,
+  { queued, revert }: RefusedInGroup,
+  sentNow: InFlightMatches,
+): void {
   const { accountIds, intentId, fingerprint, match } = queued.settlement
   const evmNonce = sentNow.lastTouching(accountIds) ?? round.inFlight.lastTouching(accountIds)
   if (evmNonce !== undefined && queued.deferrals < MAX_DEFERRALS) {
@@ -266,7 +270,7 @@ function judgeRefusal(round: Round, { queued, revert }: Refused, sentNow: InFlig
 }
 
 /** Accounts of the settlement that matches of other markets, in flight or mined lately, touch as well. */
-function spentElsewhere({ deps, head }: Round, { settlement }: QueuedSettlement): bigint[] {
+function spentElsewhere({ deps, head }: GroupRound, { settlement }: QueuedSettlement): bigint[] {
   const own = settlement.match?.market.market
   const lately = deps.book.after(head.count - LATELY)
   return settlement.accountIds.filter((id) =>

@@ -1,13 +1,13 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
-import { LaneFrozen } from '../chain/lane/transaction-lane.js'
 import type { SenderHead } from '../chain/reads/blocks.js'
 import { ChainUnreachable } from '../chain/reads/client.js'
+import { SenderFrozen } from '../chain/sender/transaction-sender.js'
 import type { QuoteE18 } from '../core/money.js'
 import { SignerUnavailable } from '../core/transaction-journal.js'
 import { JournalUnwritable } from '../data/journal/journal-file.js'
 import { createGroupChoice, type GroupChoice } from './next-group.js'
 import { settleGroup, type GroupDeps } from './settle-group.js'
-import type { QueuedSettlement, Settlement, Submission } from './settlement.js'
+import type { QueuedSettlement, Settlement, SubmitResult } from './settlement.js'
 import { createWaitingRoom, TOO_MANY, type WaitingRoom } from './waiting-room.js'
 
 export interface QueueDeps extends GroupDeps {
@@ -29,7 +29,7 @@ export interface SettlementQueue {
    * Simulates the settlement and sends it, in a group with the others that wait. Rejects only when an invariant is
    * broken.
    */
-  submit(settlement: Settlement): Promise<Submission>
+  submit(settlement: Settlement): Promise<SubmitResult>
   /** Settlements that are not in a transaction yet, those of the current group included. */
   waiting(): number
   /** Finishes the current group, and answers everything else with `unavailable`. */
@@ -121,7 +121,7 @@ interface Next {
   readonly moreWait: boolean
 }
 
-interface Waiting extends Required<Pick<QueueDeps, 'elapsedMs'>> {
+interface QueueWork extends Required<Pick<QueueDeps, 'elapsedMs'>> {
   readonly room: WaitingRoom
   readonly choice: GroupChoice
 }
@@ -129,11 +129,11 @@ interface Waiting extends Required<Pick<QueueDeps, 'elapsedMs'>> {
 /** The settlements to work on, and the block to judge them by; none where it is too early for all of them. */
 async function nextOf(
   deps: QueueDeps,
-  { room, choice, elapsedMs }: Waiting,
+  { room, choice, elapsedMs }: QueueWork,
 ): Promise<Next | undefined> {
   // A settlement that arrives later must not be judged by a block that is older than its request.
   const arrived = new Set(room.all())
-  const [head, gas] = await Promise.all([deps.readHead(), deps.lane.readGas()])
+  const [head, gas] = await Promise.all([deps.readHead(), deps.txSender.readGas()])
   if (head === undefined) return undefined
   const isDue = (one: QueuedSettlement) => arrived.has(one) && (one.waitsFor ?? -1) < head.count
   const due = withoutLone(room.all().filter(isDue), elapsedMs())
@@ -161,6 +161,6 @@ const accountsOf = ({ settlement: { accountIds } }: QueuedSettlement): string =>
   accountIds.map(String).sort().join()
 
 const isOperating = (error: Error): boolean =>
-  [ChainUnreachable, JournalUnwritable, LaneFrozen, SignerUnavailable].some(
+  [ChainUnreachable, JournalUnwritable, SenderFrozen, SignerUnavailable].some(
     (kind) => error instanceof kind,
   )

@@ -55,7 +55,7 @@ export function termsOfTransaction(
 }
 
 /** The result of submitting a new settlement. `unavailable`: not sent yet, the caller may ask again. */
-export type Submission =
+export type SubmitResult =
   | { readonly kind: 'sent'; readonly transaction: OpenTransaction }
   | RefusedSettlement
   | { readonly kind: 'unavailable'; readonly why: string }
@@ -73,7 +73,7 @@ export interface RefusedSettlement {
 /** A settlement in the queue. It is answered once; later calls of `resolve` and `reject` have no effect. */
 export interface QueuedSettlement {
   readonly settlement: Settlement
-  readonly resolve: (submission: Submission) => void
+  readonly resolve: (submission: SubmitResult) => void
   readonly reject: (error: Error) => void
   /** The settlement is skipped until the chain has mined this nonce. */
   waitsFor?: number
@@ -86,7 +86,7 @@ export interface QueuedSettlement {
 }
 
 /** What the chain says about a match; `gas` is what it used. `untried`: the call had too little gas left to try it. */
-export type Verdict =
+export type ChainVerdict =
   | { readonly kind: 'passes'; readonly gas: bigint }
   | { readonly kind: 'reverts'; readonly revert: string }
   | { readonly kind: 'untried' }
@@ -95,7 +95,7 @@ export interface SimulationResult {
   /** Whether every match in `ahead` passed; if not, the verdicts mean nothing. */
   readonly aheadPassed: boolean
   /** By position. */
-  readonly verdicts: readonly Verdict[]
+  readonly verdicts: readonly ChainVerdict[]
 }
 
 export interface SimulatedMatch {

@@ -6,7 +6,7 @@ export const MAX_WAITING = 4_096
 export const MAX_WAITING_OF_OWNER = 1_024
 
 /** What became of a settlement that came: in its place another one may have to go. */
-export type Entry =
+export type RoomEntry =
   | { readonly kind: 'taken'; readonly displaced?: QueuedSettlement }
   | { readonly kind: 'full'; readonly why: string }
 
@@ -17,7 +17,7 @@ export interface WaitingRoom {
    * Takes it unless its owner has too many. In a full room the newest of the owner of most makes room for an owner of fewer;
    * those of `busy` stay.
    */
-  add(one: QueuedSettlement, owner: string, busy: readonly QueuedSettlement[]): Entry
+  add(one: QueuedSettlement, owner: string, busy: readonly QueuedSettlement[]): RoomEntry
   remove(these: readonly QueuedSettlement[]): void
   /** Takes all of them out. */
   clear(): readonly QueuedSettlement[]

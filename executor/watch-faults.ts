@@ -12,7 +12,7 @@ import { venueFaultOf } from '../core/contracts/faults.js'
 import { tradingOf } from '../core/contracts/registry.js'
 import type { Market } from '../core/model/market.js'
 import { revertFields } from '../core/revert.js'
-import type { ExecutorFacts } from './observe.js'
+import type { ExecutorObserver } from './observe.js'
 import type { MatchPacker, SettlementTerms } from './settlement.js'
 
 /** Why the chain refuses every match of a market, by the name of the market and of the revert. */
@@ -37,7 +37,7 @@ export interface FaultWatchOptions extends FaultReads {
   readonly markets: readonly Market[]
   readonly packer: Pick<MatchPacker, 'simulate'>
   readonly readHead: () => Promise<SenderHead>
-  readonly facts: Pick<ExecutorFacts, 'faultFound' | 'faultGone'>
+  readonly facts: Pick<ExecutorObserver, 'faultFound' | 'faultGone'>
   /** Called when the watch itself is broken. */
   readonly onFatal: (error: unknown) => void
   /** Half of the chain's block time by default. */

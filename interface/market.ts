@@ -53,20 +53,20 @@ const contractShapes = {
 type Shapes = typeof contractShapes
 type SettlementName = Shapes[keyof Shapes]['settlement']
 /** The fields of all members of the union in one object. */
-type Merged<U> = (U extends unknown ? (member: U) => void : never) extends (all: infer All) => void
+type MergedMembers<U> = (U extends unknown ? (member: U) => void : never) extends (
+  all: infer All,
+) => void
   ? All
   : never
 
 const shapes = Object.values(contractShapes)
-const contractFields = Object.assign({}, ...shapes.map(({ entry }) => entry)) as Merged<
+const contractFields = Object.assign({}, ...shapes.map(({ entry }) => entry)) as MergedMembers<
   Shapes[keyof Shapes]['entry']
 >
 
 export const ContractType = z.enum(
   Object.keys(contractShapes) as [keyof Shapes, ...(keyof Shapes)[]],
 )
-export type ContractType = Shape<typeof ContractType>
-
 const SettlementType = z.enum(
   shapes.map(({ settlement }) => settlement) as [SettlementName, ...SettlementName[]],
 )

@@ -4,7 +4,7 @@
  */
 
 /** What every option states. */
-interface Stated {
+interface OptionStatement {
   /** What the documents say of the field of a body, and of the member of a record. */
   readonly sent: string
   readonly shown: string
@@ -17,7 +17,7 @@ interface Stated {
 }
 
 /** One of several words. */
-interface Choice extends Stated {
+interface Choice extends OptionStatement {
   readonly choices: readonly [string, ...string[]]
   /** The one that is as good as none: no order keeps it. */
   readonly usual?: string
@@ -26,12 +26,12 @@ interface Choice extends Stated {
 }
 
 /** Sent as true or false, kept when true. */
-interface Flag extends Stated {
+interface Flag extends OptionStatement {
   readonly flag: true
 }
 
 /** The id of a lease. */
-interface OfLease extends Stated {
+interface OfLease extends OptionStatement {
   readonly lease: true
 }
 
@@ -113,18 +113,18 @@ export const orderOptions = {
 
 export type OptionName = keyof typeof orderOptions
 
-type Declared<Name extends OptionName> = (typeof orderOptions)[Name]
+type DeclaredOption<Name extends OptionName> = (typeof orderOptions)[Name]
 
 /** The values of an option as a client sends them. */
 export type SentOption<Name extends OptionName> =
-  Declared<Name> extends { readonly choices: readonly (infer Word)[] }
+  DeclaredOption<Name> extends { readonly choices: readonly (infer Word)[] }
     ? Word
-    : Declared<Name> extends { readonly flag: true }
+    : DeclaredOption<Name> extends { readonly flag: true }
       ? boolean
       : string
 
 type UsualOf<Name extends OptionName> =
-  Declared<Name> extends { readonly usual: infer Word } ? Word : never
+  DeclaredOption<Name> extends { readonly usual: infer Word } ? Word : never
 
 /** The values of an option that an order keeps: not the usual one. */
 export type KeptOption<Name extends OptionName> =
@@ -171,8 +171,10 @@ export const ORDER_OPTIONS: readonly OrderOption[] = Object.entries<Declaration>
 )
 
 /** The options whose refusal is of orders alone. */
-type Refused = {
-  [Name in OptionName]: Declared<Name> extends { readonly causeAndCure: string } ? Name : never
+type OptionRefusal = {
+  [Name in OptionName]: DeclaredOption<Name> extends { readonly causeAndCure: string }
+    ? Name
+    : never
 }[OptionName]
 
 /** Codes of the refusals of options with their causes and cures. */
@@ -180,4 +182,4 @@ export const optionErrorCodes = Object.fromEntries(
   ORDER_OPTIONS.flatMap(({ name, declared: { causeAndCure } }) =>
     causeAndCure === undefined ? [] : [[`invalid_${name}`, causeAndCure]],
   ),
-) as Readonly<Record<`invalid_${Refused}`, string>>
+) as Readonly<Record<`invalid_${OptionRefusal}`, string>>

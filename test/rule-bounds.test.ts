@@ -10,7 +10,7 @@ import { BODY_LIMITS } from '../api-gateway/context.js'
 import { LARGE_READ_LIMITS } from '../api-gateway/reads-in-flight.js'
 import { MAX_READ_WAIT_MS, WAIT_LIMITS } from '../api-gateway/reads.js'
 import { TRANSACTION_GAS_CAP } from '../chain/contracts/simulate.js'
-import { LANE_POLICY } from '../chain/lane/follow-transaction.js'
+import { SENDER_POLICY } from '../chain/sender/follow-transaction.js'
 import { FACTS_AGE_MAX_MS } from '../core/contracts/perpetual.js'
 import { BAND_AGE_MAX_MS } from '../core/contracts/future.js'
 import * as engine from '../core/model/limits.js'
@@ -119,7 +119,7 @@ const BOUNDS: readonly (readonly [id: string, ...numbers: (number | bigint)[]])[
   ['OPE-028', engine.ACCOUNTS_IDLE_MAX],
   ['OPE-029', SERVER_LIMITS.maxConnections, SERVER_LIMITS.maxConnectionsPerAddress],
   ['OPE-054', engine.FACTS_REPEATED_MS / SECOND_MS, engine.FACTS_SPARE_MS / SECOND_MS],
-  ['OPE-034', LANE_POLICY.stuckMs / SECOND_MS],
+  ['OPE-034', SENDER_POLICY.stuckMs / SECOND_MS],
 ]
 
 describe('the numbers of the rules', () => {

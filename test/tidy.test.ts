@@ -274,11 +274,11 @@ describe('tidy', () => {
     expect(findLines(texts, UNPLAIN), `write instead: ${advice.join('; ')}`).to.deep.equal([])
   })
 
-  it('the nine stations of an order stand in docs/ARCHITECTURE.md and exist', () => {
+  it('the nine sections of the way of an order stand in docs/ARCHITECTURE.md and exist', () => {
     const text = read('docs/ARCHITECTURE.md')
-    const stations = [...text.matchAll(/^\| \d \|.*$/gm)]
-    expect(stations).to.have.length(9)
-    const named = stations.flatMap(([row]) =>
+    const sections = [...text.matchAll(/^\| \d \|.*$/gm)]
+    expect(sections).to.have.length(9)
+    const named = sections.flatMap(([row]) =>
       [...row.matchAll(/`([\w./-]+\.ts)`/g)].map(([, it]) => it),
     )
     expect(named.length).to.be.at.least(9)

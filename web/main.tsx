@@ -16,7 +16,7 @@ import { createTerminal } from './state/terminal.js'
 import { createViews } from './state/views.js'
 import { App } from './views/app.js'
 import { Unread } from './views/unread.js'
-import type { Room } from './views/page.js'
+import type { PageWidth } from './views/page.js'
 
 /** The terminal: public endpoints and the client only. One market is open at a time, named by the part after `#/`. */
 
@@ -39,7 +39,7 @@ const terminal = createTerminal({
   clockAheadMs: venueMs - Date.now(),
 })
 const views = createViews(terminal)
-const room = signal<Room>('wide')
+const room = signal<PageWidth>('wide')
 for (const [query, wanted] of [
   ['(min-width: 1200px)', 'wide'],
   ['(min-width: 700px) and (max-width: 1199.98px)', 'middle'],

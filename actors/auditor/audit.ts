@@ -8,11 +8,11 @@ import { openScratchHistory } from '../../data/history/compare-histories.js'
 import { openJournalReader } from '../../data/journal/read-journal.js'
 import { stateOrEmpty, type Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Standing } from '../../runtime/process/process.js'
+import type { ProcessStanding } from '../../runtime/process/process.js'
 import { checkChain } from './check-chain.js'
 import { checkHistory, checkJournal, untilProjected } from './check-stores.js'
 import { foldMarket, type MarketFold } from './fold-market.js'
-import { createVerdicts, type Verdict } from './verdicts.js'
+import { createVerdicts, type AuditVerdict } from './verdicts.js'
 
 export interface AuditOptions {
   readonly bus: Bus
@@ -35,7 +35,7 @@ export class ChainMoved extends Error {
  * works on a running venue. Memory holds live orders and pending matches; the rest goes to a temporary file. Rejects when
  * something cannot be read.
  */
-export async function audit(options: AuditOptions): Promise<Verdict[]> {
+export async function audit(options: AuditOptions): Promise<AuditVerdict[]> {
   const { bus, client, markets, dataDir } = options
   const verdicts = createVerdicts()
   // Read the block before the ends of the feeds: every fill in it was matched before and so is in the feed.
@@ -81,22 +81,22 @@ export async function audit(options: AuditOptions): Promise<Verdict[]> {
 }
 
 export interface KeepAuditingOptions {
-  readonly audit: () => Promise<Verdict[]>
+  readonly audit: () => Promise<AuditVerdict[]>
   readonly everyMs: number
   readonly log: Logger
 }
 
-export interface Auditing {
+export interface AuditLoop {
   /** Ready while the last complete audit found nothing. */
-  standing(): Standing
+  standing(): ProcessStanding
   /** Starts no further audit; does not wait for one in progress. */
   stop(): void
 }
 
 /** Repeats the audit with a pause in between; logs each verdict. */
-export function keepAuditing({ audit, everyMs, log }: KeepAuditingOptions): Auditing {
+export function keepAuditing({ audit, everyMs, log }: KeepAuditingOptions): AuditLoop {
   const stopping = new AbortController()
-  let standing: Standing = { ready: false, detail: 'makes its first audit', positions: {} }
+  let standing: ProcessStanding = { ready: false, detail: 'makes its first audit', positions: {} }
   let audits = 0
 
   const once = async (): Promise<void> => {
@@ -121,7 +121,7 @@ export function keepAuditing({ audit, everyMs, log }: KeepAuditingOptions): Audi
   return { standing: () => standing, stop: () => stopping.abort() }
 }
 
-function logVerdicts(log: Logger, verdicts: readonly Verdict[]): void {
+function logVerdicts(log: Logger, verdicts: readonly AuditVerdict[]): void {
   for (const { market, check, result, detail, found, findings } of verdicts) {
     const facts = { market, check, result, detail }
     if (result === 'failed') log.error({ ...facts, found, findings }, 'audit finds a difference')
@@ -129,7 +129,7 @@ function logVerdicts(log: Logger, verdicts: readonly Verdict[]): void {
   }
 }
 
-function standingOf(verdicts: readonly Verdict[], audits: number): Standing {
+function standingOf(verdicts: readonly AuditVerdict[], audits: number): ProcessStanding {
   const failed = verdicts.filter(({ result }) => result === 'failed')
   const positions = { audits, differences: failed.reduce((sum, { found }) => sum + found, 0) }
   if (failed.length === 0) return { ready: true, detail: 'finds no difference', positions }

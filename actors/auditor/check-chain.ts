@@ -25,7 +25,7 @@ const PAGE = 500
 const UNKNOWN_FILLS_MAX = 20
 
 /** The fills on chain that belong to the market's settlements. */
-interface Claimed {
+interface ClaimedFills {
   /** Of the takers of its fills, quote at 1e18. */
   fees: bigint
   /** Settled matches whose transaction is waiting to be mined again. */
@@ -50,7 +50,7 @@ export async function checkChain(checks: ChainChecks, folds: readonly MarketFold
   const modulesWithGaps = new Set<Address>()
   for (const { market, ledger, gaps } of folds) {
     const quotes = createQuoteCheck(checks, market)
-    const claimed: Claimed = { fees: 0n, waiting: 0, lost: 0, ahead: new Map(), quotes }
+    const claimed: ClaimedFills = { fees: 0n, waiting: 0, lost: 0, ahead: new Map(), quotes }
     await claimTrades(checks, market, claimed)
     for (const match of ledger.pending()) claimPending(checks, market, { match, claimed })
     claimLost(checks, market, { gaps, claimed })
@@ -84,7 +84,7 @@ async function readLogs(checks: ChainChecks, module: Address): Promise<bigint> {
   return charged
 }
 
-interface Legs {
+interface TradeLegs {
   readonly maker: Order
   readonly taker: Order
   readonly price: SettledTrade['price']
@@ -95,7 +95,7 @@ interface Legs {
  * What the trade module states of the match. A quote that does not follow from the match alone is checked once the
  * fill is found.
  */
-function wantedFill(market: Market, { maker, taker, price, amount }: Legs): WantedFill {
+function wantedFill(market: Market, { maker, taker, price, amount }: TradeLegs): WantedFill {
   const isStated = chainContractOf(market)?.statedQuote !== undefined
   const moved = amountE18(signedAmount(market, amount))
   return {
@@ -109,7 +109,11 @@ function wantedFill(market: Market, { maker, taker, price, amount }: Legs): Want
 }
 
 /** Finds the fill of each settled match. */
-async function claimTrades(checks: ChainChecks, market: Market, claimed: Claimed): Promise<void> {
+async function claimTrades(
+  checks: ChainChecks,
+  market: Market,
+  claimed: ClaimedFills,
+): Promise<void> {
   for (let after = 0; ;) {
     const trades = checks.scratch.trades(market.ordinal, after, PAGE)
     if (trades.length === 0) return
@@ -122,7 +126,7 @@ async function claimTrades(checks: ChainChecks, market: Market, claimed: Claimed
 function claimTrade(
   { scratch, block, newest, journal, verdicts }: ChainChecks,
   market: Market,
-  { trade, claimed }: { readonly trade: SettledTrade; readonly claimed: Claimed },
+  { trade, claimed }: { readonly trade: SettledTrade; readonly claimed: ClaimedFills },
 ): void {
   const { settlementId, txHash, takerFee, blockNumber } = trade
   const find = (what: string) => verdicts.find(market.market, 'settlements', what)
@@ -146,7 +150,7 @@ const wordOtherHash = ({ settlementId, txHash }: SettledTrade, found: Hex): stri
 function claimPending(
   { scratch, journal }: ChainChecks,
   market: Market,
-  { match, claimed }: { readonly match: Match; readonly claimed: Claimed },
+  { match, claimed }: { readonly match: Match; readonly claimed: ClaimedFills },
 ): void {
   const [maker, taker] = [scratch.order(match.makerOrderId), scratch.order(match.takerOrderId)]
   if (maker === undefined || taker === undefined) return
@@ -165,7 +169,7 @@ function claimPending(
 function claimLost(
   { scratch }: ChainChecks,
   { market }: Market,
-  { gaps, claimed }: { readonly gaps: RestoredGaps; readonly claimed: Claimed },
+  { gaps, claimed }: { readonly gaps: RestoredGaps; readonly claimed: ClaimedFills },
 ): void {
   for (const { txHash, logIndex } of gaps.fills())
     if (scratch.claimLost(`${market}:lost ${txHash} ${logIndex}`, txHash, logIndex))
@@ -175,7 +179,7 @@ function claimLost(
 function reportFills(
   { scratch, block, verdicts }: ChainChecks,
   market: Market,
-  claimed: Claimed,
+  claimed: ClaimedFills,
 ): void {
   const count = scratch.countFills(instrumentText(market.assetAddress, market.subId))
   const pending = claimed.ahead.size === 0 ? '' : ', some not in the feed yet'
@@ -190,7 +194,7 @@ function reportFills(
 async function checkFilled(
   checks: ChainChecks,
   market: Market,
-  { ahead, gaps }: { readonly ahead: Claimed['ahead']; readonly gaps: RestoredGaps },
+  { ahead, gaps }: { readonly ahead: ClaimedFills['ahead']; readonly gaps: RestoredGaps },
 ): Promise<void> {
   const { client, block, scratch, verdicts } = checks
   const at = { module: market.tradeModuleAddress, block }

@@ -5,7 +5,7 @@ import {
   readLoggers,
   readMoves,
   readSubAccounts,
-  type BalanceMove,
+  type AssetMove,
   type PositionAsset,
 } from '../../chain/reads/read-positions.js'
 import type { Address } from '../../core/action.js'
@@ -68,7 +68,7 @@ async function findOdd(
   return odd
 }
 
-interface Explaining {
+interface ExplanationDeps {
   readonly checks: ChainChecks
   readonly market: Market
   readonly asset: PositionAsset
@@ -79,7 +79,7 @@ interface Explaining {
 }
 
 /** Names each move of these accounts that is not a fill; one that has no name is a difference. */
-async function explainMoves(explaining: Explaining): Promise<void> {
+async function explainMoves(explaining: ExplanationDeps): Promise<void> {
   const { checks, asset, odd } = explaining
   const all = [...odd.keys()]
   for (let from = 0; from < all.length; from += PAGE) {
@@ -91,8 +91,8 @@ async function explainMoves(explaining: Explaining): Promise<void> {
 }
 
 async function explainMove(
-  { checks, market, nameMover, odd, counts }: Explaining,
-  { account, txHash, amount }: BalanceMove,
+  { checks, market, nameMover, odd, counts }: ExplanationDeps,
+  { account, txHash, amount }: AssetMove,
 ): Promise<void> {
   const entry = odd.get(account)
   if (entry === undefined) return

@@ -5,11 +5,11 @@ import type { Match } from '../../core/model/match.js'
 import type { ClaimedFill, WantedFill } from '../../data/audit-scratch.js'
 import type { ChainChecks } from './chain-checks.js'
 
-type Priced = Pick<Match, 'settlementId' | 'price' | 'amount'>
+type PricedMatch = Pick<Match, 'settlementId' | 'price' | 'amount'>
 
 /** A match with the fill that it has claimed. */
 export interface ClaimedMatch {
-  readonly match: Priced
+  readonly match: PricedMatch
   readonly wanted: WantedFill
   readonly fill: ClaimedFill
 }

@@ -22,7 +22,7 @@ import type { Verdicts } from './verdicts.js'
 /** Blocks projected in one transaction. */
 const BATCH_BLOCKS = 256
 
-export interface FoldOptions {
+export interface MarketFoldOptions {
   readonly bus: Bus
   readonly market: Market
   /** A new projection for this audit. */
@@ -41,7 +41,7 @@ export interface MarketFold {
   conclude(): void
 }
 
-interface Fold extends FoldOptions {
+interface FoldContext extends MarketFoldOptions {
   readonly ledger: OrderLedger
   /** Absent without the start of the log and without a checkpoint that reaches its rest. */
   readonly replay: OpenReplay | undefined
@@ -53,7 +53,7 @@ interface Fold extends FoldOptions {
 }
 
 /** Starts at the first message of the feed. */
-export async function foldMarket(options: FoldOptions): Promise<MarketFold> {
+export async function foldMarket(options: MarketFoldOptions): Promise<MarketFold> {
   const { bus, market, verdicts } = options
   const name = market.market
   const { firstSeq } = await stateOrEmpty(bus, feedStream(name))
@@ -62,7 +62,7 @@ export async function foldMarket(options: FoldOptions): Promise<MarketFold> {
   const replay = await openReplay(bus, market, gaps.take)
   if (replay === undefined)
     verdicts.skip(name, 'replay', 'the log was trimmed, and no checkpoint reaches what is left')
-  const fold: Fold = {
+  const fold: FoldContext = {
     ...options,
     ledger: createOrderLedger(market, (check, what) => verdicts.find(name, check, what)),
     ...{ replay, next: firstSeq, blocks: 0, replayed: 0, broken: false },
@@ -75,7 +75,7 @@ export async function foldMarket(options: FoldOptions): Promise<MarketFold> {
   }
 }
 
-async function advance(fold: Fold, toSeq: number): Promise<void> {
+async function advance(fold: FoldContext, toSeq: number): Promise<void> {
   const { bus, market } = fold
   let batch: StreamedBlock[] = []
   const range = { from: fold.next, to: toSeq }
@@ -92,7 +92,7 @@ async function advance(fold: Fold, toSeq: number): Promise<void> {
 }
 
 /** Compares a message's block with the log's next one. Blocks that name a new leader are not in the log. */
-async function compare(fold: Fold, { seq, data }: BusMessage, block: Block): Promise<void> {
+async function compare(fold: FoldContext, { seq, data }: BusMessage, block: Block): Promise<void> {
   const { replay: opened, verdicts, market } = fold
   if (opened === undefined || fold.broken || seq < opened.afterMessage) return
   const find = (what: string) => verdicts.find(market.market, 'replay', what)
@@ -122,7 +122,10 @@ async function compare(fold: Fold, { seq, data }: BusMessage, block: Block): Pro
 }
 
 /** A feed that the projection refuses is a finding; the audit goes on. */
-function project({ projection, verdicts, market }: Fold, batch: StreamedBlock[]): StreamedBlock[] {
+function project(
+  { projection, verdicts, market }: FoldContext,
+  batch: StreamedBlock[],
+): StreamedBlock[] {
   try {
     projection.applyBatch(batch)
   } catch (error) {
@@ -131,7 +134,7 @@ function project({ projection, verdicts, market }: Fold, batch: StreamedBlock[])
   return []
 }
 
-function conclude({ market, verdicts, ledger, replay, replayed, blocks, next }: Fold): void {
+function conclude({ market, verdicts, ledger, replay, replayed, blocks, next }: FoldContext): void {
   const name = market.market
   const { seq, orders, trades, bought, sold, fees } = ledger.totals()
   const amount = (e18: bigint) => wordAmount(market, e18)

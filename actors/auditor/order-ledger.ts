@@ -5,7 +5,7 @@ import { isNextSeq, isOfNoOrder, type Block, type Change } from '../../core/mode
 import { RESTORED_REASON } from '../../core/engine/apply-market.js'
 import type { Fill, Match } from '../../core/model/match.js'
 import { isLiving, type OrderStatus } from '../../core/model/order.js'
-import type { Check } from './verdicts.js'
+import type { AuditCheck } from './verdicts.js'
 
 /**
  * Sums the changes of one market and checks each of them. Memory holds the live orders, the pending matches, and as many
@@ -29,9 +29,9 @@ export interface LedgerTotals {
   readonly fees: bigint
 }
 
-export type Find = (check: Check, what: string) => void
+export type Find = (check: AuditCheck, what: string) => void
 
-interface Known {
+interface LedgerOrder {
   status: OrderStatus
   filled: bigint
   open: bigint
@@ -40,7 +40,7 @@ interface Known {
   readonly limitPrice: bigint
 }
 
-interface Proposed {
+interface ProposedMatch {
   readonly match: Match
   /** Legs with an outcome. */
   legs: number
@@ -54,14 +54,14 @@ interface Ledger {
   /** Those under which the next match is made; in a block that states others, those before and these. */
   rules: readonly MarketRules[]
   readonly find: Find
-  readonly known: Map<string, Known>
+  readonly known: Map<string, LedgerOrder>
   /** Ended orders, oldest first. */
-  readonly ended: Map<string, Known>
+  readonly ended: Map<string, LedgerOrder>
   /** Takers' legs that are not reversed, by settlement. */
   readonly settled: Map<string, Fill>
   /** Reverted or reversed settlements, which may still be mined later. */
   readonly undone: Map<string, true>
-  readonly proposed: Map<string, Proposed>
+  readonly proposed: Map<string, ProposedMatch>
   seq: number
   orders: number
   trades: number
@@ -128,7 +128,7 @@ function keepBounded<Kept>(kept: Map<string, Kept>, key: string, value: Kept): v
   if (oldest !== undefined) kept.delete(oldest)
 }
 
-function knownBefore(ledger: Ledger, change: Change): Known | undefined {
+function knownBefore(ledger: Ledger, change: Change): LedgerOrder | undefined {
   const { find, known } = ledger
   const { orderId, seq } = change
   const before = known.get(orderId)
@@ -144,7 +144,13 @@ function knownBefore(ledger: Ledger, change: Change): Known | undefined {
     .filter(({ match }) => match.takerOrderId === orderId)
     .reduce((sum, { match }) => sum + match.amount, 0n)
   const { limitPrice } = change
-  const placed: Known = { status: 'active', filled: initialFilled, open: 0n, pending, limitPrice }
+  const placed: LedgerOrder = {
+    status: 'active',
+    filled: initialFilled,
+    open: 0n,
+    pending,
+    limitPrice,
+  }
   known.set(orderId, placed)
   ledger.orders += 1
   return placed
@@ -155,7 +161,7 @@ const mayBeEnded = ({ kind }: Change): boolean =>
   kind === 'FillReversed' || kind === 'OrderFilled' || kind === 'OrderResized'
 
 /** The last state of an ended order; derived from the change itself when it is no longer held. */
-function knownEnded({ ended }: Ledger, change: Change): Known {
+function knownEnded({ ended }: Ledger, change: Change): LedgerOrder {
   const known = ended.get(change.orderId)
   if (known !== undefined) return known
   const { filled, status, limitPrice } = change
@@ -188,12 +194,12 @@ function applyMatches(ledger: Ledger, change: Change, before: bigint): bigint {
   }
 }
 
-type Reversed = Extract<Change, { kind: 'FillReversed' }>
-type Matched = Extract<Change, { kind: 'OrderMatched' }>
-type Filled = Extract<Change, { kind: 'OrderFilled' }>
+type ReversedChange = Extract<Change, { kind: 'FillReversed' }>
+type MatchedChange = Extract<Change, { kind: 'OrderMatched' }>
+type FilledChange = Extract<Change, { kind: 'OrderFilled' }>
 
 /** The change is of the order that rested: the maker, unless an earlier order has come back and met it. */
-function propose({ find, known, proposed, market, rules }: Ledger, change: Matched): void {
+function propose({ find, known, proposed, market, rules }: Ledger, change: MatchedChange): void {
   const { match, seq, orderId } = change
   const { makerOrderId, takerOrderId, takerFee, price, amount } = match
   const id = `${market.market}:${seq}`
@@ -239,7 +245,7 @@ function closeLeg(
   }
 }
 
-function countFill(ledger: Ledger, change: Filled): void {
+function countFill(ledger: Ledger, change: FilledChange): void {
   const { find } = ledger
   const { fill, side, seq } = change
   const isTaker = fill.liquidity === 'taker'
@@ -260,7 +266,7 @@ function countFill(ledger: Ledger, change: Filled): void {
 }
 
 /** Removes a reversed fill from the sums; the taker's leg comes second and completes the removal. */
-function uncountFill(ledger: Ledger, { fill, side, seq }: Reversed): void {
+function uncountFill(ledger: Ledger, { fill, side, seq }: ReversedChange): void {
   const { find, settled } = ledger
   const { settlementId, amount, liquidity } = fill
   const reversed = settled.get(settlementId)
@@ -279,7 +285,7 @@ function uncountFill(ledger: Ledger, { fill, side, seq }: Reversed): void {
 function checkAmounts(
   { find }: Ledger,
   change: Change,
-  { before, filledNow }: { readonly before: Known; readonly filledNow: bigint },
+  { before, filledNow }: { readonly before: LedgerOrder; readonly filledNow: bigint },
 ): void {
   const { orderId, seq, status, filled, pending, open, desired, openDelta } = change
   const wrong = (what: string) => find('orders', `${orderId} at change ${seq}: ${what}`)

@@ -12,14 +12,14 @@ export const CHECKS = [
   'fees',
 ] as const
 
-export type Check = (typeof CHECKS)[number]
+export type AuditCheck = (typeof CHECKS)[number]
 
 /** `skipped`: the data of the check is absent, so it neither passed nor failed. */
 export type Result = 'ok' | 'failed' | 'skipped'
 
-export interface Verdict {
+export interface AuditVerdict {
   readonly market: string
-  readonly check: Check
+  readonly check: AuditCheck
   readonly result: Result
   /** What was compared, or why the check was skipped. */
   readonly detail: string
@@ -35,16 +35,16 @@ const FINDINGS_KEPT = 20
 /** Collects the findings of one audit. */
 export interface Verdicts {
   /** Reports a difference: the check has failed. */
-  find(market: string, check: Check, what: string): void
+  find(market: string, check: AuditCheck, what: string): void
   /** The check was made; `detail` says over what. */
-  done(market: string, check: Check, detail: string): void
+  done(market: string, check: AuditCheck, detail: string): void
   /** The check could not be made. */
-  skip(market: string, check: Check, why: string): void
+  skip(market: string, check: AuditCheck, why: string): void
   /** By market, in the order of CHECKS. */
-  all(): Verdict[]
+  all(): AuditVerdict[]
 }
 
-interface Gathered {
+interface GatheredFindings {
   detail: string
   skipped: boolean
   found: number
@@ -52,9 +52,9 @@ interface Gathered {
 }
 
 export function createVerdicts(): Verdicts {
-  const byMarket = new Map<string, Map<Check, Gathered>>()
-  const at = (market: string, check: Check): Gathered => {
-    const checks = byMarket.get(market) ?? new Map<Check, Gathered>()
+  const byMarket = new Map<string, Map<AuditCheck, GatheredFindings>>()
+  const at = (market: string, check: AuditCheck): GatheredFindings => {
+    const checks = byMarket.get(market) ?? new Map<AuditCheck, GatheredFindings>()
     byMarket.set(market, checks)
     const gathered = checks.get(check) ?? { detail: '', skipped: false, found: 0, findings: [] }
     checks.set(check, gathered)
@@ -71,7 +71,7 @@ export function createVerdicts(): Verdicts {
       void Object.assign(at(market, check), { detail, skipped: true }),
     all: () =>
       [...byMarket].flatMap(([market, checks]) =>
-        CHECKS.flatMap((check): Verdict[] => {
+        CHECKS.flatMap((check): AuditVerdict[] => {
           const gathered = checks.get(check)
           if (gathered === undefined) return []
           const { detail, found, findings } = gathered
@@ -81,13 +81,13 @@ export function createVerdicts(): Verdicts {
   }
 }
 
-function resultOf({ found, skipped }: Gathered): Result {
+function resultOf({ found, skipped }: GatheredFindings): Result {
   if (found > 0) return 'failed'
   return skipped ? 'skipped' : 'ok'
 }
 
 /** One line for each verdict, and one below it for each finding. */
-export function wordVerdicts(verdicts: readonly Verdict[]): string {
+export function wordVerdicts(verdicts: readonly AuditVerdict[]): string {
   return verdicts
     .flatMap(({ market, check, result, detail, findings, found }) => [
       `${result.padEnd(7)} ${market} ${check}: ${detail}`,

@@ -113,13 +113,13 @@ export interface AccountFollower {
    * for no market or not about the events, or the log does not; can be repeated. A market for which alone it does not answer
    * keeps what is due, and does not hold up the others. Close-outs and liquidations are read beside the rounds.
    */
-  round(): Promise<Round>
+  round(): Promise<ReadRound>
   /** Resolves when nothing is read beside the rounds. */
   ended(): Promise<void>
 }
 
 /** What a round has processed. */
-export interface Round {
+export interface ReadRound {
   readonly head: ChainHead
   /** Whether it is known which accounts the blocks touched, up to this head or the one of a round before. */
   readonly isNoted: boolean
@@ -129,7 +129,7 @@ export interface Round {
   readonly unanswered: ReadonlyMap<string, ChainUnreachable>
 }
 
-interface Followed extends Omit<FollowedMarket, 'closeOuts'> {
+interface MarketRead extends Omit<FollowedMarket, 'closeOuts'> {
   readonly closeOuts: CloseOutFollower | undefined
   /** The last published facts of each account, without their block; oldest first. */
   readonly published: Map<bigint, string>
@@ -147,12 +147,12 @@ type Due =
 
 export function createAccountFollower(options: FollowAccountsOptions): AccountFollower {
   const { chain, elapsedMs, nowMs, announce = () => undefined } = options
-  const followed = (market: FollowedMarket): Followed => ({
+  const followed = (market: FollowedMarket): MarketRead => ({
     ...market,
     closeOuts: market.closeOuts && createCloseOutFollower(market.closeOuts),
     ...{ published: new Map(), due: new Map(), priced: new Set(), seen: undefined },
   })
-  const follower: Follower = {
+  const follower: FollowerState = {
     ...{ readEvents: createReadEvents(chain), announce, liquidations: options.liquidations },
     position: createChainPosition({ hashAt: (number) => chain.readBlockHash(number), elapsedMs }),
     markets: options.markets.map(followed),
@@ -198,8 +198,8 @@ export function createAccountFollower(options: FollowAccountsOptions): AccountFo
 
 /** Does something for one market after the other; one for which the chain does not answer is left out from then on. */
 const publishTo =
-  (markets: readonly Followed[], unanswered: Map<string, ChainUnreachable>) =>
-  async (what: (market: Followed) => Promise<void>): Promise<void> => {
+  (markets: readonly MarketRead[], unanswered: Map<string, ChainUnreachable>) =>
+  async (what: (market: MarketRead) => Promise<void>): Promise<void> => {
     for (const market of markets) {
       if (unanswered.has(market.market)) continue
       await what(market).catch((error: unknown) => {
@@ -210,7 +210,7 @@ const publishTo =
   }
 
 /** For readers alone, so that no round waits for it. */
-function readBeside({ beside, markets, liquidations }: Follower, head: ChainHead): void {
+function readBeside({ beside, markets, liquidations }: FollowerState, head: ChainHead): void {
   for (const { market, closeOuts, seen } of markets)
     if (closeOuts !== undefined && seen !== undefined)
       beside.begin(market, () => closeOuts.round(seen, head))
@@ -221,28 +221,28 @@ function readBeside({ beside, markets, liquidations }: Follower, head: ChainHead
   beside.begin(LIQUIDATIONS, () => liquidations.round(liquidated, head.number))
 }
 
-interface Follower {
+interface FollowerState {
   readonly readEvents: ReadEvents
   readonly announce: (touched: TouchedNews) => void
   readonly position: ChainPosition
-  readonly markets: Followed[]
+  readonly markets: MarketRead[]
   readonly beside: BesideRounds
   readonly liquidations: LiquidationFollower | undefined
   /** What is under way, from this round or an earlier one. */
-  noting: Noting | undefined
+  noting: BlockNotes | undefined
 }
 
 /** What the blocks up to a head may have changed, while it is read. */
-interface Noting {
+interface BlockNotes {
   readonly head: ChainHead
   readonly advance: Advance
   /** The facts of the markets at that head, of those that had an answer; undefined where the contract type has none. */
-  seen: ReadonlyMap<Followed, MarketFacts | undefined>
+  seen: ReadonlyMap<MarketRead, MarketFacts | undefined>
   /** Never rejects. */
   readonly events: Promise<BlockEvents | { readonly error: unknown }>
 }
 
-function beginNoting(follower: Follower, head: ChainHead, advance: Advance): Noting {
+function beginNoting(follower: FollowerState, head: ChainHead, advance: Advance): BlockNotes {
   const read = follower.readEvents(advance, head, follower.markets.flatMap(eventsOf))
   const events = read.catch((error: unknown) => ({ error }))
   return { head, advance, events, seen: new Map() }
@@ -253,8 +253,8 @@ function beginNoting(follower: Follower, head: ChainHead, advance: Advance): Not
  * stay due until they are read, so the position advances even if the read fails. Rejects as the read of the events does.
  */
 async function noteEvents(
-  follower: Follower,
-  { head, advance, events }: Noting,
+  follower: FollowerState,
+  { head, advance, events }: BlockNotes,
   elapsedMs: () => number,
 ): Promise<boolean> {
   const read = await within(events, EVENTS_WITHIN_MS)
@@ -276,13 +276,13 @@ async function noteEvents(
   return true
 }
 
-const eventsOf = ({ facts, seen }: Followed): AccountEvents[] => {
+const eventsOf = ({ facts, seen }: MarketRead): AccountEvents[] => {
   const events = seen && facts?.events(seen)
   return events === undefined ? [] : [events]
 }
 
 function noteTouches(
-  { watch, due, published, module }: Followed,
+  { watch, due, published, module }: MarketRead,
   touches: readonly Touch[],
   atMs: number,
 ): void {
@@ -297,7 +297,7 @@ function noteTouches(
 }
 
 /** Makes new accounts due and drops those that are no longer watched. */
-function noteNew({ watch, published, due, priced }: Followed): void {
+function noteNew({ watch, published, due, priced }: MarketRead): void {
   for (const subaccountId of published.keys()) {
     if (!watch.has(subaccountId)) published.delete(subaccountId)
   }
@@ -315,7 +315,7 @@ function noteNew({ watch, published, due, priced }: Followed): void {
  * found in time. The facts of an account with a new order are published again, because the intake may have read them on
  * another branch.
  */
-function refreshSome({ published, due, watch, priced }: Followed): void {
+function refreshSome({ published, due, watch, priced }: MarketRead): void {
   for (const subaccountId of [...priced].slice(0, PRICED_PER_BLOCK)) {
     if (!due.has(subaccountId)) due.set(subaccountId, { kind: 'now' })
   }
@@ -327,7 +327,7 @@ function refreshSome({ published, due, watch, priced }: Followed): void {
 }
 
 /** Publishes the facts of the market; they come before those of accounts at the same block. */
-async function publishMarket(market: Followed, head: ChainHead, readAtMs: number): Promise<void> {
+async function publishMarket(market: MarketRead, head: ChainHead, readAtMs: number): Promise<void> {
   const { facts, seen, due, watch } = market
   if (facts === undefined) return
   const observation = await facts.observe(head, readAtMs)
@@ -345,7 +345,7 @@ interface ReadingTime {
 
 /** Reads the accounts that are due, some at least; false when there was no time for all. */
 async function publishDue(
-  market: Followed,
+  market: MarketRead,
   { head, seen }: { readonly head: ChainHead; readonly seen: MarketFacts | undefined },
   { nowMs, isTimeLeft }: ReadingTime,
 ): Promise<boolean> {
@@ -365,7 +365,7 @@ async function publishDue(
 }
 
 function notePriced(
-  { isPriced, priced }: Followed,
+  { isPriced, priced }: MarketRead,
   observations: readonly AccountObservation[],
 ): void {
   if (isPriced === undefined) return
@@ -376,7 +376,7 @@ function notePriced(
 }
 
 async function publishChanged(
-  market: Followed,
+  market: MarketRead,
   observations: readonly AccountObservation[],
 ): Promise<void> {
   const { published, publish, watch } = market
@@ -393,6 +393,6 @@ async function publishChanged(
 
 /** The observation as text, without its block. */
 const fingerprint = (
-  { wire }: Followed,
+  { wire }: MarketRead,
   { facts, custodyOwner, leaving }: AccountObservation,
 ): string => `${wire.accountFacts.write(facts)} ${custodyOwner ?? 'none'} ${leaving}`

@@ -12,7 +12,7 @@ import { readChainReaderConfig } from './config.js'
 import { sampleChain } from './measure.js'
 import { openChainSource } from './chain-source.js'
 import { openAccounts } from './serve-accounts.js'
-import { PROCESS_NAME, untilReaderTurn } from './stand-by.js'
+import { PROCESS_NAME, untilReaderLeadership } from './stand-by.js'
 import { startChainReader } from './start.js'
 
 const config = orExit(readChainReaderConfig)
@@ -31,7 +31,7 @@ runProcess({
     })
     const id = randomUUID()
     const standby = config.STANDBY === '1'
-    const lastNumbers = await untilReaderTurn({ bus, log, id, standby })
+    const lastNumbers = await untilReaderLeadership({ bus, log, id, standby })
     const register = await openRegister({ bus, log, onError: fail })
     const isRead = (market: Market) => chainContractOf(market) !== undefined
     const list = createMarketList(register.markets.filter(isRead))

@@ -1,7 +1,7 @@
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import type { Logger } from '../../runtime/process/log.js'
-import { LIQUIDATIONS, type AccountFollower, type Round } from './follow-accounts.js'
+import { LIQUIDATIONS, type AccountFollower, type ReadRound } from './follow-accounts.js'
 import type { ClockTeller } from './tell-clock.js'
 
 /** Not ready when no block was processed for longer than this. */
@@ -105,7 +105,7 @@ export function repeatRounds(options: RoundsOptions): Rounds {
 export function createSilentMarkets(log: Pick<Logger, 'info' | 'warn'>) {
   const silent = new Map<string, { readonly sinceMs: number; readonly why: string }>()
   return {
-    note(unanswered: Round['unanswered']): void {
+    note(unanswered: ReadRound['unanswered']): void {
       for (const market of silent.keys()) {
         if (unanswered.has(market)) continue
         silent.delete(market)

@@ -15,7 +15,7 @@ import { ACCOUNTS_FILE, openAccountIndex, type AccountIndex } from '../../data/a
 import type { Bus } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
 import { createAccountIndexer, type IndexSource } from './index-accounts.js'
 import { PROCESS_NAME } from './stand-by.js'
 
@@ -49,7 +49,7 @@ export async function openAccounts(
   dataDir: string | undefined,
   { chainId, matching, deployedAtBlock: firstBlock = 0n }: Deployment,
   options: Omit<AccountServiceOptions, 'index' | 'firstBlock'>,
-): Promise<Running | undefined> {
+): Promise<RunningProcess | undefined> {
   if (dataDir === undefined) return undefined
   const index = openAccountIndex(join(dataDir, ACCOUNTS_FILE), `${chainId} ${matching}`)
   return serveAccounts({ ...options, index, firstBlock })
@@ -61,7 +61,7 @@ export async function openAccounts(
  * it has nothing. A chain that does not answer is asked again; what is known of accounts is
  * answered meanwhile, of session keys for KEYS_GOOD_MS. Closes the index when it stops.
  */
-export async function serveAccounts(options: AccountServiceOptions): Promise<Running> {
+export async function serveAccounts(options: AccountServiceOptions): Promise<RunningProcess> {
   const { bus, index, chain, log, pollMs = POLL_MS, onFatal } = options
   const { elapsedMs = () => performance.now() } = options
   /** The newest block that was read when the index had reached the head, and when it was first there. */

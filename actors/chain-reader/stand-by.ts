@@ -1,7 +1,7 @@
 import { CHAIN_READER_SOURCE } from '../../bus-schemas/subjects.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
 import { createLastNumbers, type LastNumbers } from '../../runtime/actor/last-numbers.js'
-import { leadStreamActor, untilTurn } from '../../runtime/actor/lead-stream.js'
+import { leadStreamActor, untilLeadership } from '../../runtime/actor/lead-stream.js'
 import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -11,7 +11,7 @@ export const PROCESS_NAME = 'chain-reader'
 export const openLastNumbers = (bus: Bus): LastNumbers =>
   createLastNumbers(bus, CHAIN_READER_SOURCE)
 
-export interface ReaderTurn {
+export interface ReaderLeadership {
   readonly bus: Bus
   readonly log: Logger
   /** Unique to the process. */
@@ -24,11 +24,14 @@ export interface ReaderTurn {
  * Resolves when this chain reader may take the next term, with what it knows of the logs by then; a standby reads them meanwhile.
  * Throws Fenced.
  */
-export async function untilReaderTurn(turn: ReaderTurn): Promise<LastNumbers> {
-  const { bus, log, id, standby } = turn
+export async function untilReaderLeadership(leadership: ReaderLeadership): Promise<LastNumbers> {
+  const { bus, log, id, standby } = leadership
   const lastNumbers = openLastNumbers(bus)
   const meanwhile = () => readOn(bus, lastNumbers)
-  await untilTurn(leadStreamActor({ bus, log, name: PROCESS_NAME, id }), { standby, meanwhile })
+  await untilLeadership(leadStreamActor({ bus, log, name: PROCESS_NAME, id }), {
+    standby,
+    meanwhile,
+  })
   return lastNumbers
 }
 

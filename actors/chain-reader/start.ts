@@ -22,7 +22,11 @@ import { Fenced } from '../../runtime/actor/leadership.js'
 import { NoAnswer, stateOrEmpty, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import { createMissingLogs, joinMarketLog, LogMissing } from '../../runtime/bus/market-log.js'
 import type { Logger } from '../../runtime/process/log.js'
-import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
+import {
+  answerPing,
+  type RunningProcess,
+  type ProcessStanding,
+} from '../../runtime/process/process.js'
 import { createAccountWatch, IDLE_ACCOUNTS_MAX, type AccountWatch } from './account-watch.js'
 import { createAccountFollower, type ChainSource, type FollowedMarket } from './follow-accounts.js'
 import { openLiquidations } from './follow-liquidations.js'
@@ -65,10 +69,10 @@ export interface ChainReaderOptions {
   readonly onFatal: (error: unknown) => void
 }
 
-export interface ChainReader extends Running {
+export interface ChainReader extends RunningProcess {
   /** Follows the accounts of one market more. */
   follow(market: Market): Promise<void>
-  standing(): Standing
+  standing(): ProcessStanding
   /** Since the last round that succeeded, or the start. */
   silentMs(): number
   /** How far our clock is ahead of the chain's, in milliseconds, negative behind it; undefined while that is not known. */
@@ -164,7 +168,7 @@ function announceTo(bus: Pick<Bus, 'ask'>): (touched: TouchedNews) => void {
   }
 }
 
-interface MarketParts {
+interface ReaderMarketParts {
   readonly feed: FollowedFeed
   readonly clock: ClockTeller
   readonly signal: AbortSignal
@@ -177,7 +181,7 @@ interface MarketParts {
 async function openMarket(
   options: ChainReaderOptions,
   row: Market,
-  { feed, clock, signal, numbers, lastNumbers, onLife }: MarketParts,
+  { feed, clock, signal, numbers, lastNumbers, onLife }: ReaderMarketParts,
 ): Promise<FollowedMarket> {
   const { bus, nowMs, observe, log } = options
   const name = row.market
@@ -304,7 +308,7 @@ function standingOf(
   feeds: readonly FollowedFeed[],
   troubles: readonly string[],
   last: LastRound,
-): Standing {
+): ProcessStanding {
   const accounts = feeds.reduce((sum, { watch }) => sum + watch.size(), 0)
   const positions = {
     accounts,

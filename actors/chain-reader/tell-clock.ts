@@ -19,7 +19,7 @@ export interface ClockTeller extends Pick<ChainClock, 'saw' | 'aheadMs'> {
   tell(): Promise<void>
 }
 
-interface Told {
+interface ToldTime {
   /** Milliseconds of the monotonic clock. */
   readonly atMs: number
   /** Our clock then, unix milliseconds: it goes on while a machine is suspended, the monotonic one does not. */
@@ -30,7 +30,7 @@ interface Told {
 export function createClockTeller(options: ChainClockOptions): ClockTeller {
   const { elapsedMs, nowMs } = options
   const clock = createChainClock(options)
-  const markets = new Map<PublishFacts['clock'], Told | undefined>()
+  const markets = new Map<PublishFacts['clock'], ToldTime | undefined>()
   return {
     saw: (head) => clock.saw(head),
     aheadMs: () => clock.aheadMs(),

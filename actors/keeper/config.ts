@@ -1,5 +1,9 @@
 import { z } from 'zod'
-import { GAS_BUDGET_WEI_PER_HOUR, GAS_RESERVE_WEI, weiText } from '../../chain/lane/gas-settings.js'
+import {
+  GAS_BUDGET_WEI_PER_HOUR,
+  GAS_RESERVE_WEI,
+  weiText,
+} from '../../chain/sender/gas-settings.js'
 import { keySourceOf, keyText, localChain, type KeySource } from '../../chain/signing/key-file.js'
 import { parseDecimal } from '../../core/decimal.js'
 import { E18 } from '../../core/money.js'

@@ -21,7 +21,7 @@ export interface LateJob {
  * shows. All times are unix seconds of the chain.
  */
 export class Docket<Task> {
-  private entries = new Map<string, Entry<Task>>()
+  private entries = new Map<string, DocketEntry<Task>>()
   private atSec = 0
   private attempts = 0
 
@@ -52,9 +52,9 @@ export class Docket<Task> {
    * first: what is refused for ever hides nothing.
    */
   ready(isBusy: (duty: ScopedDuty<Task>) => boolean): readonly ScopedDuty<Task>[] {
-    const slack = ({ duty, sinceSec }: Entry<Task>) => sinceSec + JOBS[duty.job]
-    const turn = ({ duty }: Entry<Task>) => (isOfMarket(duty.job) ? 0 : 1)
-    const tried = ({ triedAs = 0 }: Entry<Task>) => triedAs
+    const slack = ({ duty, sinceSec }: DocketEntry<Task>) => sinceSec + JOBS[duty.job]
+    const turn = ({ duty }: DocketEntry<Task>) => (isOfMarket(duty.job) ? 0 : 1)
+    const tried = ({ triedAs = 0 }: DocketEntry<Task>) => triedAs
     return [...this.entries.values()]
       .filter(({ notBeforeSec = 0 }) => notBeforeSec <= this.atSec)
       .sort((a, b) => turn(a) - turn(b) || tried(a) - tried(b) || slack(a) - slack(b))
@@ -107,7 +107,7 @@ export class Docket<Task> {
 
   private change(
     duty: Pick<ScopedDuty<Task>, 'scope' | 'subject' | 'job'>,
-    next: (entry: Entry<Task>) => Partial<Entry<Task>>,
+    next: (entry: DocketEntry<Task>) => Partial<DocketEntry<Task>>,
   ): void {
     const entry = this.entries.get(keyOf(duty))
     if (entry !== undefined) this.entries.set(keyOf(duty), { ...entry, ...next(entry) })
@@ -120,7 +120,7 @@ const FIRST_REST_SEC = 10
 const VARIATION_REST_SEC = 300
 const LONGEST_REST_SEC = 600
 
-interface Entry<Task> {
+interface DocketEntry<Task> {
   readonly duty: ScopedDuty<Task>
   readonly sinceSec: number
   readonly why?: string

@@ -15,7 +15,7 @@ import { blockTimeSec } from '../../core/time.js'
 import { MarketFileError } from '../../data/markets.js'
 import { BusUnavailable, StreamMissing } from '../../runtime/bus/bus.js'
 import { askTerms, rowOfSeriesAfter, SHOW } from '../market-orders/ask-market.js'
-import { OrderRefused } from '../market-orders/order-refused.js'
+import { OperatorOrderRefused } from '../market-orders/order-refused.js'
 import { registerRows, type RegisterDeps } from '../market-orders/register-markets.js'
 import type { LateJob } from './docket.js'
 
@@ -29,7 +29,7 @@ export interface SeriesOrders {
 
 /** The intake or a matcher does not answer, or refuses; the bus or the chain does not answer. */
 export const NOT_DONE = [
-  ...([OrderRefused, MarketFileError] as const),
+  ...([OperatorOrderRefused, MarketFileError] as const),
   ...([BusUnavailable, StreamMissing, ChainUnreachable] as const),
 ] as const
 
@@ -58,7 +58,7 @@ export interface ListingDeps extends ObservingDeps {
 }
 
 /** Registers series that the chain has, and disables those that it has no more. */
-export interface Listing {
+export interface SeriesListing {
   /** Does once what is to be done, each apart from the others; what failed is done by a later round. Never rejects for one of NOT_DONE. */
   round(): Promise<void>
   /** What has not been done in time. */
@@ -70,7 +70,7 @@ interface Undone {
   readonly why?: string
 }
 
-export function createListing(deps: ListingDeps): Listing {
+export function createListing(deps: ListingDeps): SeriesListing {
   const { markets, orders, facts } = deps
   let atSec = 0
   /** By the work; bounded by the registered markets and the calendar. */

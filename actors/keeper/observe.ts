@@ -1,10 +1,10 @@
 import type { Metrics } from '../../runtime/metrics/metrics.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Keeping } from './open-keeper.js'
-import type { KeeperFacts } from './round.js'
+import type { RunningKeeper } from './open-keeper.js'
+import type { KeeperObserver } from './round.js'
 
 /** One log line for each fact; what is refused is repeated at each block, so its line is of level debug. */
-export function observeKeeper(log: Logger): KeeperFacts {
+export function observeKeeper(log: Logger): KeeperObserver {
   return {
     sent: (job, intentId) => log.info({ job, intent_id: intentId }, 'upkeep sent'),
     refused: (job, subject, why) => log.debug({ job, subject, why }, 'upkeep not possible now'),
@@ -16,7 +16,7 @@ export function observeKeeper(log: Logger): KeeperFacts {
 }
 
 /** Counts what became of upkeep. */
-export function measureKeeper(metrics: Metrics): KeeperFacts {
+export function measureKeeper(metrics: Metrics): KeeperObserver {
   const count = metrics.counter('venue_upkeep_total')
   const lost = { wei: 0n }
   metrics.sample('venue_upkeep_lost_wei', () => [[{}, Number(lost.wei)]])
@@ -33,7 +33,7 @@ export function measureKeeper(metrics: Metrics): KeeperFacts {
 }
 
 /** Reads at each scrape which jobs are late. */
-export function sampleLate(metrics: Metrics, late: Keeping['late']): void {
+export function sampleLate(metrics: Metrics, late: RunningKeeper['late']): void {
   metrics.sample('venue_upkeep_late_seconds', () =>
     late().map(({ job, sinceSec }) => [{ job }, sinceSec] as const),
   )

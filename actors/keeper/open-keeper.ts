@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { UpkeepCall } from '../../chain/contracts/chain-contract.js'
-import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
-import { openKeyLanes } from '../../chain/lane/key-lanes.js'
-import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
-import { CHAIN_SILENT_MAX_MS, whyNotSending } from '../../chain/lane/why-not-sending.js'
+import type { SenderPolicy } from '../../chain/sender/follow-transaction.js'
+import { openKeySenders } from '../../chain/sender/key-senders.js'
+import type { TransactionSender } from '../../chain/sender/transaction-sender.js'
+import { CHAIN_SILENT_MAX_MS, whyNotSending } from '../../chain/sender/why-not-sending.js'
 import { ChainUnreachable, createChainClient, untilAnswering } from '../../chain/reads/client.js'
 import { guardDeployment, type Deployment } from '../../chain/reads/deployment.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
@@ -14,14 +14,18 @@ import { createGasSpent, KEEPER_MIGRATIONS } from '../../data/gas-spent.js'
 import type { PublishedJournal } from '../../data/journal/published-journal.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
-import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
+import {
+  answerPing,
+  type RunningProcess,
+  type ProcessStanding,
+} from '../../runtime/process/process.js'
 import { openSender } from '../sending/open-sender.js'
 import { createGasWallet } from '../sending/gas-wallet.js'
 import { createTransactions, observeTransactions } from '../sending/transactions.js'
 import { Docket, type LateJob } from './docket.js'
-import { createListing, type Listing, type SeriesOrders } from './list-series.js'
-import { createRound, type KeeperFacts, type Rescue } from './round.js'
-import { SeenHead, Unread } from './unread.js'
+import { createListing, type SeriesListing, type SeriesOrders } from './list-series.js'
+import { createRound, type KeeperObserver, type Rescue } from './round.js'
+import { SeenHead, UnreadContracts } from './unread.js'
 
 export interface KeeperOptions {
   readonly bus: Bus
@@ -43,15 +47,15 @@ export interface KeeperOptions {
   readonly hourBudgetWei: bigint
   /** Pause between two looks for a new block. */
   readonly lookEveryMs?: number
-  /** Replaces parts of the lane's default policy. */
-  readonly policy?: Partial<LanePolicy>
-  readonly facts: KeeperFacts
+  /** Replaces parts of the sender's default policy. */
+  readonly policy?: Partial<SenderPolicy>
+  readonly facts: KeeperObserver
   readonly log: Logger
   readonly onFatal: (error: unknown) => void
 }
 
 /** A keeper that works. */
-export interface Keeping extends Running {
+export interface RunningKeeper extends RunningProcess {
   /** State of its gas wallet; never rejects. */
   readonly gasStanding: () => Promise<GasStanding>
   readonly late: () => readonly LateJob[]
@@ -70,7 +74,7 @@ const OF_MARKETS_SHARE = 4n
  * the journal left open, and then does what is due at each block. Throws as openSender does, and ChainUnreachable or
  * DeploymentMismatch by the check of the chain.
  */
-export function openKeeper(options: KeeperOptions): Promise<Keeping> {
+export function openKeeper(options: KeeperOptions): Promise<RunningKeeper> {
   const { bus, dataDir, log, onFatal } = options
   return openSender(
     {
@@ -85,30 +89,33 @@ async function start(
   options: KeeperOptions,
   published: PublishedJournal,
   spent: ReturnType<typeof createGasSpent>,
-): Promise<Keeping> {
+): Promise<RunningKeeper> {
   const { bus, rpcUrl, deployment, signers, log, onFatal } = options
   const client = createChainClient(rpcUrl, 'read')
   const { chainId, matching, subAccounts } = deployment
-  const laneFacts = observeTransactions(log, { changed: () => undefined, unclear: () => undefined })
+  const senderFacts = observeTransactions(log, {
+    changed: () => undefined,
+    unclear: () => undefined,
+  })
   const verifyChain = guardDeployment(client, { chainId, contracts: { matching, subAccounts } })
-  await untilAnswering(verifyChain, CHAIN_WAIT_MS, laneFacts.waitingForChain)
+  await untilAnswering(verifyChain, CHAIN_WAIT_MS, senderFacts.waitingForChain)
   const { journal } = published
   const leftOpen = journal.unsettledIntents()
-  const { lane } = await openKeyLanes({
-    ...{ signers, journal, rpcUrl, facts: laneFacts, onFatal, verifyChain },
+  const { txSender } = await openKeySenders({
+    ...{ signers, journal, rpcUrl, facts: senderFacts, onFatal, verifyChain },
     ...(options.policy && { policy: options.policy }),
   })
   const stopping = new AbortController()
   const { signal } = stopping
-  const transactions = createTransactions({ published, lane, stopping: signal })
+  const transactions = createTransactions({ published, txSender, stopping: signal })
   const gas = createGasWallet({
-    ...{ address: lane.address, readGas: lane.readGas, spent, nowMs: Date.now },
+    ...{ address: txSender.address, readGas: txSender.readGas, spent, nowMs: Date.now },
     ...{ reservedWei: transactions.reservedWei, inFlightWei: transactions.inFlightWei },
     ...{ reserveWei: options.reserveWei, hourBudgetWei: options.hourBudgetWei },
   })
   const { markets, facts, orders, calendar = 'none' } = options
   const docket = new Docket<UpkeepCall>()
-  const unread = new Unread(options.facts)
+  const unread = new UnreadContracts(options.facts)
   const seen = new SeenHead()
   const round = createRound({
     ...{ client, deployment, markets, docket, unread, seen },
@@ -125,15 +132,15 @@ async function start(
   const listing =
     orders &&
     createListing({
-      ...{ client, deployment, markets, calendar, keeper: lane.address, orders, facts },
+      ...{ client, deployment, markets, calendar, keeper: txSender.address, orders, facts },
     })
   const listed = listing === undefined ? undefined : listOften(listing, signal)
   listed?.catch(unlessStopping)
   const late = () => [...docket.late(), ...(listing?.late() ?? [])]
   const pings = await answerPing(bus, NAME, () =>
-    standing(lane, published, { unread, seen }, late()),
+    standing(txSender, published, { unread, seen }, late()),
   )
-  log.info({ sender: lane.address }, 'keeping the contracts')
+  log.info({ sender: txSender.address }, 'keeping the contracts')
   return {
     gasStanding: gas.standing,
     late,
@@ -142,22 +149,22 @@ async function start(
       stopping.abort()
       // A question without an answer outlasts the time that a process has to stop.
       await Promise.race([Promise.all([running, listed]), delay(STOP_WITHIN_MS)])
-      await lane.stop()
+      await txSender.stop()
     },
   }
 }
 
 const CHAIN = 'the chain'
 
-interface Looking {
+interface KeeperLoop {
   readonly round: () => Promise<void>
-  readonly unread: Unread
+  readonly unread: UnreadContracts
   readonly signal: AbortSignal
   readonly everyMs: number
 }
 
 /** Until it is aborted; rejects with what is no missing answer of the chain. */
-async function lookOften({ round, unread, signal, everyMs }: Looking): Promise<void> {
+async function lookOften({ round, unread, signal, everyMs }: KeeperLoop): Promise<void> {
   while (!signal.aborted) {
     try {
       await round()
@@ -170,7 +177,7 @@ async function lookOften({ round, unread, signal, everyMs }: Looking): Promise<v
   }
 }
 
-async function listOften(listing: Listing, signal: AbortSignal): Promise<void> {
+async function listOften(listing: SeriesListing, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await listing.round()
     await delay(LIST_EVERY_MS, undefined, { signal }).catch(() => undefined)
@@ -178,19 +185,19 @@ async function listOften(listing: Listing, signal: AbortSignal): Promise<void> {
 }
 
 function standing(
-  lane: TransactionLane,
+  txSender: TransactionSender,
   { trouble, term }: PublishedJournal,
-  { unread, seen }: { readonly unread: Unread; readonly seen: SeenHead },
+  { unread, seen }: { readonly unread: UnreadContracts; readonly seen: SeenHead },
   late: readonly LateJob[],
-): Standing {
+): ProcessStanding {
   const cannotRead = unread.trouble(CHAIN_SILENT_MAX_MS) ?? seen.trouble()
-  const why = whyNotSending(lane) ?? cannotRead ?? trouble()
+  const why = whyNotSending(txSender) ?? cannotRead ?? trouble()
   const block = seen.number
   return {
     ready: why === undefined,
     detail: why ?? (late.length === 0 ? 'nothing is late' : late.map(lateWords).join('; ')),
     positions: {
-      ...{ open_transactions: lane.openCount(), journal_term: term },
+      ...{ open_transactions: txSender.openCount(), journal_term: term },
       ...(block !== undefined && { block: Number(block) }),
     },
   }
@@ -200,7 +207,7 @@ const lateWords = ({ job, sinceSec, why }: LateJob): string =>
   `${job} has been due for ${sinceSec} s${why === undefined ? '' : ` (${why})`}`
 
 /** Answers for a keeper without a key: it does nothing, and counts as ready. */
-export async function serveOff(bus: Bus): Promise<Running> {
+export async function serveOff(bus: Bus): Promise<RunningProcess> {
   const pings = await answerPing(bus, NAME, () => ({
     ...{ ready: true, detail: 'off: no key', positions: {} },
   }))

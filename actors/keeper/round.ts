@@ -22,10 +22,10 @@ import type { GasWallet } from '../sending/gas-wallet.js'
 import type { Transactions } from '../sending/transactions.js'
 import type { Docket, ScopedDuty } from './docket.js'
 import { intentFrom, intentOf, type UpkeepIntent } from './intent.js'
-import type { SeenHead, Unread } from './unread.js'
+import type { SeenHead, UnreadContracts } from './unread.js'
 
 /** What a keeper reports; called synchronously. */
-export interface KeeperFacts {
+export interface KeeperObserver {
   readonly sent: (job: Job, intentId: string) => void
   /** Nothing was sent: the simulation reverted, or there is no money for it. */
   readonly refused: (job: Job, subject: string, why: string) => void
@@ -51,7 +51,7 @@ export interface RoundDeps extends ObservingDeps {
   /** What it takes over with. */
   readonly rescue: Rescue
   readonly docket: Docket<UpkeepCall>
-  readonly unread: Unread
+  readonly unread: UnreadContracts
   readonly seen: SeenHead
   readonly transactions: Transactions
   /** Intents that the keeper before left unsettled: what became of them is booked, also where they are final by now. */
@@ -59,7 +59,7 @@ export interface RoundDeps extends ObservingDeps {
   readonly gas: Pick<GasWallet, 'read' | 'pauseFor' | 'paid'>
   /** Of an hour's gas budget, what no work for single accounts may use, in wei. */
   readonly ofMarketsWei: bigint
-  readonly facts: KeeperFacts
+  readonly facts: KeeperObserver
   readonly stopping: AbortSignal
 }
 
@@ -151,7 +151,7 @@ const subjectOf = ({ scope, subject }: { scope: string; subject: string }): stri
   `${scope}/${subject}`
 
 /** What the keeper's transactions have come to. */
-interface Book {
+interface KeeperLedger {
   /** Books what was mined, and resolves with the subjects that have a transaction whose effect the block may lack. */
   busyAt(head: BlockPlace): Promise<Set<string>>
 }
@@ -165,7 +165,7 @@ function createBook({
   docket,
   facts,
   stopping,
-}: RoundDeps): Book {
+}: RoundDeps): KeeperLedger {
   /** Of transactions that are not final; bounded by them. */
   let booked = new Set<string>()
   /** Those of the last look that were not booked: they may become final between two looks. Bounded by them. */

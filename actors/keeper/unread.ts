@@ -1,5 +1,5 @@
 /** What the keeper cannot read, since when and why. Bounded by the contracts that are kept. */
-export class Unread {
+export class UnreadContracts {
   private readonly failures = new Map<string, { readonly sinceMs: number; readonly why: string }>()
 
   /** `nowMs` is of a clock that only goes forward. */

@@ -13,7 +13,7 @@ import type { Market } from '../../core/model/market.js'
 import { rowOf } from '../../data/market-row.js'
 import { rowOfNextSeries } from '../../data/series-row.js'
 import { NoAnswer } from '../../runtime/bus/bus.js'
-import { OrderRefused } from './order-refused.js'
+import { OperatorOrderRefused } from './order-refused.js'
 import type { RegisterDeps } from './register-markets.js'
 
 /** How the matcher of a market is asked for its terms, and for a change of them. */
@@ -36,7 +36,7 @@ export const SHOW: MarketAsking = {
 }
 
 /**
- * The market's terms, with the change where one is asked for; a change is durable in the market's log. Throws OrderRefused, also
+ * The market's terms, with the change where one is asked for; a change is durable in the market's log. Throws OperatorOrderRefused, also
  * when no matcher answers.
  */
 export async function askTerms(
@@ -52,18 +52,18 @@ export async function askTerms(
     const asked = bus.ask(askMarket(market), encodeMarketRequest(request), withinMs)
     if (change.kind !== 'show') crash('market_order.change_in_flight')
     const answer = decodeMarketAnswer(await asked)
-    if (answer.kind === 'refused') throw new OrderRefused(answer.message)
+    if (answer.kind === 'refused') throw new OperatorOrderRefused(answer.message)
     return answer.terms
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error
     const message = `the matcher of ${market} does not answer: look at ./venue market list, then try again`
-    throw new OrderRefused(message, { cause: error })
+    throw new OperatorOrderRefused(message, { cause: error })
   }
 }
 
 /**
  * The row of a series with this expiry (unix seconds), like the newest series of the markets with the rules that it has by now.
- * Throws OrderRefused when its matcher does not say them, and MarketFileError for an expiry that no identifier spells.
+ * Throws OperatorOrderRefused when its matcher does not say them, and MarketFileError for an expiry that no identifier spells.
  */
 export async function rowOfSeriesAfter(
   asker: MarketAsker,

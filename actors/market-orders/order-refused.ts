@@ -1,4 +1,4 @@
 /** The order cannot be carried out; the message is one line. */
-export class OrderRefused extends Error {
-  override readonly name = 'OrderRefused'
+export class OperatorOrderRefused extends Error {
+  override readonly name = 'OperatorOrderRefused'
 }

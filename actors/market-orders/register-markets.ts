@@ -9,12 +9,16 @@ import {
 } from '../../bus-schemas/register.js'
 import { askRegister } from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
-import { entryOf, ordinalsByName, type MarketEntry } from '../../core/contracts/market-register.js'
+import {
+  entryOf,
+  ordinalsByName,
+  type RegisterEntry,
+} from '../../core/contracts/market-register.js'
 import { describeAbsent, readMarkets } from '../../data/markets.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import { readRegister } from '../../runtime/bus/market-register.js'
 import type { OperatorKey } from '../../runtime/bus/operator-key.js'
-import { OrderRefused } from './order-refused.js'
+import { OperatorOrderRefused } from './order-refused.js'
 
 /** How an operator, or the keeper, has markets registered. */
 
@@ -36,7 +40,7 @@ const ATTEMPT_PAUSE_MS = 250
 
 /**
  * Has the markets of these rows registered, all or none, and resolves with their names. A row without an ordinal gets the next one.
- * A row of a registered market replaces its texts. Throws OrderRefused, and MarketFileError when the deployment cannot be read.
+ * A row of a registered market replaces its texts. Throws OperatorOrderRefused, and MarketFileError when the deployment cannot be read.
  */
 export async function registerRows(
   deps: RegisterDeps,
@@ -47,40 +51,40 @@ export async function registerRows(
     const { entries: known, seq } = await readRegister(deps.bus)
     const entries = entriesOf(deps, rows, ordinalsByName(known))
     const answer = await ask(deps, { entries, reason, after_seq: seq })
-    if (answer.kind === 'refused') throw new OrderRefused(answer.message)
+    if (answer.kind === 'refused') throw new OperatorOrderRefused(answer.message)
     if (answer.kind === 'registered') return entries.map(({ opening }) => opening.identity.market)
     await delay(ATTEMPT_PAUSE_MS)
   }
-  throw new OrderRefused('other markets are being registered all the time: try again')
+  throw new OperatorOrderRefused('other markets are being registered all the time: try again')
 }
 
 function entriesOf(
   { deploymentFile }: RegisterDeps,
   rows: readonly unknown[],
   ordinals: ReadonlyMap<string, number>,
-): readonly MarketEntry[] {
+): readonly RegisterEntry[] {
   const { markets, refused, absent } = readMarkets(
     { DEPLOYMENT_FILE: deploymentFile },
     rows,
     ordinals,
   )
-  for (const { row, problem } of refused) throw new OrderRefused(`${row}: ${problem}`)
-  for (const row of absent) throw new OrderRefused(describeAbsent(row))
-  if (markets.length === 0) throw new OrderRefused('there is no row of a market')
+  for (const { row, problem } of refused) throw new OperatorOrderRefused(`${row}: ${problem}`)
+  for (const row of absent) throw new OperatorOrderRefused(describeAbsent(row))
+  if (markets.length === 0) throw new OperatorOrderRefused('there is no row of a market')
   const why = whyTooMany(markets)
-  if (why !== undefined) throw new OrderRefused(why)
+  if (why !== undefined) throw new OperatorOrderRefused(why)
   return markets.map(entryOf)
 }
 
-interface Asking {
-  readonly entries: readonly MarketEntry[]
+interface RegistrationRequest {
+  readonly entries: readonly RegisterEntry[]
   readonly reason: string
   readonly after_seq: number
 }
 
 async function ask(
   { bus, user: by, operatorKey, nowMs }: RegisterDeps,
-  asking: Asking,
+  asking: RegistrationRequest,
 ): Promise<RegisterAnswer> {
   const request = { by, ...asking }
   const issued = { issuedAtMs: nowMs(), nonce: randomBytes(NONCE_BYTES).toString('hex') }
@@ -92,6 +96,8 @@ async function ask(
     return decodeRegisterAnswer(await answer)
   } catch (cause) {
     if (!(cause instanceof NoAnswer)) throw cause
-    throw new OrderRefused('the order intake does not answer: is the venue running?', { cause })
+    throw new OperatorOrderRefused('the order intake does not answer: is the venue running?', {
+      cause,
+    })
   }
 }

@@ -19,7 +19,7 @@ import {
   type StoredCheckpoint,
 } from '../../runtime/bus/checkpoint-store.js'
 import { readOpening } from '../../runtime/bus/market-log.js'
-import type { MatcherFacts } from './observe.js'
+import type { MatcherObserver } from './observe.js'
 import type { MatcherSettings, CheckpointSettings } from './settings.js'
 
 /**
@@ -49,7 +49,7 @@ export interface FeedStart {
 }
 
 /** The first phase: a state, and what of the log and the feed it includes. */
-export interface Restored {
+export interface RestoredMatcher {
   readonly state: MatcherState
   readonly commandSeq: number
   readonly feed: FeedStart
@@ -63,13 +63,13 @@ export interface Restored {
   readonly atMs: number
 }
 
-type RestoreOptions = Pick<MatcherSettings, 'bus' | 'market' | 'facts' | 'elapsedMs'>
+type CheckpointRestoreOptions = Pick<MatcherSettings, 'bus' | 'market' | 'facts' | 'elapsedMs'>
 
 /**
  * Restores the newest checkpoint that can be trusted, or else the empty state at the beginning of the log. Throws
  * StreamsDisagree when what is stored since cannot follow it.
  */
-export async function restore(options: RestoreOptions): Promise<Restored> {
+export async function restore(options: CheckpointRestoreOptions): Promise<RestoredMatcher> {
   const { bus, market, facts, elapsedMs } = options
   const found = await restoreState(options)
   if (found.commandSeq > 0) facts.restored(found.commandSeq)
@@ -79,11 +79,15 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   return { ...found, feed, logEnd, atMs: elapsedMs() }
 }
 
-type RestoredState = Pick<Restored, 'state' | 'commandSeq' | 'term' | 'checkpoints'> & {
+type RestoredState = Pick<RestoredMatcher, 'state' | 'commandSeq' | 'term' | 'checkpoints'> & {
   readonly block: Pick<FeedEnd, 'messageSeq' | 'data'>
 }
 
-async function restoreState({ bus, market, facts }: RestoreOptions): Promise<RestoredState> {
+async function restoreState({
+  bus,
+  market,
+  facts,
+}: CheckpointRestoreOptions): Promise<RestoredState> {
   const checkpoints = await listCheckpoints(bus, market.market)
   // Read afterwards, so that the log covers them: a leader may write one meanwhile.
   const commands = await bus.streamState(commandsStream(market.market))
@@ -198,7 +202,7 @@ export interface CheckpointerOptions {
   /** The last message of the log whose claims the intake has stored; 0 while that is not known. */
   readonly claimsStoredTo: () => Promise<number>
   readonly facts: Pick<
-    MatcherFacts,
+    MatcherObserver,
     'checkpointWritten' | 'checkpointFailed' | 'checkpointUnusable' | 'commandsTrimmed'
   >
   /** Monotonic milliseconds. */
@@ -206,7 +210,7 @@ export interface CheckpointerOptions {
 }
 
 /** A checkpoint that is read while the market goes on. */
-export interface Captured {
+export interface CapturedCheckpoint {
   readonly checkpoint: Checkpoint
   /** Call when it is written, or given up. */
   readonly release: () => void
@@ -215,7 +219,7 @@ export interface Captured {
 /** Writes checkpoints while matching goes on, one at a time. */
 export interface Checkpointer {
   /** Counts applied commands; when a checkpoint is due, captures it and writes it in the background. */
-  applied(commands: number, capture: () => Captured): void
+  applied(commands: number, capture: () => CapturedCheckpoint): void
   /** Gives up what is being written. */
   stop(): Promise<void>
 }

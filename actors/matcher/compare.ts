@@ -6,7 +6,7 @@ import { isNextSeq, type Block } from '../../core/model/change.js'
 import { untilSilent } from '../../runtime/actor/leadership.js'
 import type { BusMessage } from '../../runtime/bus/bus.js'
 import { matcherActor } from './actor.js'
-import type { FeedEnd, FeedStart, Restored } from './checkpoints.js'
+import type { FeedEnd, FeedStart, RestoredMatcher } from './checkpoints.js'
 import { openStreamReader, type CommandLog, type LoggedMessage, type StreamReader } from './log.js'
 import type { MatcherSettings } from './settings.js'
 
@@ -14,7 +14,7 @@ import type { MatcherSettings } from './settings.js'
 const WAIT_MS = 100
 
 /** The phase after restoring: every block since the checkpoint is compared with the feed. Nothing is published. */
-export interface Comparing {
+export interface ComparisonPhase {
   readonly kind: 'comparing'
   readonly log: CommandLog
   readonly feed: FeedCursor
@@ -33,7 +33,7 @@ export interface StandingBy {
 }
 
 /** What comparing hands on: all that the feed holds equals what the log gives, and `feed` is where it ends. */
-export interface Compared {
+export interface ComparedLog {
   readonly log: CommandLog
   readonly feed: FeedEnd
   /** The greatest term of the feed, as far as it is compared, and of the checkpoint. */
@@ -42,9 +42,9 @@ export interface Compared {
 
 export async function startComparing(
   settings: MatcherSettings,
-  restored: Restored,
+  restored: RestoredMatcher,
   log: CommandLog,
-): Promise<Comparing> {
+): Promise<ComparisonPhase> {
   const { endAtStart } = restored.feed
   const feed = await openFeedCursor(settings, restored, {
     waitFor: (messageSeq) => (messageSeq < endAtStart.messageSeq ? Infinity : 0),
@@ -53,7 +53,7 @@ export async function startComparing(
 }
 
 /** Resolves at the feed's end, at the latest when the log is at its own. A feed that is longer breaks an invariant. */
-export async function compare({ log, feed, logEnd }: Comparing): Promise<Compared> {
+export async function compare({ log, feed, logEnd }: ComparisonPhase): Promise<ComparedLog> {
   while (!(feed.isPastStart() && (await feed.skipLeaders())) && log.commandSeq < logEnd) {
     // Waits only for what has not arrived: a promise for each message is a tenth of the replay of small ones.
     const message = log.ahead() ?? (await log.next())
@@ -68,7 +68,7 @@ export async function compare({ log, feed, logEnd }: Comparing): Promise<Compare
 
 export async function startStandingBy(
   settings: MatcherSettings,
-  restored: Restored,
+  restored: RestoredMatcher,
   log: CommandLog,
 ): Promise<StandingBy> {
   const silence = createSilence(settings)
@@ -81,7 +81,7 @@ export async function startStandingBy(
 }
 
 /** Resolves when the leader is silent and everything that it published is compared. May be called again after that. */
-export async function standBy({ log, feed, silence }: StandingBy): Promise<Compared> {
+export async function standBy({ log, feed, silence }: StandingBy): Promise<ComparedLog> {
   for (;;) {
     const message = await log.nextWithin(WAIT_MS)
     if (message !== undefined && (await isInFeed(feed, message))) log.finish()
@@ -89,7 +89,7 @@ export async function standBy({ log, feed, silence }: StandingBy): Promise<Compa
   }
 }
 
-const comparedAt = (log: CommandLog, { end, term }: FeedCursor): Compared => ({
+const comparedAt = (log: CommandLog, { end, term }: FeedCursor): ComparedLog => ({
   log,
   feed: end,
   term,
@@ -139,7 +139,7 @@ interface FeedCursorOptions {
 
 async function openFeedCursor(
   { bus, market: { market }, onFatal: onError }: MatcherSettings,
-  { feed, term }: Restored,
+  { feed, term }: RestoredMatcher,
   options: FeedCursorOptions,
 ): Promise<FeedCursor> {
   const fromSeq = feed.end.messageSeq + 1
@@ -159,7 +159,7 @@ class FeedCursor {
 
   constructor(
     reader: StreamReader,
-    { feed, term }: Pick<Restored, 'feed' | 'term'>,
+    { feed, term }: Pick<RestoredMatcher, 'feed' | 'term'>,
     options: FeedCursorOptions,
   ) {
     this.endAtStart = feed.endAtStart

@@ -9,7 +9,7 @@ import {
   childOf,
   supervise,
   type Child,
-  type Supervised,
+  type SupervisedProcess,
 } from '../../runtime/process/supervisor.js'
 import { environmentOf, type MatcherConfig } from './config.js'
 
@@ -65,7 +65,7 @@ export interface Matchers {
  * the others go on. All share this process's output. They stop by themselves when this process is gone.
  */
 export function superviseMatchers({ markets, args, log }: MatchersOptions): Matchers {
-  const start = (market: string): Supervised =>
+  const start = (market: string): SupervisedProcess =>
     supervise({
       name: market,
       start: async (spawned) => spawned(await startMatcherProcess(market, args)),

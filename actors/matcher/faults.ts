@@ -3,7 +3,7 @@ import { SETTLEMENT_UNAVAILABLE } from '../../core/revert.js'
 import { FaultsAnswer } from '../../interface/execute.js'
 import type { ExecutorAddress } from './ask-executor.js'
 import { fetchFromExecutor, orNoExecutor } from './executors.js'
-import type { Leading } from './lead.js'
+import type { LeadingPhase } from './lead.js'
 import type { OwnCommands } from './own-commands.js'
 import type { AskFaults } from './settings.js'
 
@@ -44,7 +44,7 @@ export interface FaultFollower {
  * nothing, or does not answer, for a while. What the log says follows from the state, so that a new leader goes on where the
  * one before stopped.
  */
-export function followFaults({ settings, log }: Leading, own: OwnCommands): FaultFollower {
+export function followFaults({ settings, log }: LeadingPhase, own: OwnCommands): FaultFollower {
   const { market, faults, onFatal, elapsedMs } = settings
   const stopping = new AbortController()
   const { signal } = stopping

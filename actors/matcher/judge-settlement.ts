@@ -15,11 +15,11 @@ import type { Market } from '../../core/model/market.js'
 import { amountE18 } from '../../core/money.js'
 import type { Subscription } from '../../runtime/bus/bus.js'
 import { readQuestion } from '../../runtime/bus/read-question.js'
-import type { Leading } from './lead.js'
+import type { LeadingPhase } from './lead.js'
 import { proposedBy } from './reversals.js'
 
 /** Answers the executor, which settles nothing that this market's log does not allow, while this matcher leads. */
-export function answerSettlements({ settings, leader, log }: Leading): Promise<Subscription> {
+export function answerSettlements({ settings, leader, log }: LeadingPhase): Promise<Subscription> {
   const { bus, market, facts } = settings
   // The log governs.
   const logged = withIdentity(market, log.state)

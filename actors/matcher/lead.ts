@@ -31,11 +31,11 @@ import type { DecidedBy } from '../../core/entry/repeated-order.js'
 import { Fenced, takeTerm } from '../../runtime/actor/leadership.js'
 import { AnotherWriter, appendFenced } from '../../runtime/bus/append-fenced.js'
 import type { Bus } from '../../runtime/bus/bus.js'
-import { pass } from '../../runtime/process/stations.js'
+import { endSpan } from '../../runtime/process/trace-spans.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { FeedEnd } from './checkpoints.js'
 import { matcherActor } from './actor.js'
-import { standBy, type Compared, type StandingBy } from './compare.js'
+import { standBy, type ComparedLog, type StandingBy } from './compare.js'
 import type { CommandLog, LoggedMessage } from './log.js'
 import type { MatcherSettings } from './settings.js'
 
@@ -43,7 +43,7 @@ import type { MatcherSettings } from './settings.js'
  * The phase of a matcher that has taken the market. It alone publishes to the feed and answers callers. What was logged
  * before it led, up to `liveFrom`, is published first; settling and ticking begin behind that.
  */
-export interface Leading {
+export interface LeadingPhase {
   readonly kind: 'leading'
   readonly settings: MatcherSettings
   readonly leader: Leader
@@ -59,8 +59,8 @@ export interface Leading {
  */
 export async function lead(
   settings: MatcherSettings,
-  { log, feed: end, term: before }: Compared,
-): Promise<Leading> {
+  { log, feed: end, term: before }: ComparedLog,
+): Promise<LeadingPhase> {
   const { bus, facts, leaderId, elapsedMs, onFatal } = settings
   const { market } = settings.market
   const leader: Leader = { term: nextTerm(before, log), id: leaderId }
@@ -92,7 +92,7 @@ function nextTerm(before: number, { state: { lastSourceNo } }: CommandLog): numb
 export async function takeOver(
   settings: MatcherSettings,
   standingBy: StandingBy,
-): Promise<Leading> {
+): Promise<LeadingPhase> {
   for (;;) {
     const compared = await standBy(standingBy)
     settings.facts.leaderSilent()
@@ -106,7 +106,7 @@ export async function takeOver(
 }
 
 /** Publishes what was logged before this matcher led. */
-export async function catchUp(leading: Leading): Promise<void> {
+export async function catchUp(leading: LeadingPhase): Promise<void> {
   while (leading.log.commandSeq < leading.liveFrom) {
     await publishNext(leading, () => undefined)
   }
@@ -117,7 +117,7 @@ export async function catchUp(leading: Leading): Promise<void> {
  * `onStep` is called when all of a step is durable. Throws Fenced when another matcher has taken the market.
  */
 export async function publishNext(
-  leading: Leading,
+  leading: LeadingPhase,
   onStep: (step: BlockOfCommands) => void,
   notices?: TakeNotices,
 ): Promise<LoggedMessage> {
@@ -131,10 +131,10 @@ export async function publishNext(
   return message
 }
 
-async function publishStep({ settings, feed }: Leading, step: BlockOfCommands): Promise<void> {
+async function publishStep({ settings, feed }: LeadingPhase, step: BlockOfCommands): Promise<void> {
   const { bus, market, facts } = settings
   const { block, results } = step
-  pass('matched', commandsOf(results))
+  endSpan('matched', commandsOf(results))
   if (block === undefined) {
     const isAsked = results.some(
       ({ logged, applied }) => logged.replyTo !== undefined && applied.answer !== undefined,
@@ -145,7 +145,7 @@ async function publishStep({ settings, feed }: Leading, step: BlockOfCommands): 
     await feed.append(block, 'block')
     crash('matcher.after_ack_before_answer')
   }
-  pass('durable', commandsOf(results))
+  endSpan('durable', commandsOf(results))
   for (const result of results) {
     const { logged, applied } = result
     facts.applied(result)

@@ -7,10 +7,15 @@ import { knownOrder } from '../../core/engine/state.js'
 import { SETTLEMENT_UNAVAILABLE } from '../../core/revert.js'
 import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
 import { executeRequest } from './ask-executor.js'
-import { createCheckpointer, sha256Of, type Captured, type Restored } from './checkpoints.js'
+import {
+  createCheckpointer,
+  sha256Of,
+  type CapturedCheckpoint,
+  type RestoredMatcher,
+} from './checkpoints.js'
 import { startEngineSwitch } from './engine-version.js'
 import { followFaults } from './faults.js'
-import { publishNext, type Leading } from './lead.js'
+import { publishNext, type LeadingPhase } from './lead.js'
 import { answerOperator } from './operator.js'
 import { answerSettlements } from './judge-settlement.js'
 import { createOwnCommands, type OwnCommands } from './own-commands.js'
@@ -28,8 +33,8 @@ import { answerTrims } from './trim-feed.js'
 /** The last phase: the leader has caught up with the log, so it settles matches, gives the market its time and writes checkpoints. */
 export interface Live {
   readonly kind: 'live'
-  readonly log: Leading['log']
-  readonly feed: Leading['feed']
+  readonly log: LeadingPhase['log']
+  readonly feed: LeadingPhase['feed']
   /** Applies the log, message by message, until that fails. */
   run(): Promise<never>
   /** Settlements without an outcome. */
@@ -40,7 +45,7 @@ export interface Live {
 }
 
 /** Resumes what the log left open: matches without a result, sweeps that had stopped, the clock. */
-export function goLive(leading: Leading, restored: Restored): Live {
+export function goLive(leading: LeadingPhase, restored: RestoredMatcher): Live {
   const { settings, leader, log, feed } = leading
   const { bus, market, facts, nowMs, elapsedMs, onFatal } = settings
   const { state } = log
@@ -108,7 +113,7 @@ function whatRefuses(fault: string): string {
 }
 
 function openSettler(
-  { settings, log: { state } }: Leading,
+  { settings, log: { state } }: LeadingPhase,
   own: OwnCommands,
   unanswered: ReturnType<typeof createUnanswered>,
 ): Settler {
@@ -131,7 +136,7 @@ function openSettler(
 }
 
 /** Sweeps that an earlier leader began and did not finish. */
-function continueSweeps({ settings, log }: Leading, own: OwnCommands): void {
+function continueSweeps({ settings, log }: LeadingPhase, own: OwnCommands): void {
   for (const { order, hold } of log.state.orders.values()) {
     if (hold?.reason !== 'continuing' || hold.untilMs !== undefined) continue
     own.submit({ kind: 'ContinueOrder', orderId: order.orderId }).catch(settings.onFatal)
@@ -160,7 +165,7 @@ function followUp({ results }: BlockOfCommands, { own, settler, onFatal }: Follo
 }
 
 /** The checkpoint of this place of the log, to be written while the log is applied further. */
-function capture({ settings, leader, log, feed: { end } }: Leading): Captured {
+function capture({ settings, leader, log, feed: { end } }: LeadingPhase): CapturedCheckpoint {
   const { snapshot, release } = captureState(log.state)
   const checkpoint = {
     market: settings.market.market,

@@ -6,18 +6,18 @@ import type { MarketHold } from '../../core/model/hold.js'
 import { assertUnled, Fenced } from '../../runtime/actor/leadership.js'
 import { declareCheckpoints } from '../../runtime/bus/checkpoint-store.js'
 import { openMarketLog } from '../../runtime/bus/market-log.js'
-import type { Standing } from '../../runtime/process/process.js'
+import type { ProcessStanding } from '../../runtime/process/process.js'
 import { matcherActor } from './actor.js'
 import { restore } from './checkpoints.js'
 import {
   compare,
   startComparing,
   startStandingBy,
-  type Comparing,
+  type ComparisonPhase,
   type StandingBy,
 } from './compare.js'
 import { objectToNewer } from './engine-version.js'
-import { catchUp, lead, takeOver, type Leading } from './lead.js'
+import { catchUp, lead, takeOver, type LeadingPhase } from './lead.js'
 import { goLive, type Live } from './live.js'
 import { openCommandLog } from './log.js'
 import { withDefaults, type MatcherOptions, type MatcherSettings } from './settings.js'
@@ -30,7 +30,7 @@ export interface Matcher {
   isLive(): boolean
   positions(): { command_seq: number; feed_seq: number }
   /** Whether it does its work now, and if not, why. */
-  standing(): Standing
+  standing(): ProcessStanding
   /** What holds the market, by cause. */
   holds(): ReadonlyMap<HoldCause, MarketHold>
   /** Number of the market's newest trade, 0 before the first. */
@@ -38,7 +38,7 @@ export interface Matcher {
   stop(): Promise<void>
 }
 
-type Phase = Comparing | StandingBy | Leading | Live
+type Phase = ComparisonPhase | StandingBy | LeadingPhase | Live
 
 /**
  * Runs one market, in phases of which each hands on to the next. Restored: the newest checkpoint. Comparing, or for a
@@ -70,7 +70,7 @@ export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
   let phase: Phase = following
   let onLeading = (): void => undefined
   const whenLeading = new Promise<void>((resolve) => (onLeading = resolve))
-  const run = async (becoming: Promise<Leading>): Promise<void> => {
+  const run = async (becoming: Promise<LeadingPhase>): Promise<void> => {
     const leading = await becoming
     await following.stop()
     if (over) return leading.stop()
@@ -111,8 +111,8 @@ export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
 
 const becomeLeader = async (
   settings: MatcherSettings,
-  following: Comparing | StandingBy,
-): Promise<Leading> =>
+  following: ComparisonPhase | StandingBy,
+): Promise<LeadingPhase> =>
   following.kind === 'comparing'
     ? lead(settings, await compare(following))
     : takeOver(settings, following)
@@ -138,7 +138,7 @@ const intakeNoOf = ({ log }: Phase): number => log.state.lastSourceNo.get(INTAKE
 
 const NONE_UNANSWERED: UnansweredStanding = { pending: 0, oldestMs: 0, late: 0 }
 
-function standingOf(phase: Phase): Standing {
+function standingOf(phase: Phase): ProcessStanding {
   const trouble = troubleOf(phase)
   const isLive = phase.kind === 'live'
   const { pending, oldestMs, late } = isLive ? phase.unanswered() : NONE_UNANSWERED

@@ -4,7 +4,7 @@ import type { Bus, Subscription } from '../../runtime/bus/bus.js'
 import type { Metrics } from '../../runtime/metrics/metrics.js'
 import { answerPing } from '../../runtime/process/process.js'
 import type { Matcher } from './matcher.js'
-import type { MatcherFacts } from './observe.js'
+import type { MatcherObserver } from './observe.js'
 
 /**
  * Answers pings for the market's matcher. Several may run: a standby answers under a name of its own, and from when it
@@ -34,16 +34,16 @@ export function measureMatcher(
   metrics: Metrics,
   market: string,
   nowMs: () => number,
-): Partial<MatcherFacts> {
+): Partial<MatcherObserver> {
   const matched = metrics.histogram('venue_order_matched_seconds')
   const settled = metrics.histogram('venue_settlement_seconds')
   const refused = { market, kind: 'CommandRefused', reason: '' }
   const changed = metrics.counter('venue_changes_total', [refused])
   const checkpoint = metrics.gauge('venue_checkpoint_timestamp_seconds')
   const failed = metrics.counter('venue_checkpoint_failures_total', [{ market }])
-  const sealed = (): void => checkpoint({ market }, nowMs() / 1_000)
+  const written = (): void => checkpoint({ market }, nowMs() / 1_000)
   // Without one yet, its age counts from the start.
-  sealed()
+  written()
   return {
     applied: ({ logged, applied }) => {
       if (applied.changes.length === 0) return
@@ -52,8 +52,8 @@ export function measureMatcher(
         changed({ market, kind: change.kind, reason: reasonOf(change) })
     },
     settled: (_, ageMs) => settled({ market }, ageMs / 1_000),
-    restored: sealed,
-    checkpointWritten: sealed,
+    restored: written,
+    checkpointWritten: written,
     checkpointFailed: () => failed({ market }),
   }
 }

@@ -8,7 +8,7 @@ import type { StoredCheckpoint } from '../../runtime/bus/checkpoint-store.js'
 import type { Logger } from '../../runtime/process/log.js'
 
 /** What a matcher logs, one line for each event. */
-export type MatcherFacts = ReturnType<typeof observeMatcher>
+export type MatcherObserver = ReturnType<typeof observeMatcher>
 
 export function observeMatcher(log: Logger) {
   return {
@@ -23,9 +23,9 @@ export function observeMatcher(log: Logger) {
     versionRaised: (what: string) => log.warn(what),
     questionUnreadable: warnOfUnreadable(log),
     leaderSilent: () => log.warn('the leader is silent, taking over'),
-    checkpointWritten: ({ commandSeq, sealSeq, firstSeq }: StoredCheckpoint, ms: number) =>
+    checkpointWritten: ({ commandSeq, trailerSeq, firstSeq }: StoredCheckpoint, ms: number) =>
       log.info(
-        { command_seq: commandSeq, messages: sealSeq - firstSeq + 1, ms },
+        { command_seq: commandSeq, messages: trailerSeq - firstSeq + 1, ms },
         'checkpoint written',
       ),
     checkpointFailed: (error: unknown) => log.warn({ err: error }, 'checkpoint not written'),

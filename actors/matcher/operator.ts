@@ -13,11 +13,11 @@ import { readRules } from '../../core/entry/read-rules.js'
 import type { MarketCommand } from '../../core/model/command.js'
 import type { Subscription } from '../../runtime/bus/bus.js'
 import { readQuestion } from '../../runtime/bus/read-question.js'
-import type { Leading } from './lead.js'
+import type { LeadingPhase } from './lead.js'
 import type { OwnCommands } from './own-commands.js'
 
 /** A request that changes the market. */
-interface Asked extends MarketRequest {
+interface ChangeRequest extends MarketRequest {
   readonly change: Exclude<MarketChange, { kind: 'show' }>
 }
 
@@ -26,13 +26,13 @@ interface Asked extends MarketRequest {
  * into the log first, with who gave it; its answer follows the block that it made.
  */
 export async function answerOperator(
-  { settings, leader, log, feed }: Leading,
+  { settings, leader, log, feed }: LeadingPhase,
   own: OwnCommands,
 ): Promise<Subscription> {
   const { bus, market, onFatal, facts, operators } = settings
   const refuse = (replyTo: string, message: string): void =>
     bus.reply(replyTo, encodeMarketAnswer({ kind: 'refused', message }))
-  const carryOut = async (request: Asked, replyTo: string): Promise<void> => {
+  const carryOut = async (request: ChangeRequest, replyTo: string): Promise<void> => {
     const verdict = await operators.verdict(bus, request, (proof) =>
       operatorText(market.market, request, proof),
     )
@@ -63,7 +63,7 @@ export async function answerOperator(
 /** The command that carries out the request, or why there is none. */
 function readChange(
   state: MatcherState,
-  { by, reason, change }: Asked,
+  { by, reason, change }: ChangeRequest,
 ): MarketCommand | { readonly problem: string } {
   const problem = whyNotPlain({ by, reason })
   if (problem !== undefined) return { problem }

@@ -7,11 +7,11 @@ import type { Bus } from '../../runtime/bus/bus.js'
 import { createGroupCommit } from '../../runtime/process/group-commit.js'
 
 /** An operator who waits for an answer. */
-export type Asker = Required<Pick<LoggedCommand, 'replyTo' | 'requestId'>>
+export type CommandAsker = Required<Pick<LoggedCommand, 'replyTo' | 'requestId'>>
 
 interface OwnCommand {
   readonly command: Command
-  readonly asker: Asker | undefined
+  readonly asker: CommandAsker | undefined
 }
 
 export interface OwnCommandsOptions extends LogMarket {
@@ -25,7 +25,7 @@ export interface OwnCommandsOptions extends LogMarket {
 /** What the matcher's shell puts into its market's log: ticks, settlement results, continuations, operators' commands. */
 export interface OwnCommands {
   /** Resolves when the command is durable in the log. `asker` waits for the answer of its step. */
-  submit(command: Command, asker?: Asker): Promise<void>
+  submit(command: Command, asker?: CommandAsker): Promise<void>
   /** Why the last append failed, while it is being tried again; undefined when all is well. */
   trouble(): string | undefined
   /** Gives up what is not durable yet. */

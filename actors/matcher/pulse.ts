@@ -1,6 +1,6 @@
 import { isTickDue } from '../../core/engine/tick-due.js'
 import { mayBeReadLater } from '../../runtime/bus/bus.js'
-import type { Leading } from './lead.js'
+import type { LeadingPhase } from './lead.js'
 import type { OwnCommands } from './own-commands.js'
 
 /** A live matcher is not ready when for so long the log has held what is not applied, or a tick is not stored. */
@@ -25,7 +25,7 @@ interface Stall {
  * Gives the market its time: each `tickMs` a tick, if one is due and none is on its way. Looks where the log ends while nothing
  * of it is applied, because a log that nothing arrives from looks like one that nothing is written to.
  */
-export function startPulse({ settings, log }: Leading, own: OwnCommands): Pulse {
+export function startPulse({ settings, log }: LeadingPhase, own: OwnCommands): Pulse {
   const { tickMs, nowMs, elapsedMs, onFatal } = settings
   let tickSinceMs: number | undefined
   const tick = (): void => {
@@ -77,7 +77,7 @@ export function startPulse({ settings, log }: Leading, own: OwnCommands): Pulse 
 }
 
 /** Says that the log goes on after what is applied, or why that cannot be read; undefined when it does not. */
-async function whyMoreIsLogged(log: Leading['log']): Promise<string | undefined> {
+async function whyMoreIsLogged(log: LeadingPhase['log']): Promise<string | undefined> {
   try {
     const endSeq = await log.endSeq()
     return endSeq > log.commandSeq ? `the log ends with message ${endSeq}` : undefined

@@ -13,7 +13,7 @@ import { mayBeReadLater, MessagesGone, type Bus } from '../../runtime/bus/bus.js
 import type { ExecutorAddress } from './ask-executor.js'
 import { fetchFromExecutor, NoExecutor, orNoExecutor } from './executors.js'
 import type { OwnCommands } from './own-commands.js'
-import type { Leading } from './lead.js'
+import type { LeadingPhase } from './lead.js'
 import type { AskReversals, ReportedReversal } from './settings.js'
 
 /** Matcher and executor start at the same time: that the first questions fail means nothing. Later, one may fail. */
@@ -24,8 +24,8 @@ export interface ReversalWatch {
   stop(): Promise<void>
 }
 
-interface Watch {
-  readonly leading: Leading
+interface WatchState {
+  readonly leading: LeadingPhase
   readonly own: OwnCommands
   readonly signal: AbortSignal
   /** Numbers that were reported as waiting, so that each is reported once; bounded by the length of a page. */
@@ -38,9 +38,9 @@ interface Watch {
  * Asks the executor at once and then regularly which settlements have another final outcome than it reported, and puts
  * each into the market's log that the feed does not show.
  */
-export function watchReversals(leading: Leading, own: OwnCommands): ReversalWatch {
+export function watchReversals(leading: LeadingPhase, own: OwnCommands): ReversalWatch {
   const stopping = new AbortController()
-  const watch: Watch = {
+  const watch: WatchState = {
     leading,
     own,
     signal: stopping.signal,
@@ -58,7 +58,7 @@ export function watchReversals(leading: Leading, own: OwnCommands): ReversalWatc
   }
 }
 
-async function keepReading(watch: Watch): Promise<void> {
+async function keepReading(watch: WatchState): Promise<void> {
   const { facts, reversals } = watch.leading.settings
   let tolerated = AT_START_TOLERATED
   for (let unread = 0; !watch.signal.aborted;) {
@@ -74,7 +74,7 @@ async function keepReading(watch: Watch): Promise<void> {
 }
 
 /** Resolves with the reason when they cannot be read. */
-async function readReversals(watch: Watch): Promise<string | undefined> {
+async function readReversals(watch: WatchState): Promise<string | undefined> {
   const { leading, own, signal } = watch
   const { market, reversals } = leading.settings
   const { upTo } = leading.log.state.reversals
@@ -101,7 +101,7 @@ export function proposedBy(market: string, settlementId: string): number | undef
 
 /** Resolves with the numbers of those that have to be applied later. */
 async function applyReversals(
-  watch: Watch,
+  watch: WatchState,
   all: readonly ReportedReversal[],
 ): Promise<Set<number>> {
   const { settings, log } = watch.leading
@@ -124,7 +124,7 @@ async function applyReversals(
 
 /** Whether nothing is left to do about it. Called one after the other, because each adds to the feed. */
 async function applyReversal(
-  watch: Watch,
+  watch: WatchState,
   trail: FeedTrail,
   { no, settlementId, now }: ReportedReversal,
 ): Promise<boolean> {
@@ -159,7 +159,7 @@ const isShort = (state: MatcherState, reversal: SettlementReversal | 'unpublishe
   !isReversalApplicable(state, reversal)
 
 /** Resolves when this matcher has applied all that its log holds now. */
-async function untilApplied({ leading: { log }, signal }: Watch): Promise<void> {
+async function untilApplied({ leading: { log }, signal }: WatchState): Promise<void> {
   const endSeq = await log.endSeq()
   while (log.commandSeq < endSeq) await delay(APPLIED_LOOK_MS, undefined, { signal })
 }

@@ -5,7 +5,7 @@ import { LEADER_SILENCE_MS } from '../../runtime/actor/leadership.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { checkOperator, type CheckOperator } from '../../runtime/bus/check-operator.js'
 import type { AskExecutor } from './ask-executor.js'
-import type { MatcherFacts } from './observe.js'
+import type { MatcherObserver } from './observe.js'
 import { LATE_AFTER_MS } from './settle.js'
 
 /** What a matcher is started with. */
@@ -13,7 +13,7 @@ export interface MatcherOptions {
   readonly bus: Bus
   readonly market: Market
   readonly ask: AskExecutor
-  readonly facts: MatcherFacts
+  readonly facts: MatcherObserver
   readonly nowMs: () => number
   /** How often it is looked whether a tick is due. */
   readonly tickMs: number

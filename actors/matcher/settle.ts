@@ -38,7 +38,7 @@ export interface SettlerOptions {
     /** One that was reported as late has its outcome. */
     readonly lateSettled: (settlementId: string, ageMs: number) => void
   }
-  readonly unanswered: Unanswered
+  readonly unanswered: UnansweredSettlements
   readonly onFatal: (error: unknown) => void
 }
 
@@ -103,13 +103,13 @@ function reportSettled({ unanswered, facts }: SettlerOptions, { settlementId }: 
   if (wasLate) facts.lateSettled(settlementId, ageMs)
 }
 
-type Decided = Extract<ExecutorAnswer, { kind: 'success' | 'reverted' }>
+type DecidedOutcome = Extract<ExecutorAnswer, { kind: 'success' | 'reverted' }>
 
 /** What a failure has shown of its signers stands in the log before the failure, which is judged by it. */
 async function reportAnswer(
   { report, noteCode }: SettlerOptions,
   settlementId: string,
-  answer: Decided,
+  answer: DecidedOutcome,
 ): Promise<void> {
   if (answer.kind === 'success') return report(settlementId, answer)
   const { codeSigners, ...failed } = answer
@@ -169,7 +169,7 @@ export interface UnansweredStanding {
  * Since when this process has waited for the outcome of each settlement. Bounded by the market's pending matches. No
  * call costs more than the settlements that it returns.
  */
-export interface Unanswered {
+export interface UnansweredSettlements {
   asked(settlementId: string): void
   answered(settlementId: string): { readonly wasLate: boolean; readonly ageMs: number }
   /** Those that have become late since the last call. */
@@ -183,7 +183,10 @@ export interface UnansweredOptions {
   readonly elapsedMs: () => number
 }
 
-export function createUnanswered({ lateAfterMs, elapsedMs }: UnansweredOptions): Unanswered {
+export function createUnanswered({
+  lateAfterMs,
+  elapsedMs,
+}: UnansweredOptions): UnansweredSettlements {
   /** Both in the order in which they were asked, so that the oldest comes first. */
   const young = new Map<string, number>()
   const late = new Map<string, number>()

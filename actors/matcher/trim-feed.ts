@@ -6,14 +6,14 @@ import { claimsStoredTo } from '../../runtime/bus/ask-intake.js'
 import { mayBeReadLater, MessagesGone, type Subscription } from '../../runtime/bus/bus.js'
 import { CHECKPOINTS_KEPT, listCheckpoints } from '../../runtime/bus/checkpoint-store.js'
 import { readQuestion } from '../../runtime/bus/read-question.js'
-import type { Leading } from './lead.js'
+import type { LeadingPhase } from './lead.js'
 
 /**
  * Trims the feed of a market for the process that archives it. The right to trim cannot be narrowed on the bus, so it is the
  * feed's own writer that has it, and judges each request: what a replay may need, a checkpoint, a match without an outcome
  * or the intake's claims stays, whatever the asker says that it has archived. One request at a time.
  */
-export function answerTrims(leading: Leading): Promise<Subscription> {
+export function answerTrims(leading: LeadingPhase): Promise<Subscription> {
   const { bus, market, onFatal, facts } = leading.settings
   let underWay = false
   const carryOut = async (belowSeq: number): Promise<string | undefined> => {
@@ -46,7 +46,7 @@ export function answerTrims(leading: Leading): Promise<Subscription> {
 
 /** Why the feed may not begin with this message; undefined when it may. */
 async function judge(
-  { settings, log: { state }, feed }: Leading,
+  { settings, log: { state }, feed }: LeadingPhase,
   belowSeq: number,
 ): Promise<string | undefined> {
   const { bus, market, feedKeeping, nowMs } = settings

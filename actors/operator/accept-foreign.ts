@@ -1,13 +1,13 @@
 import { AcceptForeignAnswer, ExecuteFailure } from '../../interface/execute.js'
 import { parseJson } from '../../runtime/http/read-body.js'
-import { OrderRefused } from '../market-orders/order-refused.js'
+import { OperatorOrderRefused } from '../market-orders/order-refused.js'
 import type { ExecutorPlace } from './config.js'
 
 const ANSWER_WITHIN_MS = 20_000
 
 /**
  * Has the executor that is in use settle again after the foreign transaction of that hash, and resolves with what to print.
- * Throws OrderRefused with its reason when it does not, or when none answers.
+ * Throws OperatorOrderRefused with its reason when it does not, or when none answers.
  */
 export async function acceptForeign(
   { urls, secret }: ExecutorPlace,
@@ -22,16 +22,16 @@ export async function acceptForeign(
     else return textOf(url, txHash, answer)
   }
   if (silent.length === 0)
-    throw new OrderRefused(`no executor listens at ${urls.join(', ')}: is it running?`)
-  throw new OrderRefused(
+    throw new OperatorOrderRefused(`no executor listens at ${urls.join(', ')}: is it running?`)
+  throw new OperatorOrderRefused(
     `${silent.join('; ')}. It may have accepted ${txHash}: ask again, which does no harm`,
   )
 }
 
-function textOf(url: string, txHash: string, { status, body }: Answer): string {
+function textOf(url: string, txHash: string, { status, body }: ExecutorReply): string {
   if (status !== 200) {
     const { error = `${url} answers ${status}` } = ExecuteFailure.safeParse(body).data ?? {}
-    throw new OrderRefused(error)
+    throw new OperatorOrderRefused(error)
   }
   const lines = AcceptForeignAnswer.parse(body).transactions.map(
     ({ evm_nonce, tx_hash, block_number }) =>
@@ -40,13 +40,13 @@ function textOf(url: string, txHash: string, { status, body }: Answer): string {
   return [...lines, `${txHash} is accepted: the executor settles again`].join('\n')
 }
 
-interface Answer {
+interface ExecutorReply {
   readonly status: number
   /** Undefined when it is not JSON. */
   readonly body: unknown
 }
 
-interface Asking {
+interface AcceptanceRequest {
   readonly secret: string
   readonly txHash: string
   readonly withinMs: number
@@ -55,8 +55,8 @@ interface Asking {
 /** Undefined where no executor listens: one that stands by does not. `silence`: one may listen, and gave no answer. */
 async function ask(
   url: URL,
-  { secret, txHash, withinMs }: Asking,
-): Promise<Answer | { readonly silence: string } | undefined> {
+  { secret, txHash, withinMs }: AcceptanceRequest,
+): Promise<ExecutorReply | { readonly silence: string } | undefined> {
   try {
     const response = await fetch(url, {
       method: 'POST',

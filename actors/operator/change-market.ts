@@ -10,7 +10,7 @@ import { marketsIn, readRegister, readRegistrations } from '../../runtime/bus/ma
 import type { OperatorConfig } from './config.js'
 import type { MarketOrder } from './command-line.js'
 import { askTerms, rowOfSeriesAfter, SHOW } from '../market-orders/ask-market.js'
-import { OrderRefused } from '../market-orders/order-refused.js'
+import { OperatorOrderRefused } from '../market-orders/order-refused.js'
 import { registerRows, type RegisterDeps } from '../market-orders/register-markets.js'
 
 export interface OperatorDeps extends RegisterDeps, Pick<OperatorConfig, 'calendar'> {
@@ -25,7 +25,7 @@ const DAY_SEC = 86_400
 
 /**
  * Carries out what the operator asks for and resolves with the lines to print. A change is durable in the market's log, a
- * registration in the register of markets. Throws OrderRefused, and MarketFileError when a file cannot be read.
+ * registration in the register of markets. Throws OperatorOrderRefused, and MarketFileError when a file cannot be read.
  */
 export async function carryOut(deps: OperatorDeps, order: MarketOrder): Promise<string[]> {
   switch (order.kind) {
@@ -65,15 +65,15 @@ function wordRegistration({ by, reason, entries, atMs }: Registration): string {
   return `${at} by ${by}, ${JSON.stringify(reason)}: ${markets}`
 }
 
-type Change = Extract<MarketOrder, { kind: 'change' }>
+type MarketChangeOrder = Extract<MarketOrder, { kind: 'change' }>
 
 async function changeMarket(
   deps: OperatorDeps,
-  { market, change, reason }: Change,
+  { market, change, reason }: MarketChangeOrder,
 ): Promise<string[]> {
   const names = (await registered(deps)).map(({ market: name }) => name)
   if (!names.includes(market)) {
-    throw new OrderRefused(`no such market: ${market}; there are ${names.join(', ')}`)
+    throw new OperatorOrderRefused(`no such market: ${market}; there are ${names.join(', ')}`)
   }
   return [
     line(market, await askTerms(deps, market, { change, reason, withinMs: ANSWER_WITHIN_MS })),
@@ -105,7 +105,7 @@ async function showTerms(deps: OperatorDeps, market: string): Promise<MarketTerm
   try {
     return await askTerms(deps, market, SHOW)
   } catch (error) {
-    if (error instanceof OrderRefused) return undefined
+    if (error instanceof OperatorOrderRefused) return undefined
     throw error
   }
 }
@@ -119,7 +119,7 @@ async function rowOfSeries(deps: OperatorDeps, given: number | undefined): Promi
   const [first] = expiriesFrom(calendar, nowSec)
   const expirySec = given ?? (next === undefined ? first : next.series?.expirySec)
   if (expirySec === undefined)
-    throw new OrderRefused('FUTURES_CALENDAR names no next series: give its expiry')
+    throw new OperatorOrderRefused('FUTURES_CALENDAR names no next series: give its expiry')
   return JSON.stringify([await rowOfSeriesAfter(deps, markets, expirySec)], null, 2)
 }
 

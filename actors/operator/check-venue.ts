@@ -2,12 +2,12 @@ import { z } from 'zod'
 import {
   checkDeployment,
   type DeploymentCheck,
-  type Sender,
+  type SenderKey,
 } from '../../chain/contracts/check-deployment.js'
 import { createChainClient } from '../../chain/reads/client.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { openKeyFile } from '../../chain/signing/key-file.js'
-import { GAS_RESERVE_WEI } from '../../chain/lane/gas-settings.js'
+import { GAS_RESERVE_WEI } from '../../chain/sender/gas-settings.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import { expiriesFrom } from '../../core/contracts/future-calendar.js'
@@ -20,7 +20,7 @@ import {
 } from '../../data/markets.js'
 import { rowOfNextSeries } from '../../data/series-row.js'
 import { BadConfiguration } from '../../runtime/process/config.js'
-import type { SenderOptions } from './command-line.js'
+import type { SenderAddresses } from './command-line.js'
 import type { CheckConfig } from './config.js'
 
 /** The operator may be root, and the file another user's. */
@@ -44,10 +44,10 @@ const ROLES = [
  */
 export async function checkVenue(
   config: CheckConfig,
-  given: SenderOptions,
+  given: SenderAddresses,
 ): Promise<DeploymentCheck[]> {
   const deployment = await loadDeployment(config.deploymentFile)
-  const senders = ROLES.flatMap(([name, role]): Sender[] => {
+  const senders = ROLES.flatMap(([name, role]): SenderKey[] => {
     const { [name]: privateKey } = config.keys
     const { [name]: keyFile } = config.keyFiles
     const found = addressOf(role, { given: given[name], privateKey, keyFile }, deployment.chainId)

@@ -34,13 +34,13 @@ export type OperatorTask =
       readonly newKey: string | undefined
     }
   | { readonly kind: 'accept-foreign'; readonly txHash: string }
-  | { readonly kind: 'check-deployment'; readonly senders: SenderOptions; readonly json: boolean }
+  | { readonly kind: 'check-deployment'; readonly senders: SenderAddresses; readonly json: boolean }
   | ({ readonly kind: 'backup' } & BackupTask)
   | ({ readonly kind: 'restore' } & RestoreTask)
   | ({ readonly kind: 'export' } & ExportTask)
 
 /** Addresses of the keys that send transactions; what is absent comes from the keys in the environment. */
-export interface SenderOptions {
+export interface SenderAddresses {
   readonly executor?: string
   readonly depositSubmitter?: string
   readonly withdrawalSubmitter?: string
@@ -336,7 +336,10 @@ function addBusUsers(program: Command, given: (dir: string) => void): void {
     .action(({ dir }: { readonly dir: string }) => given(dir))
 }
 
-function addCheck(program: Command, given: (senders: SenderOptions, json: boolean) => void): void {
+function addCheck(
+  program: Command,
+  given: (senders: SenderAddresses, json: boolean) => void,
+): void {
   program
     .command('check-deployment')
     .description(
@@ -353,7 +356,7 @@ function addCheck(program: Command, given: (senders: SenderOptions, json: boolea
         'RPC_URL=https://node.example DEPLOYMENT_FILE=deployment.json ./venue check-deployment --executor 0x12…',
       ),
     )
-    .action(({ json, ...senders }: SenderOptions & { readonly json: boolean }) =>
+    .action(({ json, ...senders }: SenderAddresses & { readonly json: boolean }) =>
       given(senders, json),
     )
 }

@@ -11,17 +11,17 @@ import {
 } from '../../data/inspect-stores.js'
 
 /** Everything that the venue and the chain know of what was asked about. */
-export interface Found {
+export interface InspectionResult {
   readonly orders: readonly StoredOrder[]
   readonly trades: readonly TradeTrail[]
   readonly settlements: readonly IntentTrail[]
   readonly transfers: readonly TransferTrail[]
   /** What the node says of each transaction that is named above; empty without a node. */
-  readonly chain: readonly Receipt[]
+  readonly chain: readonly NodeTransaction[]
 }
 
 /** A transaction on the node. */
-export interface Receipt {
+export interface NodeTransaction {
   readonly hash: Hex
   /** `unknown`: the node does not have it; `unreachable`: it does not answer. */
   readonly status: 'success' | 'reverted' | 'unknown' | 'unreachable'
@@ -42,7 +42,7 @@ const MAX_RECEIPTS = 20
  * what it finds (order to trades, trade to settlement, settlement to transactions), and reads the receipts. The venue may
  * run or not. Throws UnknownSchemaVersion when another release wrote a database.
  */
-export async function inspect(deps: InspectDeps, subject: string): Promise<Found> {
+export async function inspect(deps: InspectDeps, subject: string): Promise<InspectionResult> {
   const stores = openStoresReader(deps.dataDir)
   try {
     const named = [subject, ...stores.ordersWithNonce(subject)]
@@ -68,7 +68,7 @@ export async function inspect(deps: InspectDeps, subject: string): Promise<Found
 }
 
 /** Whether anything was found at all. */
-export const isEmpty = ({ orders, trades, settlements, transfers }: Found): boolean =>
+export const isEmpty = ({ orders, trades, settlements, transfers }: InspectionResult): boolean =>
   orders.length + trades.length + settlements.length + transfers.length === 0
 
 function unique<T>(all: readonly T[], keyOf: (one: T) => string): T[] {
@@ -89,11 +89,14 @@ function ordersOf(dataDir: string, ids: readonly string[]): StoredOrder[] {
   }
 }
 
-async function receiptsOf(rpcUrl: string | undefined, hashes: readonly Hex[]): Promise<Receipt[]> {
+async function receiptsOf(
+  rpcUrl: string | undefined,
+  hashes: readonly Hex[],
+): Promise<NodeTransaction[]> {
   if (rpcUrl === undefined) return []
   const client = createChainClient(rpcUrl, 'read')
   return Promise.all(
-    hashes.map(async (hash): Promise<Receipt> => {
+    hashes.map(async (hash): Promise<NodeTransaction> => {
       try {
         const receipt = await client.request({
           method: 'eth_getTransactionReceipt',

@@ -5,7 +5,7 @@ import { BusUnavailable } from '../../runtime/bus/bus.js'
 import { typedWords } from '../../runtime/process/command-line.js'
 import { withSourcePlaces } from '../../runtime/process/source-places.js'
 import { CommandLineEnded, readTask } from './command-line.js'
-import { OrderRefused } from '../market-orders/order-refused.js'
+import { OperatorOrderRefused } from '../market-orders/order-refused.js'
 import { runTask } from './run-task.js'
 import { makePrivate } from '../../runtime/process/private-files.js'
 
@@ -14,7 +14,7 @@ makePrivate()
 /** Errors that the operator can do something about, in one line. */
 const PLAIN = [
   CannotStart,
-  OrderRefused,
+  OperatorOrderRefused,
   MarketFileError,
   BusUnavailable,
   ChainUnreachable,

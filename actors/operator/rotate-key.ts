@@ -5,7 +5,7 @@ import { loadDeployment } from '../../chain/reads/deployment.js'
 import { openKeyFile, retiringFileOf } from '../../chain/signing/key-file.js'
 import type { Address } from '../../core/action.js'
 import { countUnsettled } from '../../data/journal/read-journal.js'
-import { OrderRefused } from '../market-orders/order-refused.js'
+import { OperatorOrderRefused } from '../market-orders/order-refused.js'
 import { printChecks, RESERVE_WEI } from './check-venue.js'
 import type { RotationConfig } from './config.js'
 
@@ -19,7 +19,7 @@ export interface RotationOutcome {
  * Puts the key of `newKey` in the place of the one in use, which stays next to it as `<file>.retiring`: first a link, then a
  * rename, so that a key stands there at every moment. The process notices the new file, stops, and is started again by its
  * supervisor with both keys. Nothing changes when the new key lacks a right, gas money or a free past. Throws CannotStart
- * and OrderRefused.
+ * and OperatorOrderRefused.
  */
 export async function rotateKey(config: RotationConfig, newKey: string): Promise<RotationOutcome> {
   const { role, keyFile } = config
@@ -28,10 +28,11 @@ export async function rotateKey(config: RotationConfig, newKey: string): Promise
   const { uid } = statSync(keyFile)
   const address = openKeyFile(newKey, chainId, { ownerUid: uid }).address
   const old = addressIn(keyFile, chainId)
-  if (address === old) throw new OrderRefused(`${newKey} holds the key that is in use: ${old}`)
+  if (address === old)
+    throw new OperatorOrderRefused(`${newKey} holds the key that is in use: ${old}`)
   const beside = retiringFileOf(keyFile)
   if (existsSync(beside) && addressIn(beside, chainId) !== old)
-    throw new OrderRefused(
+    throw new OperatorOrderRefused(
       `the rotation before this one is not ended: run ./venue rotate-key ${role}`,
     )
   const client = createChainClient(config.rpcUrl, 'read')
@@ -69,7 +70,9 @@ export async function concludeRotation(config: RotationConfig): Promise<Rotation
     return { text: `no key of the ${role} is retiring; ${current} signs`, exitCode: 0 }
   const old = addressIn(beside, chainId)
   if (old === current)
-    throw new OrderRefused(`the last rotation broke off: give the file of the new key again`)
+    throw new OperatorOrderRefused(
+      `the last rotation broke off: give the file of the new key again`,
+    )
   const open = countUnsettled(journal, old)
   if (open > 0)
     return { text: `${old} has ${open} transactions that are not final: wait`, exitCode: 1 }

@@ -26,7 +26,7 @@ import {
 } from './config.js'
 import { exportDay, type ExportTask } from './export/export-day.js'
 import { inspect, isEmpty } from './inspect.js'
-import { OrderRefused } from '../market-orders/order-refused.js'
+import { OperatorOrderRefused } from '../market-orders/order-refused.js'
 import { printFields, printJson, printStatus } from './print.js'
 import { wordFound } from './word-found.js'
 import { concludeRotation, rotateKey } from './rotate-key.js'
@@ -37,7 +37,7 @@ const CONNECT_WITHIN_MS = 15_000
 
 /** How long units are waited for. */
 const KNOWN_WITHIN_MS = 2_000
-const NOT_KNOWN = [CannotStart, OrderRefused, BusUnavailable] as const
+const NOT_KNOWN = [CannotStart, OperatorOrderRefused, BusUnavailable] as const
 
 /** What to print, and the exit code: 0 when all is well, 2 where only something could not be checked. */
 export interface Outcome {
@@ -45,7 +45,7 @@ export interface Outcome {
   readonly exitCode: 0 | 1 | 2
 }
 
-/** Carries out one command. Throws CannotStart, OrderRefused and MarketFileError, each with a message of one line. */
+/** Carries out one command. Throws CannotStart, OperatorOrderRefused and MarketFileError, each with a message of one line. */
 export async function runTask(task: OperatorTask): Promise<Outcome> {
   switch (task.kind) {
     case 'market':
@@ -96,12 +96,14 @@ async function changeMarkets(order: MarketOrder): Promise<Outcome> {
   return { text: lines.join('\n'), exitCode: 0 }
 }
 
-/** Throws OrderRefused when the bus does not answer in time. */
+/** Throws OperatorOrderRefused when the bus does not answer in time. */
 const connectWithin = (place: BusPlace, withinMs: number): Promise<Bus> =>
   Promise.race([
     connectNatsBus({ ...place, name: 'operator', user: 'operator' }),
     delay(withinMs).then(() => {
-      throw new OrderRefused(`the bus at ${place.url} does not answer: is the venue running?`)
+      throw new OperatorOrderRefused(
+        `the bus at ${place.url} does not answer: is the venue running?`,
+      )
     }),
   ])
 
@@ -133,7 +135,7 @@ async function showStatus(json: boolean): Promise<Outcome> {
 
 async function showFound(subject: string, json: boolean): Promise<Outcome> {
   const found = await inspect(await readVenuePlaces(), subject)
-  if (isEmpty(found)) throw new OrderRefused(`nothing is known of ${subject}`)
+  if (isEmpty(found)) throw new OperatorOrderRefused(`nothing is known of ${subject}`)
   const text = json ? printJson(found) : printFields(wordFound(found, await knownMarkets()))
   return { text, exitCode: 0 }
 }

@@ -4,13 +4,13 @@ import type { Market } from '../../core/model/market.js'
 import { deadlineMs, isoTime, LAST_DATE_SEC } from '../../core/time.js'
 import type { StoredOrder } from '../../data/history/read-orders.js'
 import type { TradeTrail } from '../../data/inspect-stores.js'
-import type { Found } from './inspect.js'
+import type { InspectionResult } from './inspect.js'
 
 /**
  * What was found as a person reads it: amounts and prices of the engine as decimal text with their units, times in UTC.
  * `markets` may lack a market; its amounts are without a unit then.
  */
-export function wordFound(found: Found, markets: readonly Market[]): object {
+export function wordFound(found: InspectionResult, markets: readonly Market[]): object {
   const wordsOf = (name: string): Words => {
     const market = markets.find((each) => each.market === name)
     return market === undefined ? PLAIN : wordsIn(market)

@@ -54,7 +54,7 @@ interface AdmissionOptions {
 }
 
 /** Whether new orders are accepted. Cancels always are: they free resources. */
-export interface Admission {
+export interface OrderAdmission {
   /** Why the market accepts no orders now; undefined when it does, or when the state is not known. */
   readonly trouble: (market: string) => string | undefined
   /** From now on, calls back with what a market's matcher has taken of its log, at each look. */
@@ -65,7 +65,7 @@ export interface Admission {
 type OnTaken = (market: string, taken: TakenLog) => void
 
 /** Checks the storage of the bus, the free disk and the lag of each matcher once a second. */
-export function watchAdmission(options: AdmissionOptions): Admission {
+export function watchAdmission(options: AdmissionOptions): OrderAdmission {
   const { markets, log, checkEveryMs = CHECK_EVERY_MS } = options
   const reached = new Map<string, number>()
   let onTaken: OnTaken = () => undefined
@@ -87,7 +87,7 @@ export function watchAdmission(options: AdmissionOptions): Admission {
     if (mayBeReadLater(error)) return troubles.get(market)
     throw error
   }
-  const look: Look = { reached, onTaken: (market, taken) => onTaken(market, taken) }
+  const look: DiskLook = { reached, onTaken: (market, taken) => onTaken(market, taken) }
   const check = async (): Promise<void> => {
     const full =
       describeFull(await options.readStorage().catch(() => undefined)) ??
@@ -131,7 +131,7 @@ function describeFullDisk(disks: readonly Disk[], reserve: DiskReserve): string 
   return `${freeBytes} bytes are free where ${where}, of ${leastFree(full, reserve)} that stay free`
 }
 
-interface Look {
+interface DiskLook {
   /** By market, the last message of its log that its matcher has applied. */
   readonly reached: Map<string, number>
   readonly onTaken: OnTaken
@@ -141,7 +141,7 @@ interface Look {
 async function lagOf(
   { bus }: AdmissionOptions,
   market: string,
-  { reached, onTaken }: Look,
+  { reached, onTaken }: DiskLook,
 ): Promise<string | undefined> {
   const { lastSeq } = await bus.streamState(commandsStream(market))
   try {
@@ -163,9 +163,9 @@ async function lagOf(
 }
 
 /** The room that there is for new orders, and what of it is kept. */
-export type Room = Pick<AdmissionOptions, 'readStorage' | 'readDisks' | 'reserve'>
+export type StorageRoom = Pick<AdmissionOptions, 'readStorage' | 'readDisks' | 'reserve'>
 
-export const roomOf = (config: OrderIntakeConfig): Room => ({
+export const roomOf = (config: OrderIntakeConfig): StorageRoom => ({
   readStorage: () => readStorage(config.NATS_MONITOR_URL),
   readDisks: createDiskReader(config.DATA_DIR, config.NATS_MONITOR_URL),
   reserve: { bytes: config.DISK_RESERVE_BYTES, permille: config.DISK_RESERVE_PERMILLE },

@@ -1,4 +1,4 @@
-import type { Answer } from '../../chain/reads/expiring-cache.js'
+import type { CacheAnswer } from '../../chain/reads/expiring-cache.js'
 import type { AccountReader } from '../../chain/reads/read-account.js'
 import {
   proveFrame,
@@ -14,7 +14,7 @@ import { isOrderId } from '../../core/entry/order-body.js'
 import { cancelsRefusals } from '../../core/entry/order-refusals.js'
 import { readCancel, type CancelRequest, type OrderName } from '../../core/entry/read-cancels.js'
 import {
-  type Checked,
+  type OrRefusal,
   protectedNamespace,
   refusals,
   wrongFrame,
@@ -46,11 +46,11 @@ export function checkCancel(
   deps: CancelOrderDeps,
   body: unknown,
   serviceAuth: string | undefined,
-): Answer<Checked<Cancellable>> {
+): CacheAnswer<OrRefusal<Cancellable>> {
   const read = readCancel(body)
   if ('refusal' in read) return read
   const unproven = refuseUnproven(deps, read, serviceAuth)
-  const go = (refusal: Refusal | undefined): Answer<Checked<Cancellable>> =>
+  const go = (refusal: Refusal | undefined): CacheAnswer<OrRefusal<Cancellable>> =>
     refusal === undefined ? checkFramed(deps, read, serviceAuth) : { refusal }
   return unproven instanceof Promise ? unproven.then(go) : go(unproven)
 }
@@ -60,11 +60,11 @@ function checkFramed(
   deps: CancelOrderDeps,
   read: CancelRequest,
   serviceAuth: string | undefined,
-): Answer<Checked<Cancellable>> {
+): CacheAnswer<OrRefusal<Cancellable>> {
   if ('nonce' in read || read.proof === undefined) return findProven(deps, read, serviceAuth)
   // What was signed names the nonce.
   const found = findTarget(deps, read)
-  const prove = (target: Checked<TakenOrder>): Answer<Checked<Cancellable>> =>
+  const prove = (target: OrRefusal<TakenOrder>): CacheAnswer<OrRefusal<Cancellable>> =>
     'refusal' in target ? target : findProven(deps, { ...read, nonce: target.nonce }, serviceAuth)
   return found instanceof Promise ? found.then(prove) : prove(found)
 }
@@ -73,9 +73,9 @@ function findProven(
   deps: CancelOrderDeps,
   request: CancelRequest,
   serviceAuth: string | undefined,
-): Answer<Checked<Cancellable>> {
+): CacheAnswer<OrRefusal<Cancellable>> {
   const refusal = 'nonce' in request ? refuseSigned(deps, request, serviceAuth) : undefined
-  const find = (known: Refusal | undefined): Answer<Checked<Cancellable>> => {
+  const find = (known: Refusal | undefined): CacheAnswer<OrRefusal<Cancellable>> => {
     if (known !== undefined) return { refusal: known }
     const found = findTarget(deps, request)
     return found instanceof Promise
@@ -94,7 +94,7 @@ export type TargetDeps = Pick<CancelOrderDeps, 'registry' | 'underWay'>
 export function findTarget(
   deps: TargetDeps,
   request: OrderName & { readonly owner: Address },
-): Answer<Checked<TakenOrder>> {
+): CacheAnswer<OrRefusal<TakenOrder>> {
   const { owner } = request
   const { registry, underWay } = deps
   // The registry keeps what it has not found: no order has such an id, of whatever length.
@@ -115,7 +115,7 @@ export function findTarget(
   return placed.then(() => ownTarget(owner, find()))
 }
 
-function ownTarget(owner: Address, found: TakenOrder | undefined): Checked<TakenOrder> {
+function ownTarget(owner: Address, found: TakenOrder | undefined): OrRefusal<TakenOrder> {
   if (found === undefined) return { refusal: refusals.activeOrderNotFound }
   return found.owner === owner ? found : { refusal: cancelsRefusals.otherOwner }
 }
@@ -123,8 +123,8 @@ function ownTarget(owner: Address, found: TakenOrder | undefined): Checked<Taken
 function cancellable(
   { protectedPrefixes }: Pick<CancelOrderDeps, 'protectedPrefixes'>,
   { reason, serviceTagged }: CancelRequest,
-  target: Checked<TakenOrder>,
-): Checked<Cancellable> {
+  target: OrRefusal<TakenOrder>,
+): OrRefusal<Cancellable> {
   if ('refusal' in target) return target
   const { market, owner, nonce, orderId } = target
   const prefix = protectedPrefixes.find((each) => orderId.startsWith(each))
@@ -153,7 +153,7 @@ function refuseUnproven(
   deps: CancelProofDeps,
   request: CancelRequest,
   serviceAuth: string | undefined,
-): Answer<Refusal | undefined> {
+): CacheAnswer<Refusal | undefined> {
   if (serviceAuth !== undefined) return refuseFrame(deps, request, serviceAuth)
   const isRequired = deps.cancelAuth === 'required' && request.proof === undefined
   return isRequired ? refusals.cancelProofRequired : undefined
@@ -164,7 +164,7 @@ function refuseSigned(
   deps: CancelProofDeps,
   request: CancelRequest & { readonly nonce: bigint },
   serviceAuth: string | undefined,
-): Answer<Refusal | undefined> {
+): CacheAnswer<Refusal | undefined> {
   if (request.proof === undefined) return undefined
   const isNeeded = deps.cancelAuth === 'required' && serviceAuth === undefined
   const unreadable = isNeeded ? refusals.cancelProofUnreadable : undefined
@@ -185,7 +185,7 @@ export function refuseFrame(
   { readFrame, accounts, nowMs }: Pick<CancelProofDeps, 'readFrame' | 'accounts' | 'nowMs'>,
   { owner }: Pick<CancelRequest, 'owner'>,
   header: string,
-): Answer<Refusal | undefined> {
+): CacheAnswer<Refusal | undefined> {
   const read = readFrame(header)
   if ('reason' in read) return wrongFrame(read.reason)
   if (('owner' in read ? read.owner : read.keyOf) !== owner) return refusals.cancelProofOwner

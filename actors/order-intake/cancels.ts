@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import {
   decodeCancelsRequest,
   encodeCancelsAnswer,
-  type CancelsAnswer,
+  type CancelsReply,
   type CancelsRequest,
 } from '../../bus-schemas/cancels.js'
 import { askCancels, cancelProofs } from '../../bus-schemas/subjects.js'
@@ -18,18 +18,18 @@ import {
   type CancelOrdersTerms,
   type CancelsBody,
 } from '../../core/entry/read-cancels.js'
-import { refusals, type Checked, type Refusal } from '../../core/entry/refusals.js'
+import { refusals, type OrRefusal, type Refusal } from '../../core/entry/refusals.js'
 import type { Command } from '../../core/model/command.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
 import { judgeSigned, refuseFrame, type CancelProofDeps } from './cancel-order.js'
-import { isFinal, type CommandLog } from './command-log.js'
+import { isFinal, type CommandLogWriter } from './command-log.js'
 import { LogMismatch } from './fold-log.js'
 import { createKnownLeases, type KnownLeases } from './known-leases.js'
-import type { MarketGate } from './market-gate.js'
+import type { MarketHalts } from './market-halts.js'
 import type { UnderWay } from './under-way.js'
 
 /** Most requests in flight; beyond it they are refused at once. */
@@ -41,8 +41,8 @@ export interface CancelsDeps extends CancelProofDeps {
   readonly bus: Pick<Bus, 'reply' | 'claimOnce'>
   readonly registry: Pick<IntakeRegistry, 'findOrder' | 'hasOrderOf'>
   /** By market. */
-  readonly commandLogs: ReadonlyMap<string, Pick<CommandLog, 'submit'>>
-  readonly gate: Pick<MarketGate, 'cancelRefusalOf' | 'stop'>
+  readonly commandLogs: ReadonlyMap<string, Pick<CommandLogWriter, 'submit'>>
+  readonly halts: Pick<MarketHalts, 'cancelRefusalOf' | 'stop'>
   readonly underWay: Pick<UnderWay, 'waitForId'>
   readonly log: Logger
 }
@@ -51,7 +51,7 @@ export interface CancelsDeps extends CancelProofDeps {
 export async function answerCancels(
   deps: CancelsDeps & { readonly bus: Bus },
   queue: string,
-): Promise<Running> {
+): Promise<RunningProcess> {
   await deps.bus.declareClaims({
     bucket: cancelProofs,
     keepMs: KEEP_PROOFS_MS,
@@ -63,9 +63,9 @@ export async function answerCancels(
 }
 
 /** What a request comes to: a command for the market's log, or an answer without one. */
-type Decided = { readonly command: Command } | { readonly answer: CancelsAnswer }
+type CancelDecision = { readonly command: Command } | { readonly answer: CancelsReply }
 
-const NOTHING: Decided = { answer: { kind: 'cancels', feed_seq: 0, outcomes: [], left: 0 } }
+const NOTHING: CancelDecision = { answer: { kind: 'cancels', feed_seq: 0, outcomes: [], left: 0 } }
 
 /**
  * Handles cancels of many orders and leases, one market in each request. What enters the log is answered by the market's
@@ -77,7 +77,7 @@ export function createCancels(
   const leases = createKnownLeases(deps.nowMs)
   let inFlight = 0
   return async (data, replyTo) => {
-    const answer = (given: CancelsAnswer): void => {
+    const answer = (given: CancelsReply): void => {
       deps.bus.reply(replyTo, encodeCancelsAnswer(given))
     }
     const refuse = (refusal: Refusal): void => answer({ kind: 'refused', refusal })
@@ -92,7 +92,7 @@ export function createCancels(
       const refusal = await submit(deps, leases, { request, replyTo, command: decided.command })
       if (refusal !== undefined) refuse(refusal)
     } catch (error) {
-      if (error instanceof LogMismatch) deps.gate.stop(error.market, error.message)
+      if (error instanceof LogMismatch) deps.halts.stop(error.market, error.message)
       else if (isFinal(error)) throw error
       deps.log.error({ err: error, request_id: request.request_id }, 'request failed')
       refuse(refusals.cancelTarget)
@@ -102,7 +102,7 @@ export function createCancels(
   }
 }
 
-interface Submission {
+interface CancelSubmission {
   readonly request: CancelsRequest
   readonly replyTo: string
   readonly command: Command
@@ -111,7 +111,7 @@ interface Submission {
 async function submit(
   { commandLogs }: CancelsDeps,
   leases: KnownLeases,
-  { request: { market, request_id: requestId }, replyTo, command }: Submission,
+  { request: { market, request_id: requestId }, replyTo, command }: CancelSubmission,
 ): Promise<Refusal | undefined> {
   const commandLog = commandLogs.get(market)
   if (commandLog === undefined) throw new Error(`no command log of market ${market}`)
@@ -125,13 +125,13 @@ async function decide(
   deps: CancelsDeps,
   leases: KnownLeases,
   request: CancelsRequest,
-): Promise<Checked<Decided>> {
+): Promise<OrRefusal<CancelDecision>> {
   const read = readRequest(deps, request)
   if ('refusal' in read) return read
   const { body, toDecision } = read
   const proven = await prove(deps, request, body)
   if (proven !== undefined && 'refusal' in proven) return proven
-  const stopped = deps.gate.cancelRefusalOf(request.market)
+  const stopped = deps.halts.cancelRefusalOf(request.market)
   if (stopped !== undefined) return { refusal: stopped }
   // Also where nothing is written: a proof that was answered says nothing later.
   const used = proven && (await useProof(deps, proven.digest, request.market))
@@ -141,10 +141,10 @@ async function decide(
 /** A request with what it comes to once it is proven. */
 interface ReadRequest {
   readonly body: CancelsBody<unknown>
-  readonly toDecision: (leases: KnownLeases) => Decided | Promise<Decided>
+  readonly toDecision: (leases: KnownLeases) => CancelDecision | Promise<CancelDecision>
 }
 
-function readRequest(deps: CancelsDeps, request: CancelsRequest): Checked<ReadRequest> {
+function readRequest(deps: CancelsDeps, request: CancelsRequest): OrRefusal<ReadRequest> {
   const body = parseBody(request)
   switch (request.kind) {
     case 'cancel_all': {
@@ -179,7 +179,7 @@ async function cancelOrders(
   { registry, underWay }: CancelsDeps,
   market: string,
   { owner, terms: { orderIds: named, reason } }: CancelsBody<CancelOrdersTerms>,
-): Promise<Decided> {
+): Promise<CancelDecision> {
   const ids = [...new Set(named)]
   const placed = ids
     .filter((id) => registry.findOrder(id) === undefined)
@@ -209,7 +209,7 @@ function leaseOfAll(
   { nowMs, registry }: CancelsDeps,
   leases: KnownLeases,
   { market, owner, seconds }: LeaseOfAll & { readonly seconds: number },
-): Decided {
+): CancelDecision {
   if (seconds === 0) return { command: { kind: 'EndLease', owner, cancels: false } }
   const endsAtMs = leases.unspent(market, { owner, seconds, nowMs: nowMs() })
   if (endsAtMs !== undefined) return { answer: { kind: 'lease', ends_at_ms: endsAtMs } }
@@ -220,7 +220,7 @@ function leaseOfAll(
 }
 
 /** The fan-out keeps the leases of its sockets and writes them when they are half spent. */
-function readLeaseRequest(request: CancelsRequest, body: unknown): Checked<ReadRequest> {
+function readLeaseRequest(request: CancelsRequest, body: unknown): OrRefusal<ReadRequest> {
   const { kind, authenticated: owner } = request
   const lease = readSocketLease(body)
   if (lease === undefined) return { refusal: optionRefusals.lease_id }
@@ -238,7 +238,7 @@ async function prove(
   deps: CancelsDeps,
   { authenticated, service_auth }: CancelsRequest,
   { owner, scope, proof }: CancelsBody<unknown>,
-): Promise<Checked<{ readonly digest: Hex }> | undefined> {
+): Promise<OrRefusal<{ readonly digest: Hex }> | undefined> {
   if (authenticated !== undefined) {
     return authenticated === owner ? undefined : { refusal: refusals.cancelProofOwner }
   }
@@ -257,7 +257,7 @@ interface SignedScope extends Pick<CancelsBody<unknown>, 'owner' | 'scope'> {
 async function proveSigned(
   deps: CancelsDeps,
   { owner, scope, proof }: SignedScope,
-): Promise<Checked<{ readonly digest: Hex }>> {
+): Promise<OrRefusal<{ readonly digest: Hex }>> {
   const late = proofTimeFault(proof, deps.nowMs())
   if (late !== undefined) return { refusal: late }
   const { signer, issuedAtSec: issuedAt, expirySec: expiry, signature } = proof

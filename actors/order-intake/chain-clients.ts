@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { decodeTouched } from '../../bus-schemas/reports.js'
 import { tellTouched } from '../../bus-schemas/subjects.js'
 import { createMarketReader, type MarketReader } from '../../chain/contracts/market-reader.js'
-import { createFundsReader, type FundsReader } from '../../chain/contracts/observe-account.js'
+import { createFundsReader, type OrderFundsReader } from '../../chain/contracts/observe-account.js'
 import { readWiring } from '../../chain/contracts/wiring.js'
 import { checkClock, createHeadReader } from '../../chain/reads/blocks.js'
 import {
@@ -27,8 +27,8 @@ import {
   type AnswerParts,
 } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
-import type { MarketGate } from './market-gate.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
+import type { MarketHalts } from './market-halts.js'
 
 /** Time between two blocks of the target chain. */
 export const BLOCK_TIME_MS = 2_000
@@ -36,7 +36,7 @@ export const BLOCK_TIME_MS = 2_000
 /** The chain clients of order-intake. */
 interface IntakeChain {
   readonly accounts: AccountReader
-  readonly funds: FundsReader
+  readonly funds: OrderFundsReader
   readonly chainMarkets: MarketReader
   readonly readWiring: ReadWiring
   readonly verifier: SignatureVerifier
@@ -81,7 +81,7 @@ export type ReadWiring = (market: Market) => Promise<string | undefined>
 
 interface WiringCheckOptions {
   readonly readWiring: ReadWiring
-  readonly gate: Pick<MarketGate, 'close'>
+  readonly halts: Pick<MarketHalts, 'close'>
   readonly log: Logger
   /** Called with a defect. */
   readonly onFatal: (error: unknown) => void
@@ -89,7 +89,7 @@ interface WiringCheckOptions {
   readonly retryMs?: number
 }
 
-interface WiringCheck extends Running {
+interface WiringCheck extends RunningProcess {
   /** Closes the market to new orders if its wiring is wrong. Resolves after the first question; one without an answer is repeated. */
   check(market: Market): Promise<void>
 }
@@ -98,7 +98,7 @@ const RETRY_MS = 2_000
 
 /** Closes markets that are wired otherwise than their rows say, each alone. */
 export function checkWirings(options: WiringCheckOptions): WiringCheck {
-  const { readWiring, gate, log, onFatal, retryMs = RETRY_MS } = options
+  const { readWiring, halts, log, onFatal, retryMs = RETRY_MS } = options
   const stopping = new AbortController()
   const { signal } = stopping
 
@@ -108,7 +108,7 @@ export function checkWirings(options: WiringCheckOptions): WiringCheck {
       const why = await readWiring(market)
       if (why === undefined) return true
       log.error({ market: market.market, why }, 'new orders are refused, the other markets go on')
-      gate.close(market.market, `${market.market}: ${why}`)
+      halts.close(market.market, `${market.market}: ${why}`)
       return true
     } catch (error) {
       if (!(error instanceof ChainUnreachable)) throw error

@@ -1,4 +1,4 @@
-import type { Answer } from '../../chain/reads/expiring-cache.js'
+import type { CacheAnswer } from '../../chain/reads/expiring-cache.js'
 import type { Market } from '../../core/model/market.js'
 import type { Command } from '../../core/model/command.js'
 import { changeRefusals } from '../../core/entry/order-refusals.js'
@@ -12,7 +12,7 @@ import {
 import {
   protectedNamespace,
   refusals,
-  type Checked,
+  type OrRefusal,
   type Refusal,
 } from '../../core/entry/refusals.js'
 import { checkCancel, findTarget, type Cancellable, type CancelOrderDeps } from './cancel-order.js'
@@ -22,7 +22,7 @@ import {
   withDeadline,
   type Placeable,
   type PlaceOrderDeps,
-  type Refused,
+  type RefusedPlacement,
 } from './place-order.js'
 
 type ReplaceOrderDeps = PlaceOrderDeps &
@@ -41,7 +41,7 @@ export interface Replacement extends Placeable {
 export function checkReplacement(
   deps: ReplaceOrderDeps,
   body: unknown,
-): Answer<Replacement | Refused> {
+): CacheAnswer<Replacement | RefusedPlacement> {
   const request = readReplacement(body)
   if ('refusal' in request) return request
   const checking = checkPlacement(deps, request.order, { mayBeRefused: true })
@@ -53,13 +53,13 @@ export function checkReplacement(
 function judgeReplacement(
   deps: ReplaceOrderDeps,
   request: ReplacementRequest,
-  checked: Placeable | Refused,
-): Answer<Replacement | Refused> {
+  checked: Placeable | RefusedPlacement,
+): CacheAnswer<Replacement | RefusedPlacement> {
   if ('refusal' in checked) return checked
   if (checked.order.signatureStatus !== 'checked') {
     return { refusal: changeRefusals.replacementUnchecked }
   }
-  const judge = (target: Checked<TakenOrder>): Replacement | Refused => {
+  const judge = (target: OrRefusal<TakenOrder>): Replacement | RefusedPlacement => {
     if ('refusal' in target) return target
     const refusal = refuseTarget(deps, request, checked, target)
     return refusal === undefined ? { ...checked, replaces: target.nonce } : { refusal }
@@ -102,7 +102,7 @@ export function checkReduction(
   deps: ReduceOrderDeps,
   body: unknown,
   serviceAuth: string | undefined,
-): Answer<Checked<Reducible>> {
+): CacheAnswer<OrRefusal<Reducible>> {
   const read = readReduction(body)
   if ('refusal' in read) return read
   const checking = checkCancel(deps, body, serviceAuth)
@@ -114,8 +114,8 @@ export function checkReduction(
 function judgeReduction(
   { markets }: ReduceOrderDeps,
   { desired }: ReductionRequest,
-  checked: Checked<Cancellable>,
-): Checked<Reducible> {
+  checked: OrRefusal<Cancellable>,
+): OrRefusal<Reducible> {
   if ('refusal' in checked) return checked
   const { market, command } = checked
   const row = markets.find((each) => each.market === market)

@@ -4,12 +4,12 @@ import type { Order } from '../../core/model/order.js'
 
 /** Which live orders are checked next, and how many wait for their first check. */
 
-interface Signed {
+interface SignedOrder {
   readonly signer: Address
 }
 
 /** Live orders in the order of their next check, in two queues. */
-export function createQueues<T extends Signed>() {
+export function createQueues<T extends SignedOrder>() {
   const priority = new Set<T>()
   const plain = new Set<T>()
   return {
@@ -31,7 +31,7 @@ export function createQueues<T extends Signed>() {
 }
 
 /** Takes orders of at most `maxSigners` signers from the front of the queue and moves them to its end. */
-function takeTurns<T extends Signed>(queue: Set<T>, maxSigners: number): T[] {
+function takeTurns<T extends SignedOrder>(queue: Set<T>, maxSigners: number): T[] {
   const signers = new Set<Address>()
   const taken: T[] = []
   for (const order of queue) {
@@ -57,20 +57,20 @@ export const MAX_UNCHECKED_PER_SIGNER = 3
 /** Most of one owner in all markets together: a tenth of the places of one market. */
 export const MAX_UNCHECKED_PER_OWNER = MAX_UNCHECKED_PER_MARKET / 10
 
-type Counted = Pick<Order, 'market' | 'orderId' | 'owner' | 'signer'>
+type QueuedOrder = Pick<Order, 'market' | 'orderId' | 'owner' | 'signer'>
 
 /**
  * The unchecked orders of each market, and of each owner, also those on their way into the log. While the chain is silent an owner
  * is not proven, so that any key can name any owner: the places of an owner's own signers are theirs alone.
  */
 export interface UncheckedCount {
-  add(order: Counted): void
+  add(order: QueuedOrder): void
   remove(market: string, orderId: string): void
   /**
    * Reserves a place for one more order of its market and its owner, or says why there is none. The returned function releases
    * it when the order does not enter the market.
    */
-  reserve(order: Counted): (() => void) | Refusal
+  reserve(order: QueuedOrder): (() => void) | Refusal
 }
 
 export function createUncheckedCount(): UncheckedCount {
@@ -79,9 +79,9 @@ export function createUncheckedCount(): UncheckedCount {
   /** How many orders of an owner, and of an owner and signer, there are in `markets`. */
   const counts = new Map<string, number>()
   const countOf = (name: string): number => counts.get(name) ?? 0
-  const ofSigner = ({ owner, signer }: Counted): string => `${owner} ${signer}`
+  const ofSigner = ({ owner, signer }: QueuedOrder): string => `${owner} ${signer}`
 
-  const add = (order: Counted): void => {
+  const add = (order: QueuedOrder): void => {
     const { market, orderId, owner } = order
     const waiting = markets.get(market) ?? new Map<string, readonly string[]>()
     if (waiting.has(orderId)) return

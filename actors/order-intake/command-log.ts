@@ -6,7 +6,7 @@ import { whyUnderivable } from '../../core/engine/derive.js'
 import { INTAKE_SOURCE, termOf, type Numbering } from '../../core/model/command.js'
 import type { LogPosition } from '../../data/claim-writer.js'
 import { DiskTrouble } from '../../data/disk-trouble.js'
-import type { Claim, ClaimTaken, TakenOrder } from '../../data/intake-registry.js'
+import type { OrderClaim, ClaimTaken, TakenOrder } from '../../data/intake-registry.js'
 import {
   createLogWriter,
   type LogMessage,
@@ -22,8 +22,8 @@ import {
   StreamMissing,
 } from '../../runtime/bus/bus.js'
 import { createGroupCommit, QueueFull } from '../../runtime/process/group-commit.js'
-import { pass } from '../../runtime/process/stations.js'
-import { foldLog, LogMismatch, type FoldOptions } from './fold-log.js'
+import { endSpan } from '../../runtime/process/trace-spans.js'
+import { foldLog, LogMismatch, type LogFoldOptions } from './fold-log.js'
 
 /** Most commands of one message. */
 export const MAX_GROUP = 128
@@ -37,7 +37,7 @@ const RETRY_PAUSE_MS = 200
 
 /** One command to be appended to the log, with the request that waits for the answer; an order has a claim. */
 export interface LogEntry extends Omit<NewCommand, 'source'> {
-  readonly claim?: Claim
+  readonly claim?: OrderClaim
 }
 
 /** The step could not derive what it needs of a command: it is a fault of the checks before, and nothing was logged. */
@@ -59,11 +59,11 @@ export interface Term {
 }
 
 /** The intake's writer of a market's command log. */
-export interface CommandLog {
+export interface CommandLogWriter {
   /** Folds the claims of the log. Throws LogMismatch, after which the log takes nothing. */
   recover(): Promise<void>
   /**
-   * Appends the barrier of a term and folds the log up to it: from there on the market skips every command of an earlier
+   * Appends the epoch marker of a term and folds the log up to it: from there on the market skips every command of an earlier
    * term. Call it once, after all logs have recovered, and submit nothing to any log before it has resolved for each.
    * Throws Fenced when another intake was faster.
    */
@@ -93,21 +93,21 @@ export interface TakenLog extends LogPosition {
   readonly feedSeq: number
 }
 
-export interface CommandLogOptions extends FoldOptions {
+export interface CommandLogWriterOptions extends LogFoldOptions {
   /** Unix milliseconds; stamps commands. */
   readonly nowMs: () => number
   /** Monotonic milliseconds; measures how long a command waited. */
   readonly elapsedMs?: () => number
 }
 
-interface Pending {
+interface PendingEntry {
   readonly entry: LogEntry
   /** Monotonic milliseconds. */
   readonly submittedAt: number
   readonly settle: (outcome: SubmitOutcome) => void
 }
 
-interface Writing extends CommandLogOptions {
+interface LogWriting extends CommandLogWriterOptions {
   readonly signal: AbortSignal
   /** Of the term, once it has begun. */
   writer: LogWriter | undefined
@@ -118,16 +118,16 @@ interface Writing extends CommandLogOptions {
 }
 
 /** One message is in flight at a time; the next one carries every command that arrived meanwhile. */
-export function createCommandLog(options: CommandLogOptions): CommandLog {
+export function createCommandLog(options: CommandLogWriterOptions): CommandLogWriter {
   const { market, registry, elapsedMs = () => performance.now() } = options
   const stopping = new AbortController()
-  const writing: Writing = {
+  const writing: LogWriting = {
     ...{ ...options, signal: stopping.signal },
     ...{ writer: undefined, trouble: undefined, isOver: false },
   }
   let flushing = Promise.resolve()
   let heard: TakenLog | undefined
-  const committer = createGroupCommit<Pending>({
+  const committer = createGroupCommit<PendingEntry>({
     maxItems: MAX_GROUP,
     maxQueue: MAX_QUEUE,
     maxWeight: MAX_GROUP_BYTES,
@@ -189,13 +189,13 @@ function weightOf({ command }: LogEntry): number {
 }
 
 /** Refuses what has waited too long and returns the rest. */
-function refuseStale(group: readonly Pending[], now: number): Pending[] {
-  const isStale = ({ submittedAt }: Pending): boolean => now - submittedAt > MAX_WAIT_MS
+function refuseStale(group: readonly PendingEntry[], now: number): PendingEntry[] {
+  const isStale = ({ submittedAt }: PendingEntry): boolean => now - submittedAt > MAX_WAIT_MS
   for (const pending of group) if (isStale(pending)) pending.settle({ kind: 'busy' })
   return group.filter((pending) => !isStale(pending))
 }
 
-async function flush(writing: Writing, group: readonly Pending[]): Promise<void> {
+async function flush(writing: LogWriting, group: readonly PendingEntry[]): Promise<void> {
   const { market, registry, writer } = writing
   if (writing.isOver) {
     for (const pending of group) pending.settle({ kind: 'busy' })
@@ -205,11 +205,11 @@ async function flush(writing: Writing, group: readonly Pending[]): Promise<void>
   const { message, claims } = compose(writing, writer, group)
   if (message === undefined) return
   const entries = group.map(({ entry }) => entry)
-  pass('claimed', entries)
+  endSpan('claimed', entries)
   crash('intake.before_append')
   try {
     const streamSeq = await writer.store(message)
-    pass('logged', entries)
+    endSpan('logged', entries)
     crash('intake.after_ack_before_fold')
     await repeated(writing, () => {
       registry.fold(market, claims, { streamSeq, lastNo: message.lastNo })
@@ -221,16 +221,20 @@ async function flush(writing: Writing, group: readonly Pending[]): Promise<void>
   crash('intake.after_fold')
 }
 
-interface Composed {
+interface ComposedMessage {
   /** Absent when no entry remains. */
   readonly message?: LogMessage
-  readonly claims: readonly Claim[]
+  readonly claims: readonly OrderClaim[]
 }
 
 /** Takes the claims in order, settles the entries whose claim is not free, and makes one message of the others. */
-function compose(writing: Writing, writer: LogWriter, group: readonly Pending[]): Composed {
+function compose(
+  writing: LogWriting,
+  writer: LogWriter,
+  group: readonly PendingEntry[],
+): ComposedMessage {
   const { market, registry } = writing
-  const claims: Claim[] = []
+  const claims: OrderClaim[] = []
   const commands: NewCommand[] = []
   try {
     for (const { entry, settle } of group) {
@@ -264,7 +268,7 @@ function oneMessage(writer: LogWriter, commands: readonly NewCommand[]): LogMess
 const CLEARS_UP = [BusUnavailable, StreamMissing, MessagesGone, DiskTrouble] as const
 
 /** Repeats a step that reads the log or folds it until it succeeds. Rejects when that is given up, and with any other error. */
-async function repeated<T>(writing: Writing, step: () => Promise<T>): Promise<T> {
+async function repeated<T>(writing: LogWriting, step: () => Promise<T>): Promise<T> {
   const { market, signal, log } = writing
   for (;;) {
     try {
@@ -290,7 +294,7 @@ const isOneOf = (
 const FINAL = [LogMismatch, Fenced, InvariantBroken] as const
 
 /** Ends the log. An error that is neither final nor what was given up at a stop breaks an invariant. */
-function endOf(writing: Writing, error: unknown): unknown {
+function endOf(writing: LogWriting, error: unknown): unknown {
   writing.isOver = true
   if (isOneOf([...FINAL, ...CLEARS_UP, AppendUnknown, AppendRefused], error)) return error
   const why = error instanceof Error ? error.message : String(error)
@@ -303,35 +307,35 @@ export const isFinal = (error: unknown): boolean => isOneOf(FINAL, error)
 const laterTerm = (market: string, term: number): string =>
   `${commandsStream(market)} holds term ${term} of another intake`
 
-async function begin(writing: Writing, term: Term): Promise<void> {
+async function begin(writing: LogWriting, term: Term): Promise<void> {
   const { market, registry } = writing
   // Of a log that came back after the term was taken, while its stream had forgotten the later one.
   const logged = termOf(registry.folded(market).lastNo)
   if (logged >= term.numbers.term) throw new Fenced(laterTerm(market, logged))
   const writer = createWriter(writing, term)
   writing.writer = writer
-  const barrier = oneMessage(writer, [{ requestId: term.id, command: { kind: 'Tick' } }])
+  const marker = oneMessage(writer, [{ requestId: term.id, command: { kind: 'Tick' } }])
   crash('intake.before_barrier')
   try {
-    await writer.store(barrier)
+    await writer.store(marker)
     crash('intake.after_barrier')
-    const streamSeq = await foldSought(writing, term, barrier)
-    assert(streamSeq !== undefined, `the barrier of ${market} is not in its log`)
-    registry.fold(market, [], { streamSeq, lastNo: barrier.lastNo })
+    const streamSeq = await foldSought(writing, term, marker)
+    assert(streamSeq !== undefined, `the epoch marker of ${market} is not in its log`)
+    registry.fold(market, [], { streamSeq, lastNo: marker.lastNo })
   } catch (error) {
     throw endOf(writing, error)
   }
 }
 
 const foldSought = (
-  writing: Writing,
+  writing: LogWriting,
   { numbers }: Term,
   { data: sought }: LogMessage,
 ): Promise<number | undefined> =>
   repeated(writing, () => foldLog(writing, { term: numbers.term, sought }))
 
 /** What is not acknowledged is sought in the log before it is repeated; if both land, the matcher skips the numbers that it has seen. */
-function createWriter(writing: Writing, term: Term): LogWriter {
+function createWriter(writing: LogWriting, term: Term): LogWriter {
   const { market, log } = writing
   return createLogWriter({
     ...writing,

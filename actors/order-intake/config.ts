@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { addressText } from '../../chain/reads/deployment.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
-import type { IndexLagGate } from '../../core/contracts/index-lag.js'
+import type { IndexLagLimit } from '../../core/contracts/index-lag.js'
 import { checkOperator, operatorKeys } from '../../runtime/bus/check-operator.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
 import { MAX_COUNT, parseEnv, standby } from '../../runtime/process/config.js'
@@ -56,7 +56,7 @@ export function readOrderIntakeConfig(): OrderIntakeConfig {
 }
 
 /** Undefined when the lag of the index is not looked at. */
-const indexGateOf = (config: OrderIntakeConfig): IndexLagGate | undefined =>
+const indexLimitOf = (config: OrderIntakeConfig): IndexLagLimit | undefined =>
   config.INDEX_LAG === 'off'
     ? undefined
     : {
@@ -72,7 +72,7 @@ export function rulesOf(config: OrderIntakeConfig) {
     operators: checkOperator({ keys: config.OPERATOR_KEYS, nowMs: Date.now }),
     protectedPrefixes: config.PROTECTED_ORDER_ID_PREFIXES,
     cancelAuth: config.CANCEL_AUTH,
-    indexGate: indexGateOf(config),
+    indexLimit: indexLimitOf(config),
     readFrame: (header: string) => readFrameHeader(header, { words, nowMs: Date.now }),
   }
 }

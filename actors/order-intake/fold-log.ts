@@ -4,7 +4,7 @@ import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import { INTAKE_SOURCE, termOf, type Command, type ObservedGap } from '../../core/model/command.js'
 import type { Order } from '../../core/model/order.js'
 import type { LogPosition } from '../../data/claim-writer.js'
-import type { Claim, IntakeRegistry } from '../../data/intake-registry.js'
+import type { OrderClaim, IntakeRegistry } from '../../data/intake-registry.js'
 import { claimOfTombstone } from '../../data/recent-claims.js'
 import { numberIn } from '../../runtime/actor/last-numbers.js'
 import { Fenced } from '../../runtime/actor/leadership.js'
@@ -30,11 +30,11 @@ export class LogMismatch extends Error {
   }
 }
 
-export interface FoldOptions extends LogMarket {
+export interface LogFoldOptions extends LogMarket {
   readonly bus: Bus
   readonly registry: IntakeRegistry
   /** The claim of an order of this market. */
-  readonly claimOf: (order: Order) => Claim
+  readonly claimOf: (order: Order) => OrderClaim
   readonly log: Logger
 }
 
@@ -51,7 +51,7 @@ interface FoldEnd {
  * matcher takes commands. If the log's beginning is trimmed beyond that place, the claims before come from the feed. Resolves
  * with the sequence of the message that was sought, if it is there. Throws LogMismatch and Fenced.
  */
-export async function foldLog(options: FoldOptions, end: FoldEnd): Promise<number | undefined> {
+export async function foldLog(options: LogFoldOptions, end: FoldEnd): Promise<number | undefined> {
   const { bus, registry, market } = options
   const stream = commandsStream(market)
   const { firstSeq, lastSeq } = await bus.streamState(stream)
@@ -86,7 +86,7 @@ export async function foldLog(options: FoldOptions, end: FoldEnd): Promise<numbe
 const NO_ACTION = new Uint8Array(32)
 
 /** Claims of the nonces that the chain used in a gap, of orders that no log holds, under names that no client can send. */
-const claimsOfGap = ({ used }: ObservedGap, registry: FoldOptions['registry']): Claim[] =>
+const claimsOfGap = ({ used }: ObservedGap, registry: LogFoldOptions['registry']): OrderClaim[] =>
   used
     .filter(({ owner, nonce }) => registry.findNonce(owner, nonce) === undefined)
     .map(({ owner, nonce }) => ({
@@ -96,13 +96,13 @@ const claimsOfGap = ({ used }: ObservedGap, registry: FoldOptions['registry']): 
 
 /** The claims of a message, and the number of its last command that the market does not skip. */
 function readMessage(
-  { market, claimOf, registry, ...options }: FoldOptions,
+  { market, claimOf, registry, ...options }: LogFoldOptions,
   message: BusMessage,
   before: number,
   term: number | undefined,
 ) {
   let lastNo = before
-  const claims: Claim[] = []
+  const claims: OrderClaim[] = []
   for (const { source, sourceNo, command } of commandMessages(options).take(message)) {
     if (command.kind === 'GapObserved') claims.push(...claimsOfGap(command.gap, registry))
     if (source !== INTAKE_SOURCE || sourceNo <= lastNo) continue
@@ -116,8 +116,8 @@ function readMessage(
 }
 
 function fold(
-  { registry, market, log }: FoldOptions,
-  claims: readonly Claim[],
+  { registry, market, log }: LogFoldOptions,
+  claims: readonly OrderClaim[],
   position: LogPosition,
   heldAt = position.streamSeq,
 ): void {
@@ -134,7 +134,7 @@ function fold(
  * refused; such an order never rested, and its id and nonce are free again. Resolves with the greatest number of the intake
  * that the market has taken, from its newest checkpoint.
  */
-async function foldFeed(options: FoldOptions): Promise<number> {
+async function foldFeed(options: LogFoldOptions): Promise<number> {
   const { bus, market, registry, claimOf, log } = options
   const stream = feedStream(market)
   log.warn({ market }, 'the log is trimmed beyond the registry, reading the claims from the feed')
@@ -160,7 +160,7 @@ async function foldFeed(options: FoldOptions): Promise<number> {
   return lastNoInCheckpoint(options)
 }
 
-async function lastNoInCheckpoint({ bus, ...market }: FoldOptions): Promise<number> {
+async function lastNoInCheckpoint({ bus, ...market }: LogFoldOptions): Promise<number> {
   const checkpoints = await listCheckpoints(bus, market.market)
   const known = await numberIn(bus, market, checkpoints, INTAKE_SOURCE)
   if (known !== undefined) return known

@@ -7,26 +7,26 @@ import {
   askReplaceOrder,
   askValidateOrder,
 } from '../../bus-schemas/subjects.js'
-import type { Answer } from '../../chain/reads/expiring-cache.js'
+import type { CacheAnswer } from '../../chain/reads/expiring-cache.js'
 import type { Market } from '../../core/model/market.js'
-import type { IndexLagGate } from '../../core/contracts/index-lag.js'
+import type { IndexLagLimit } from '../../core/contracts/index-lag.js'
 import { crash } from '../../core/crash-point.js'
 import type { Command } from '../../core/model/command.js'
 import type { Hex } from '../../core/action.js'
 import type { Order } from '../../core/model/order.js'
 import { changeRefusals } from '../../core/entry/order-refusals.js'
-import { type Checked, refusals, type Refusal } from '../../core/entry/refusals.js'
+import { type OrRefusal, refusals, type Refusal } from '../../core/entry/refusals.js'
 import type { AccountObservation } from '../../core/model/observation.js'
 import type { TouchedIds } from '../../core/touched-blocks.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { leadStreamActor, takeNextTerm } from '../../runtime/actor/lead-stream.js'
-import type { Lead } from '../../runtime/actor/leadership.js'
+import type { LeadershipTerm } from '../../runtime/actor/leadership.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
-import { pass } from '../../runtime/process/stations.js'
-import { answerPing, type Running } from '../../runtime/process/process.js'
-import type { Admission } from './admission.js'
+import { endSpan } from '../../runtime/process/trace-spans.js'
+import { answerPing, type RunningProcess } from '../../runtime/process/process.js'
+import type { OrderAdmission } from './admission.js'
 import { BLOCK_TIME_MS, checkWirings, takeTouched, type ReadWiring } from './chain-clients.js'
 import { checkCancel, type Cancellable, type CancelOrderDeps } from './cancel-order.js'
 import { answerCancels } from './cancels.js'
@@ -37,7 +37,7 @@ import {
   type Replacement,
 } from './change-order.js'
 import {
-  type CommandLog,
+  type CommandLogWriter,
   CommandUnderivable,
   isFinal,
   type LogEntry,
@@ -45,7 +45,7 @@ import {
 } from './command-log.js'
 import { LogMismatch } from './fold-log.js'
 import { answerKnownOrders } from './known-orders.js'
-import { createMarketGate, openIndexGate, type MarketGate } from './market-gate.js'
+import { createMarketHalts, openIndexLagWatch, type MarketHalts } from './market-halts.js'
 import { createMarketLogs } from './market-logs.js'
 import { type OrderWatch, createOrderWatch, digestOfOrder } from './order-watch.js'
 import {
@@ -54,7 +54,7 @@ import {
   parseBody,
   type Placeable,
   type PlaceOrderDeps,
-  type Refused,
+  type RefusedPlacement,
 } from './place-order.js'
 import { standingOf } from './standing.js'
 import { createUnderWay, type UnderWay } from './under-way.js'
@@ -68,13 +68,13 @@ export interface IntakeDeps extends PlaceOrderDeps, CancelOrderDeps {
   readonly bus: Pick<Bus, 'reply'>
   readonly registry: PlaceOrderDeps['registry']
   /** By market. */
-  readonly commandLogs: ReadonlyMap<string, CommandLog>
+  readonly commandLogs: ReadonlyMap<string, CommandLogWriter>
   readonly watch: Pick<OrderWatch, 'reserve' | 'recovered'>
   /** Why a market takes no new order or no cancel. */
-  readonly gate: Pick<MarketGate, 'refusalOf' | 'cancelRefusalOf' | 'stop'>
+  readonly halts: Pick<MarketHalts, 'refusalOf' | 'cancelRefusalOf' | 'stop'>
   readonly underWay: UnderWay
   /** Absent: new orders are always accepted. */
-  readonly admission?: Pick<Admission, 'trouble' | 'listen'>
+  readonly admission?: Pick<OrderAdmission, 'trouble' | 'listen'>
   readonly log: Logger
 }
 
@@ -88,7 +88,11 @@ export interface Intake {
 }
 
 /** Resolves with a refusal, or with undefined when the request is in the log. */
-type Decide = (body: unknown, to: Origin, serviceAuth?: string) => Promise<Refusal | undefined>
+type DecideRequest = (
+  body: unknown,
+  to: Origin,
+  serviceAuth?: string,
+) => Promise<Refusal | undefined>
 type Origin = Readonly<Required<Pick<LogEntry, 'replyTo' | 'requestId'>>>
 
 export function createIntake(deps: IntakeDeps): Intake {
@@ -107,12 +111,12 @@ export function createIntake(deps: IntakeDeps): Intake {
     try {
       const { request_id, service_auth } = request
       const origin = { replyTo, requestId: request_id }
-      pass('taken', [origin])
+      endSpan('taken', [origin])
       const refusal = await decide(parseBody(request), origin, service_auth)
       log.debug({ request_id, code: refusal?.code ?? 'logged' }, 'request decided')
       if (refusal !== undefined) answer(refusal)
     } catch (error) {
-      if (error instanceof LogMismatch) deps.gate.stop(error.market, error.message)
+      if (error instanceof LogMismatch) deps.halts.stop(error.market, error.message)
       else if (isFinal(error)) throw error
       log.error({ err: error, request_id: request.request_id }, 'request failed')
       answer(error instanceof CommandUnderivable ? changeRefusals.commandRefused : failed)
@@ -148,23 +152,25 @@ export function createIntake(deps: IntakeDeps): Intake {
 }
 
 interface Kind {
-  readonly decide: Decide
+  readonly decide: DecideRequest
   /** The answer when handling it failed. */
   readonly failed: Refusal
 }
 
 /** A placement that passed every check but uniqueness, alone or in the place of another order. */
-type Checking = Answer<(Placeable & Partial<Pick<Replacement, 'replaces'>>) | Refused>
+type PlacementCheck = CacheAnswer<
+  (Placeable & Partial<Pick<Replacement, 'replaces'>>) | RefusedPlacement
+>
 
-function placeDecision(deps: IntakeDeps, check: (body: unknown) => Checking): Decide {
+function placeDecision(deps: IntakeDeps, check: (body: unknown) => PlacementCheck): DecideRequest {
   return async (body, origin) => {
     const checking = check(body)
     // Without a question to the chain, the order enters the log in the same turn of the event loop.
     const checked = checking instanceof Promise ? await checking : checking
-    pass('verified', [origin])
+    endSpan('verified', [origin])
     if ('refusal' in checked) return passRepeat(deps, checked, origin)
     const { order, claim, recovered, account, keyEndsSec, replaces } = checked
-    const refusal = deps.gate.refusalOf(order.market)
+    const refusal = deps.halts.refusalOf(order.market)
     if (refusal !== undefined) return refusal
     if (deps.admission?.trouble(order.market) !== undefined) return refusals.overloaded
     // Counted before it appears in the feed.
@@ -207,7 +213,7 @@ function placementOf(
 /** Refuses a placement, or asks its market what it answered before. */
 async function passRepeat(
   deps: IntakeDeps,
-  { refusal, holder, repeat }: Refused,
+  { refusal, holder, repeat }: RefusedPlacement,
   { replyTo, requestId }: Origin,
 ): Promise<Refusal | undefined> {
   if (holder !== undefined) {
@@ -220,7 +226,7 @@ async function passRepeat(
   if (repeat === undefined) return refusal
   const { market, command } = repeat
   // The first may be in the log already, so no refusal may say that nothing was placed.
-  if (deps.gate.cancelRefusalOf(market) !== undefined) return refusals.outcomeUnknown
+  if (deps.halts.cancelRefusalOf(market) !== undefined) return refusals.outcomeUnknown
   const outcome = await logOf(deps, market).submit({ command, replyTo, requestId })
   return outcome.kind === 'busy' ? refusals.outcomeUnknown : undefined
 }
@@ -236,23 +242,23 @@ const NOTHING = (): void => undefined
 type CheckCancel = (
   body: unknown,
   serviceAuth: string | undefined,
-) => Answer<Checked<Cancellable | Reducible>>
+) => CacheAnswer<OrRefusal<Cancellable | Reducible>>
 
-function cancelDecision(deps: IntakeDeps, check: CheckCancel): Decide {
+function cancelDecision(deps: IntakeDeps, check: CheckCancel): DecideRequest {
   return async (body, origin, serviceAuth) => {
     const checking = check(body, serviceAuth)
     const checked = checking instanceof Promise ? await checking : checking
-    pass('verified', [origin])
+    endSpan('verified', [origin])
     if ('refusal' in checked) return checked.refusal
     const { market, command } = checked
-    const refusal = deps.gate.cancelRefusalOf(market)
+    const refusal = deps.halts.cancelRefusalOf(market)
     if (refusal !== undefined) return refusal
     const outcome = await logOf(deps, market).submit({ command, ...origin })
     return outcome.kind === 'busy' ? refusals.overloaded : undefined
   }
 }
 
-function logOf({ commandLogs }: IntakeDeps, market: string): CommandLog {
+function logOf({ commandLogs }: IntakeDeps, market: string): CommandLogWriter {
   const commandLog = commandLogs.get(market)
   if (commandLog === undefined) throw new Error(`no command log of market ${market}`)
   return commandLog
@@ -262,7 +268,7 @@ export const PROCESS_NAME = 'order-intake'
 
 export interface OrderIntakeOptions extends Omit<
   IntakeDeps,
-  'commandLogs' | 'bus' | 'registry' | 'watch' | 'gate' | 'indexLag' | 'underWay'
+  'commandLogs' | 'bus' | 'registry' | 'watch' | 'halts' | 'indexLag' | 'underWay'
 > {
   readonly bus: Bus
   /** Registered markets. */
@@ -272,8 +278,8 @@ export interface OrderIntakeOptions extends Omit<
   readonly id?: string
   /** By default no wiring is compared. */
   readonly readWiring?: ReadWiring
-  /** By default there is no gate. */
-  readonly indexGate?: IndexLagGate | undefined
+  /** By default there is no limit. */
+  readonly indexLimit?: IndexLagLimit | undefined
   /** Takes what the newest blocks touched; absent, no facts are kept for longer than a block's time. */
   readonly touched?: Pick<TouchedIds, 'take'>
   /** Pause between two rounds of signature checks. Defaults to the chain's block time. */
@@ -282,7 +288,7 @@ export interface OrderIntakeOptions extends Omit<
   readonly onFatal: (error: unknown) => void
 }
 
-export interface OrderIntake extends Running {
+export interface OrderIntake extends RunningProcess {
   /** Checked commands that wait to be written into each market's log. */
   waiting(): (readonly [market: string, commands: number])[]
   /** Takes the orders of one market more, or the new texts of a known one. */
@@ -296,13 +302,13 @@ export interface OrderIntake extends Running {
 export async function startOrderIntake(options: OrderIntakeOptions): Promise<OrderIntake> {
   const { bus, log, verifier, id = randomUUID(), recheckEveryMs = BLOCK_TIME_MS } = options
   const actor = leadStreamActor({ bus, log, name: PROCESS_NAME, id })
-  let lead: Lead | undefined
-  const gate = createMarketGate(options)
-  const { markets } = gate
+  let lead: LeadershipTerm | undefined
+  const halts = createMarketHalts(options)
+  const { markets } = halts
   const { readWiring = () => Promise.resolve(undefined) } = options
-  const wirings = checkWirings({ readWiring, gate, log, onFatal: options.onFatal })
+  const wirings = checkWirings({ readWiring, halts, log, onFatal: options.onFatal })
   const logs = createMarketLogs({
-    ...{ ...options, id, gate, check: (row) => wirings.check(row) },
+    ...{ ...options, id, halts, check: (row) => wirings.check(row) },
     takeTerm: async (above) => {
       lead = await takeNextTerm(actor, { above, onFenced: options.onFatal })
       return lead.term
@@ -318,7 +324,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
     commandLogs,
     watch,
     digestOf,
-    gate,
+    halts,
   })
   const stopLogs = async (): Promise<void> => {
     await logs.stopLooking()
@@ -332,10 +338,10 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
     await stopLogs()
     throw error
   })
-  const { lag: indexLag, ...indexGate } = await openIndexGate(options, PROCESS_NAME)
-  const deps = { ...options, gate, commandLogs, underWay: createUnderWay() }
+  const { lag: indexLag, ...indexLimit } = await openIndexLagWatch(options, PROCESS_NAME)
+  const deps = { ...options, halts, commandLogs, underWay: createUnderWay() }
   const intake = createIntake({ ...deps, markets, watch, indexLag })
-  const validate = createValidation({ ...options, markets, gate, indexLag })
+  const validate = createValidation({ ...options, markets, halts, indexLag })
   const subscriptions = await Promise.all([
     ...answerRequests(bus, intake),
     answerKnownOrders(options, PROCESS_NAME),
@@ -345,7 +351,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
       options.touched?.take(news)
       watch.prioritiseSigners(news.keys ?? [])
     }),
-    answerPing(bus, PROCESS_NAME, () => standingOf(options, gate, commandLogs)),
+    answerPing(bus, PROCESS_NAME, () => standingOf(options, halts, commandLogs)),
   ])
   options.admission?.listen((market, taken) => commandLogs.get(market)?.heard(taken))
   log.info({ markets: [...commandLogs.keys()], term }, 'taking orders')
@@ -353,7 +359,7 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
     waiting: () => Array.from(commandLogs, ([market, each]) => [market, each.waiting()] as const),
     follow: (row) => logs.follow(row),
     stop: async () => {
-      await Promise.all([...subscriptions, indexGate].map((each) => each.stop()))
+      await Promise.all([...subscriptions, indexLimit].map((each) => each.stop()))
       await stopLogs()
     },
   }

@@ -13,7 +13,7 @@ import { openChain } from './chain-clients.js'
 import { readOrderIntakeConfig, rulesOf } from './config.js'
 import { sampleAdmission, sampleQueues } from './measure.js'
 import { answerRegister, openOwnRegister } from './register.js'
-import { untilIntakeTurn } from './stand-by.js'
+import { untilIntakeLeadership } from './stand-by.js'
 import { PROCESS_NAME, startOrderIntake } from './intake.js'
 
 const config = orExit(readOrderIntakeConfig)
@@ -29,7 +29,7 @@ runProcess({
       ...{ versions: streamVersions([]), archiveDir: config.FEED_ARCHIVE_DIR },
       ...{ config, user: PROCESS_NAME, onWarning },
     })
-    await untilIntakeTurn({ bus, registry, log }, { id, config })
+    await untilIntakeLeadership({ bus, registry, log }, { id, config })
     const parts = { bus, registry, log, onFatal: fail }
     const read = () => loadDeployedMarkets(config)
     const { markets, now, ...register } = await openOwnRegister({ ...parts, readFile: read })

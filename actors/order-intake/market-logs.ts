@@ -6,15 +6,15 @@ import { claimOf } from '../../data/recent-claims.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { createMissingLogs, joinMarketLog, LogMissing } from '../../runtime/bus/market-log.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
-import { createCommandLog, type CommandLog, type Term } from './command-log.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
+import { createCommandLog, type CommandLogWriter, type Term } from './command-log.js'
 import { LogMismatch } from './fold-log.js'
-import type { MarketGate } from './market-gate.js'
+import type { MarketHalts } from './market-halts.js'
 
 export interface MarketLogsOptions {
   readonly bus: Bus
   readonly registry: IntakeRegistry
-  readonly gate: Pick<MarketGate, 'add' | 'stop' | 'stopped' | 'release'>
+  readonly halts: Pick<MarketHalts, 'add' | 'stop' | 'stopped' | 'release'>
   /** Unique to the process. */
   readonly id: string
   /** Takes a term above this one. */
@@ -31,9 +31,9 @@ export interface MarketLogsOptions {
 }
 
 /** The command logs of an intake's markets. */
-export interface MarketLogs extends Running {
+export interface MarketLogs extends RunningProcess {
   /** Those that take commands, by market. */
-  readonly open: ReadonlyMap<string, CommandLog>
+  readonly open: ReadonlyMap<string, CommandLogWriter>
   /**
    * Folds the logs of these markets, then takes a term and begins it in each. A market whose log is missing, or is not the one that the
    * registry was folded from, is stopped alone until its log is restored. Throws Fenced. Resolves with the term.
@@ -46,8 +46,8 @@ export interface MarketLogs extends Running {
 }
 
 export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
-  const { bus, registry, gate, log, id, check, onOpen, onFatal } = options
-  const open = new Map<string, CommandLog>()
+  const { bus, registry, halts, log, id, check, onOpen, onFatal } = options
+  const open = new Map<string, CommandLogWriter>()
   const missingLogs = createMissingLogs({ bus, onError: onFatal })
   let onTerm: (term: Term) => void
   const termBegun = new Promise<Term>((resolve) => (onTerm = resolve))
@@ -59,21 +59,21 @@ export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
       return await step()
     } catch (error) {
       if (!(error instanceof LogMissing || error instanceof LogMismatch)) throw error
-      if (!gate.stopped().includes(error.message)) {
+      if (!halts.stopped().includes(error.message)) {
         log.error({ err: error, market }, 'the market is stopped, the others go on')
       }
-      gate.stop(market, error.message)
+      halts.stop(market, error.message)
       missingLogs.await(market, () => goOn(row))
       return undefined
     }
   }
-  const recover = (row: Market): Promise<Opened | undefined> =>
+  const recover = (row: Market): Promise<OpenedLog | undefined> =>
     unlessStopped(row, async () => {
       const opened = await openLog(options, row)
       await opened.commandLog.recover()
       return opened
     })
-  const begin = (row: Market, { commandLog, logged }: Opened): Promise<true | undefined> =>
+  const begin = (row: Market, { commandLog, logged }: OpenedLog): Promise<true | undefined> =>
     unlessStopped(row, async (): Promise<true> => {
       await commandLog.begin(await termBegun)
       await check(logged)
@@ -87,15 +87,15 @@ export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
   }
   const goOn = async (row: Market): Promise<void> => {
     if ((await recoverAndBegin(row)) === undefined) return
-    gate.release(row.market)
+    halts.release(row.market)
     log.info({ market: row.market }, 'the log is restored, the market goes on')
   }
   return {
     open,
     async begin(rows) {
-      const recovered: [Market, Opened | undefined][] = []
+      const recovered: [Market, OpenedLog | undefined][] = []
       for (const row of rows) {
-        gate.add(row)
+        halts.add(row)
         recovered.push([row, await recover(row)])
       }
       // Above any log, so that each market skips what an earlier intake still appends.
@@ -105,7 +105,7 @@ export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
       return term
     },
     async follow(row) {
-      if (!gate.add(row)) await recoverAndBegin(row)
+      if (!halts.add(row)) await recoverAndBegin(row)
     },
     stopLooking: () => missingLogs.stop(),
     async stop() {
@@ -114,13 +114,13 @@ export function createMarketLogs(options: MarketLogsOptions): MarketLogs {
   }
 }
 
-interface Opened {
-  readonly commandLog: CommandLog
+interface OpenedLog {
+  readonly commandLog: CommandLogWriter
   /** The row with what the log has fixed: the log is read and written as its own contract type. */
   readonly logged: Market
 }
 
-async function openLog(options: MarketLogsOptions, row: Market): Promise<Opened> {
+async function openLog(options: MarketLogsOptions, row: Market): Promise<OpenedLog> {
   const { bus, registry, log, nowMs } = options
   const { market } = row
   const onRaised = (what: string) => log.warn(what)

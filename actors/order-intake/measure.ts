@@ -1,12 +1,12 @@
 import type { Metrics } from '../../runtime/metrics/metrics.js'
-import { leastFree, type Admission, type Room } from './admission.js'
+import { leastFree, type OrderAdmission, type StorageRoom } from './admission.js'
 import type { OrderIntake } from './intake.js'
 
 export interface MeasuredAdmission {
   /** Read anew each time: a market that is added is measured from then on. */
   readonly markets: readonly string[]
-  readonly admission: Pick<Admission, 'trouble'>
-  readonly room: Pick<Room, 'readDisks' | 'reserve'>
+  readonly admission: Pick<OrderAdmission, 'trouble'>
+  readonly room: Pick<StorageRoom, 'readDisks' | 'reserve'>
 }
 
 /** Reads at each scrape whether the markets take orders, the free disk, and what of it is kept from new orders. */

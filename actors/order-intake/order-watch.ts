@@ -10,9 +10,9 @@ import { isLiving, type Order } from '../../core/model/order.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { stateOrEmpty, type Bus, type StreamState } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
 import { createQueues, createUncheckedCount, type UncheckedCount } from './check-queues.js'
-import type { MarketGate } from './market-gate.js'
+import type { MarketHalts } from './market-halts.js'
 
 /** What was signed, and the signature. */
 export interface Proof {
@@ -84,7 +84,7 @@ export function createOrderWatch(digestOf: (order: Order) => Hex): OrderWatch {
     live.delete(change.orderId)
     queues.drop(order)
   }
-  const fold = (live: MarketWatch['live'], change: Change, placed: Placed): void => {
+  const fold = (live: MarketWatch['live'], change: Change, placed: PlacedOrder): void => {
     if (!isLiving(change.status)) return drop(live, change, placed.market)
     if (change.kind === 'OrderPlaced') {
       const ofThisRun = recovered.take(change.orderId)
@@ -176,10 +176,10 @@ interface MarketWatch {
   head: number
 }
 
-type Placed = Pick<WatchedOrder, 'market' | 'placedAt'>
+type PlacedOrder = Pick<WatchedOrder, 'market' | 'placedAt'>
 
 /** An order that this process has placed was recovered then. */
-type Entered = Placed & Pick<WatchedOrder, 'recovered'>
+type RecoveredOrder = PlacedOrder & Pick<WatchedOrder, 'recovered'>
 
 function markRecovered(order: WatchedOrder): void {
   order.proof = undefined
@@ -187,7 +187,11 @@ function markRecovered(order: WatchedOrder): void {
   order.keyEndsSec ??= order.goodUntilSec
 }
 
-function watched(order: Order, entered: Entered, digestOf: (order: Order) => Hex): WatchedOrder {
+function watched(
+  order: Order,
+  entered: RecoveredOrder,
+  digestOf: (order: Order) => Hex,
+): WatchedOrder {
   const { orderId, owner, signer, goodUntilSec } = order
   return {
     market: entered.market,
@@ -248,7 +252,7 @@ export interface FollowOrdersOptions {
   readonly watch: OrderWatch
   readonly market: string
   /** Takes the terms that the feed states. */
-  readonly gate: Pick<MarketGate, 'state'>
+  readonly halts: Pick<MarketHalts, 'state'>
   readonly log: Logger
   /** The feed cannot be followed any further. */
   readonly onFatal: (error: unknown) => void
@@ -258,8 +262,8 @@ export interface FollowOrdersOptions {
  * Folds a market's feed into the watch, from the stored resume position: the placement of the oldest order that was live
  * when it was stored. Stopping stores it again.
  */
-export async function followOrders(options: FollowOrdersOptions): Promise<Running> {
-  const { bus, registry, watch, market, gate, log, onFatal } = options
+export async function followOrders(options: FollowOrdersOptions): Promise<RunningProcess> {
+  const { bus, registry, watch, market, halts, log, onFatal } = options
   let sinceStored = 0
   const storePosition = (): void => {
     const from = watch.resumeFrom(market)
@@ -276,7 +280,7 @@ export async function followOrders(options: FollowOrdersOptions): Promise<Runnin
       const block = decodeBlock(data)
       assert(block.market === market, `a block of ${block.market} in the feed of ${market}`)
       watch.apply(seq, block)
-      if (block.terms !== undefined) gate.state(market, seq, block.terms)
+      if (block.terms !== undefined) halts.state(market, seq, block.terms)
       sinceStored += 1
       if (sinceStored >= STORE_EVERY) storePosition()
     },

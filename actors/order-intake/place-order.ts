@@ -1,8 +1,8 @@
 import type { OrderRequest } from '../../bus-schemas/orders.js'
 import type { MarketReader } from '../../chain/contracts/market-reader.js'
-import type { FundsReader } from '../../chain/contracts/observe-account.js'
-import type { Answer } from '../../chain/reads/expiring-cache.js'
-import type { AccountFacts, AccountReader } from '../../chain/reads/read-account.js'
+import type { OrderFundsReader } from '../../chain/contracts/observe-account.js'
+import type { CacheAnswer } from '../../chain/reads/expiring-cache.js'
+import type { SubaccountFacts, AccountReader } from '../../chain/reads/read-account.js'
 import type { SignatureVerdict, SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Action, Address } from '../../core/action.js'
 import type { IndexLag } from '../../core/contracts/index-lag.js'
@@ -11,7 +11,7 @@ import { crash } from '../../core/crash-point.js'
 import { marketRefusals, notUnderManager } from '../../core/entry/market-refusals.js'
 import { statesOption } from '../../core/entry/order-body.js'
 import {
-  type Checked,
+  type OrRefusal,
   notInCustody,
   notSubaccountOwner,
   refusals,
@@ -29,21 +29,21 @@ import { EXPIRY_MARGIN_MS } from '../../core/model/limits.js'
 import type { Market } from '../../core/model/market.js'
 import type { MarketObservation, AccountObservation } from '../../core/model/observation.js'
 import type { Order } from '../../core/model/order.js'
-import type { Claim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
+import type { OrderClaim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
 import { fingerprintOf } from '../../data/recent-claims.js'
-import type { MarketGate } from './market-gate.js'
+import type { MarketHalts } from './market-halts.js'
 
 export interface PlaceOrderDeps {
   readonly markets: readonly Market[]
   readonly registry: Pick<IntakeRegistry, 'findOrder' | 'findNonce'>
   readonly accounts: AccountReader
-  readonly funds: FundsReader
+  readonly funds: OrderFundsReader
   /** What the chain shows of markets whose contract admits orders by it. */
   readonly chainMarkets: MarketReader
-  /** The index against a sample from outside; undefined without a gate. */
+  /** The index against a sample from outside; undefined without a limit. */
   readonly indexLag?: (nowMs: number) => IndexLag | undefined
   /** Why a market takes no new order. */
-  readonly gate: Pick<MarketGate, 'refusalOf'>
+  readonly halts: Pick<MarketHalts, 'refusalOf'>
   readonly verifier: SignatureVerifier
   /** The signing domain, for the detail of a refused signature. */
   readonly domain: Readonly<Record<string, unknown>>
@@ -54,7 +54,7 @@ export interface PlaceOrderDeps {
 /** An order that may enter the log once its claim is taken. */
 export interface Placeable {
   readonly order: Order
-  readonly claim: Claim
+  readonly claim: OrderClaim
   /** A plain key's signature was recovered. */
   readonly recovered: boolean
   /** Unix seconds at which the session key that signed it ends, where that is before the order's own end. */
@@ -66,7 +66,7 @@ export interface Placeable {
 }
 
 /** A placement that enters no log, or only as the repeat of an earlier one, which its market answers. */
-export interface Refused {
+export interface RefusedPlacement {
   readonly refusal: Refusal
   /** The order that holds its id or nonce: it is refused once the log holds that order. */
   readonly holder?: TakenOrder
@@ -85,7 +85,7 @@ export function checkPlacement(
   deps: PlaceOrderDeps,
   body: unknown,
   { mayBeRefused = false } = {},
-): Answer<Placeable | Refused> {
+): CacheAnswer<Placeable | RefusedPlacement> {
   const submitted = readSubmittedOrder(body)
   if ('refusal' in submitted) return submitted
   const fingerprint = fingerprintOf(submitted.identity.signedText)
@@ -128,10 +128,10 @@ export function checkPlacement(
  * read again before it refuses: its facts may be a block old, and the order may follow from what the block changed.
  */
 async function admit(
-  { chainMarkets, funds, indexLag: lagAt, gate, nowMs }: PlaceOrderDeps,
+  { chainMarkets, funds, indexLag: lagAt, halts, nowMs }: PlaceOrderDeps,
   market: Market,
-  funded: Answer<Checked<Placeable>>,
-): Promise<Checked<Placeable>> {
+  funded: CacheAnswer<OrRefusal<Placeable>>,
+): Promise<OrRefusal<Placeable>> {
   const reading = withDeadline<MarketObservation | undefined>(
     chainMarkets.readMarket(market),
     undefined,
@@ -139,7 +139,7 @@ async function admit(
   const [placeable, observed] = await Promise.all([funded, reading])
   if ('refusal' in placeable) return placeable
   // An operator's pause comes before what the chain shows, which may be what the market is paused for.
-  const closed = gate.refusalOf(market.market)
+  const closed = halts.refusalOf(market.market)
   if (closed !== undefined) return { refusal: closed }
   const { order, account: seen } = placeable
   const indexLag = lagAt?.(nowMs())
@@ -169,7 +169,7 @@ function judgeOwner(
   { valid, fingerprint }: { readonly valid: ValidOrder; readonly fingerprint: Uint8Array },
   custody: CustodyVerdict,
   verdict: SignatureVerdict,
-): Checked<Placeable> {
+): OrRefusal<Placeable> {
   crash('intake.after_signature')
   const { order, action } = valid
   if (custody.kind === 'refused') return { refusal: custody.refusal }
@@ -197,7 +197,7 @@ function judgeOwner(
 function readFunds(
   { markets, funds }: PlaceOrderDeps,
   { market, subaccountId }: Order,
-): Answer<AccountObservation | undefined> {
+): CacheAnswer<AccountObservation | undefined> {
   const found = markets.find((each) => each.market === market)
   return found === undefined ? undefined : funds.readFunds(subaccountId, found)
 }
@@ -217,7 +217,7 @@ function findRepeated(
   registry: PlaceOrderDeps['registry'],
   { orderId, owner, nonce, signedText }: ClaimedIdentity,
   fingerprint: Uint8Array,
-): Repeated | undefined {
+): RepeatedPlacement | undefined {
   if (signedText === undefined) return undefined
   const sameId = registry.findOrder(orderId)
   if (sameId !== undefined && isRepeat(fingerprint, sameId)) {
@@ -231,7 +231,7 @@ function findRepeated(
 }
 
 /** A placement whose id or nonce is taken. */
-interface Repeated {
+interface RepeatedPlacement {
   readonly by: RepeatedBy
   readonly holder: TakenOrder
   readonly fingerprint: Uint8Array
@@ -243,9 +243,9 @@ interface Repeated {
  */
 export function repeatOf(
   markets: readonly Market[],
-  { by, holder, fingerprint }: Repeated,
+  { by, holder, fingerprint }: RepeatedPlacement,
   isRefusable: boolean,
-): Refused {
+): RefusedPlacement {
   const refusal = duplicate(by, holder, fingerprint)
   const { market, orderId } = holder
   const limit = markets.find((each) => each.market === market)?.openOrderLimit
@@ -302,7 +302,7 @@ export function checkCustody(
   accounts: AccountReader,
   action: Action,
   terms: CustodyTerms,
-): Answer<CustodyVerdict> {
+): CacheAnswer<CustodyVerdict> {
   const { owner, signer, subaccountId } = action
   const facts = accounts.readAccount(subaccountId)
   const key = signer === owner ? NO_EXPIRY : accounts.readSessionKeyExpiry(owner, signer)
@@ -312,7 +312,7 @@ export function checkCustody(
 function judge(
   { owner, subaccountId }: Action,
   { nowMs, manager }: CustodyTerms,
-  facts: AccountFacts | undefined,
+  facts: SubaccountFacts | undefined,
   keyExpirySec: bigint | undefined,
 ): CustodyVerdict {
   if (facts !== undefined && !facts.inCustody) return refused(notInCustody(subaccountId))
@@ -345,7 +345,7 @@ export const VERDICT_TIMED_OUT = {
 } as const
 
 /** The answer, or `late` when the chain takes longer than CHAIN_WAIT_MS. An answer that is known stays synchronous. */
-export function withDeadline<T>(answer: Answer<T>, late: T): Answer<T> {
+export function withDeadline<T>(answer: CacheAnswer<T>, late: T): CacheAnswer<T> {
   return answer instanceof Promise ? raceDeadline(answer, late) : answer
 }
 
@@ -362,7 +362,11 @@ async function raceDeadline<T>(answer: Promise<T>, late: T): Promise<T> {
 }
 
 /** Combines two answers; synchronous when both are known. */
-function combine<A, B, T>(a: Answer<A>, b: Answer<B>, combined: (a: A, b: B) => T): Answer<T> {
+function combine<A, B, T>(
+  a: CacheAnswer<A>,
+  b: CacheAnswer<B>,
+  combined: (a: A, b: B) => T,
+): CacheAnswer<T> {
   if (!(a instanceof Promise) && !(b instanceof Promise)) return combined(a, b)
   return Promise.all([a, b]).then(([knownA, knownB]) => combined(knownA, knownB))
 }

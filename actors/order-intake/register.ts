@@ -8,7 +8,7 @@ import {
   whyTooMany,
   type RegisterAnswer,
   type RegisterRequest,
-  type Wanted,
+  type RegistrationOrder,
 } from '../../bus-schemas/register.js'
 import { askRegister, registerStream, registerSubject } from '../../bus-schemas/subjects.js'
 import { CannotStart } from '../../core/cannot-start.js'
@@ -17,7 +17,7 @@ import {
   marketOf,
   whyUnregistrable,
   type MarketEntries,
-  type MarketEntry,
+  type RegisterEntry,
 } from '../../core/contracts/market-register.js'
 import { isContractType } from '../../core/contracts/registry.js'
 import { withIdentity } from '../../core/model/market-terms.js'
@@ -114,11 +114,11 @@ export async function openOwnRegister(options: OwnRegisterOptions): Promise<Mark
 async function importedEntries(
   { bus, log }: RegisterParts,
   { markets, refused, absent }: LoadedMarkets,
-): Promise<readonly MarketEntry[]> {
+): Promise<readonly RegisterEntry[]> {
   const [first] = refused
   if (first !== undefined) throw notImported(`${first.row}: ${first.problem}`)
   for (const row of absent) log.info(describeAbsent(row))
-  const entries: MarketEntry[] = []
+  const entries: RegisterEntry[] = []
   for (const row of markets) entries.push(entryOf(await asLogged(bus, row)))
   const why = whyUnregistrable(new Map(), entries) ?? whyTooMany(entries)
   if (why !== undefined) throw notImported(why)
@@ -140,12 +140,12 @@ async function asLogged(bus: Bus, row: Market): Promise<Market> {
   }
 }
 
-const nameOf = ({ opening }: MarketEntry): string => opening.identity.market
+const nameOf = ({ opening }: RegisterEntry): string => opening.identity.market
 
 /** Appends what is registered after the message `lastSeq`, and resolves with its place. Throws AnotherWriter. */
 async function register(
   { bus, log }: RegisterParts,
-  { by, reason, entries }: Wanted,
+  { by, reason, entries }: RegistrationOrder,
   lastSeq: number,
 ): Promise<number> {
   const data = encodeRegistration({ by, reason, entries, atMs: Date.now() })
@@ -239,7 +239,7 @@ async function carryOut(
 }
 
 /** Every rule of a row holds for an entry: an operator's program may be of another release. */
-function whyBadRows(entries: readonly MarketEntry[]): string | undefined {
+function whyBadRows(entries: readonly RegisterEntry[]): string | undefined {
   try {
     for (const entry of entries) {
       const { market, contractType } = entry.opening.identity
@@ -255,9 +255,10 @@ function whyBadRows(entries: readonly MarketEntry[]): string | undefined {
 }
 
 /** Whether nothing would change: a repeat, whose first answer was lost. */
-function isKnown(known: MarketEntries, entry: MarketEntry): boolean {
+function isKnown(known: MarketEntries, entry: RegisterEntry): boolean {
   const before = known.get(nameOf(entry))
-  const written = (each: MarketEntry) => encodeRegistration({ by: '', reason: '', entries: [each] })
+  const written = (each: RegisterEntry) =>
+    encodeRegistration({ by: '', reason: '', entries: [each] })
   if (before === undefined) return false
   const after = { opening: before.opening, texts: entry.texts }
   return Buffer.compare(written(before), written(after)) === 0

@@ -4,7 +4,7 @@ import { claimOf } from '../../data/recent-claims.js'
 import { BusUnavailable, MessagesGone, StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
 import type { Logger } from '../../runtime/process/log.js'
-import { leadStreamActor, untilTurn } from '../../runtime/actor/lead-stream.js'
+import { leadStreamActor, untilLeadership } from '../../runtime/actor/lead-stream.js'
 import type { OrderIntakeConfig } from './config.js'
 import { foldLog, LogMismatch } from './fold-log.js'
 import { PROCESS_NAME } from './intake.js'
@@ -16,13 +16,16 @@ export interface FollowedLogs {
 }
 
 /** Resolves when this intake may take the next term; a standby folds the logs meanwhile. Throws Fenced. */
-export function untilIntakeTurn(
+export function untilIntakeLeadership(
   logs: FollowedLogs,
   { id, config }: { readonly id: string; readonly config: Pick<OrderIntakeConfig, 'STANDBY'> },
 ): Promise<void> {
   const { bus, log } = logs
   const actor = leadStreamActor({ bus, log, name: PROCESS_NAME, id })
-  return untilTurn(actor, { standby: config.STANDBY === '1', meanwhile: () => followLogs(logs) })
+  return untilLeadership(actor, {
+    standby: config.STANDBY === '1',
+    meanwhile: () => followLogs(logs),
+  })
 }
 
 /** What the start looks at again, and says. */

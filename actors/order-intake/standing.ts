@@ -1,24 +1,24 @@
 import { commandsStream } from '../../bus-schemas/subjects.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
-import type { Standing } from '../../runtime/process/process.js'
-import type { Admission } from './admission.js'
-import type { CommandLog } from './command-log.js'
-import type { MarketGate } from './market-gate.js'
+import type { ProcessStanding } from '../../runtime/process/process.js'
+import type { OrderAdmission } from './admission.js'
+import type { CommandLogWriter } from './command-log.js'
+import type { MarketHalts } from './market-halts.js'
 
 /** What the standing follows from. */
 interface StandingParts {
   readonly registry: Pick<IntakeRegistry, 'stored'>
-  readonly admission?: Pick<Admission, 'trouble'>
+  readonly admission?: Pick<OrderAdmission, 'trouble'>
 }
 
 /** Whether orders are taken now, and if not, why; with how far the claims of each log are stored. */
 export function standingOf(
   { registry, admission }: StandingParts,
-  gate: Pick<MarketGate, 'stopped'>,
-  commandLogs: ReadonlyMap<string, CommandLog>,
-): Standing {
+  halts: Pick<MarketHalts, 'stopped'>,
+  commandLogs: ReadonlyMap<string, CommandLogWriter>,
+): ProcessStanding {
   const troubles = [
-    ...gate.stopped(),
+    ...halts.stopped(),
     ...Array.from(commandLogs.values(), (each) => each.trouble()),
     ...Array.from(commandLogs.keys(), (market) => admission?.trouble(market)),
   ]

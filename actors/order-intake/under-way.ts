@@ -6,26 +6,26 @@ import { asJsonObject, parseAddress } from '../../core/json.js'
 const MAX_WAITING = 16
 
 /** Decides a request by its body; the rest is what else it came with. */
-type Decide<Rest extends readonly unknown[], Decided> = (
+type DecideByBody<Rest extends readonly unknown[], Decided> = (
   body: unknown,
   ...rest: Rest
 ) => Promise<Decided>
 
 /** Resolves when every placement that was on its way is in a log or refused; undefined when none was. */
-export type Waiting = Promise<unknown> | 'too_many' | undefined
+export type PlacementWait = Promise<unknown> | 'too_many' | undefined
 
 /** Placements that are being decided, by what the request says that names their order. */
 export interface UnderWay {
   /** The same decision, which is known to be under way until it is made. */
   during<Rest extends readonly unknown[], Decided>(
-    decide: Decide<Rest, Decided>,
-  ): Decide<Rest, Decided>
-  waitForNonce(owner: Address, nonce: bigint): Waiting
+    decide: DecideByBody<Rest, Decided>,
+  ): DecideByBody<Rest, Decided>
+  waitForNonce(owner: Address, nonce: bigint): PlacementWait
   /** A list of ids is asked of each market: the requests of one do not count for another. */
-  waitForId(owner: Address, orderId: string, market: string): Waiting
+  waitForId(owner: Address, orderId: string, market: string): PlacementWait
 }
 
-interface Deciding {
+interface DecisionsUnderWay {
   readonly placements: Set<Promise<unknown>>
   /** Requests that wait, by the market whose list they are of; under '' those that name the order by its nonce. */
   readonly waiting: Map<string, number>
@@ -36,7 +36,7 @@ interface Deciding {
  * There are at most as many as requests in flight.
  */
 export function createUnderWay(): UnderWay {
-  const byName = new Map<string, Deciding>()
+  const byName = new Map<string, DecisionsUnderWay>()
   const add = (name: string, placement: Promise<unknown>): void => {
     const known = byName.get(name)
     if (known !== undefined) known.placements.add(placement)
@@ -47,7 +47,7 @@ export function createUnderWay(): UnderWay {
     known?.placements.delete(placement)
     if (known?.placements.size === 0) byName.delete(name)
   }
-  const waitFor = (name: string, market = ''): Waiting => {
+  const waitFor = (name: string, market = ''): PlacementWait => {
     const known = byName.get(name)
     if (known === undefined) return undefined
     const { placements, waiting } = known

@@ -1,7 +1,7 @@
 import {
   encodeOrderVerdict,
   judgedFacts,
-  type OrderVerdict,
+  type OrderVerdictReply,
 } from '../../bus-schemas/order-verdict.js'
 import { decodeOrderRequest } from '../../bus-schemas/orders.js'
 import { assert, InvariantBroken } from '../../core/assert.js'
@@ -9,8 +9,8 @@ import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Admission } from './admission.js'
-import type { MarketGate } from './market-gate.js'
+import type { OrderAdmission } from './admission.js'
+import type { MarketHalts } from './market-halts.js'
 import {
   checkPlacement,
   duplicate,
@@ -24,8 +24,8 @@ const MAX_VALIDATING = 64
 
 export interface ValidationDeps extends PlaceOrderDeps {
   readonly bus: Pick<Bus, 'reply'>
-  readonly gate: Pick<MarketGate, 'refusalOf'>
-  readonly admission?: Pick<Admission, 'trouble'>
+  readonly halts: Pick<MarketHalts, 'refusalOf'>
+  readonly admission?: Pick<OrderAdmission, 'trouble'>
   readonly log: Logger
 }
 
@@ -35,7 +35,7 @@ export function createValidation(
 ): (data: Uint8Array, replyTo: string) => Promise<void> {
   let inFlight = 0
   return async (data, replyTo) => {
-    const answer = (verdict: OrderVerdict): void => {
+    const answer = (verdict: OrderVerdictReply): void => {
       deps.bus.reply(replyTo, encodeOrderVerdict(verdict))
     }
     const refuse = (refusal: Refusal): void => answer({ kind: 'refused', refusal })
@@ -55,12 +55,12 @@ export function createValidation(
   }
 }
 
-async function judge(deps: ValidationDeps, body: unknown): Promise<OrderVerdict> {
+async function judge(deps: ValidationDeps, body: unknown): Promise<OrderVerdictReply> {
   const checked = await checkPlacement(deps, body)
   if ('refusal' in checked) return { kind: 'refused', refusal: checked.refusal }
   const { order, claim, account, observed } = checked
   const refusal =
-    deps.gate.refusalOf(order.market) ??
+    deps.halts.refusalOf(order.market) ??
     (deps.admission?.trouble(order.market) === undefined ? undefined : refusals.overloaded) ??
     taken(deps, claim)
   if (refusal !== undefined) return { kind: 'refused', refusal }

@@ -8,10 +8,10 @@ import type { Order } from '../../core/model/order.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
-import { isFinal, type CommandLog } from './command-log.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
+import { isFinal, type CommandLogWriter } from './command-log.js'
 import { LogMismatch } from './fold-log.js'
-import type { MarketGate } from './market-gate.js'
+import type { MarketHalts } from './market-halts.js'
 import {
   followOrders,
   readProof,
@@ -29,18 +29,18 @@ export interface SignatureWatchOptions {
   readonly verifier: SignatureVerifier
   readonly accounts: AccountReader
   /** By market. */
-  readonly commandLogs: ReadonlyMap<string, CommandLog>
+  readonly commandLogs: ReadonlyMap<string, CommandLogWriter>
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly recheckEveryMs: number
   readonly log: Logger
   /** Takes the terms that the feeds state. */
-  readonly gate: Pick<MarketGate, 'state' | 'stop'>
+  readonly halts: Pick<MarketHalts, 'state' | 'stop'>
   /** Feed, log or registry failed for good. */
   readonly onFatal: (error: unknown) => void
 }
 
-export interface SignatureWatch extends Running {
+export interface SignatureWatch extends RunningProcess {
   /** Follows the live orders of one market, which has a command log. */
   follow(market: string): Promise<void>
 }
@@ -48,7 +48,7 @@ export interface SignatureWatch extends Running {
 /** Follows the live orders of markets and checks their signatures again in rounds. */
 export function watchSignatures(options: SignatureWatchOptions): SignatureWatch {
   const { commandLogs } = options
-  const feeds: Running[] = []
+  const feeds: RunningProcess[] = []
   const rounds = repeatRechecks(options, {
     ...options,
     readProof: (order) => readProof(options.bus, order, options.digestOf),
@@ -69,14 +69,14 @@ export function watchSignatures(options: SignatureWatchOptions): SignatureWatch 
 
 /** One round after the other, with a pause in between; results that could not be logged are logged by the next round. */
 function repeatRechecks(
-  { recheckEveryMs, log, gate, onFatal }: SignatureWatchOptions,
+  { recheckEveryMs, log, halts, onFatal }: SignatureWatchOptions,
   deps: RecheckDeps,
-): Running {
+): RunningProcess {
   let timer: NodeJS.Timeout | undefined
   let round = Promise.resolve()
   let stopping = false
   const failed = (error: unknown): void => {
-    if (error instanceof LogMismatch) gate.stop(error.market, error.message)
+    if (error instanceof LogMismatch) halts.stop(error.market, error.message)
     else if (isFinal(error)) return onFatal(error)
     if (!stopping) log.error({ err: error }, 'signatures could not be checked again')
   }

@@ -5,7 +5,7 @@ import { SEGMENT_MESSAGES } from '../../data/feed-archive.js'
 import { createKeptOrders, type KeptOrders } from '../../data/history/kept-orders.js'
 import { NoAnswer, type Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
 import { archiveFeed, forgetOrders, type ArchiveSettings } from './archive-feed.js'
 import type { ProjectorConfig } from './config.js'
 import { trimFeed, TrimRefused, type TrimOptions } from './trim-feed.js'
@@ -51,7 +51,7 @@ export async function archiveAndTrim(
 }
 
 /** Archives and trims all feeds, every hour. What fails is logged and tried again in the next hour. */
-export function keepArchive(options: KeepArchiveOptions): Running {
+export function keepArchive(options: KeepArchiveOptions): RunningProcess {
   const { markets, log } = options
   let stopped = false
   let running = Promise.resolve()
@@ -82,7 +82,11 @@ export interface OpenArchiveOptions extends Pick<KeepArchiveOptions, 'bus' | 'ma
 }
 
 /** Undefined unless the settings say where the archive is and what stays out of it. */
-export function openArchive({ config, db, ...options }: OpenArchiveOptions): Running | undefined {
+export function openArchive({
+  config,
+  db,
+  ...options
+}: OpenArchiveOptions): RunningProcess | undefined {
   const { FEED_ARCHIVE_DIR: dir, FEED_KEEP_DAYS: keepDays } = config
   if (dir === undefined || keepDays === undefined) return undefined
   const settings = archiveSettings(dir, keepDays)

@@ -10,7 +10,7 @@ import { createLiquidationWriter, type LiquidationWriter } from '../../data/hist
 import { createPriceWriter, type PriceWriter } from '../../data/history/write-prices.js'
 import { stateOrEmpty, type Bus, type Subscription } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Standing } from '../../runtime/process/process.js'
+import type { ProcessStanding } from '../../runtime/process/process.js'
 import { projectLiquidations } from './project-liquidations.js'
 import { projectPrices } from './project-prices.js'
 
@@ -33,7 +33,7 @@ export interface Projector {
   /** The newest change in the projection; undefined for a market that is not followed. */
   projectedSeq(market: string): number | undefined
   /** Ready while no market is left out or behind its feed by more than one batch. */
-  standing(): Promise<Standing>
+  standing(): Promise<ProcessStanding>
   /** Applies what has arrived and stops following. */
   stop(): Promise<void>
 }
@@ -112,7 +112,7 @@ async function standing(
   { bus, projection }: ProjectorOptions,
   followed: readonly string[],
   leftOut: readonly string[],
-): Promise<Standing> {
+): Promise<ProcessStanding> {
   const positions: Record<string, number> = {}
   const trouble = [...leftOut]
   for (const market of followed) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { GasFacts, GasReader } from '../../chain/lane/gas.js'
 import { undefinedOnFailure } from '../../chain/reads/read-failure.js'
+import type { GasFacts, GasReader } from '../../chain/sender/gas.js'
 import type { Address } from '../../core/action.js'
 import type { GasPause, GasStanding } from '../../core/transfer.js'
 import type { GasSpent } from '../../data/gas-spent.js'

@@ -10,7 +10,7 @@ import { TRIMMING } from '../../data/journal/trim-journal.js'
 import { openDatabase, takeLock } from '../../data/open.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
 
 export interface SenderOptions extends Pick<
   Parameters<typeof openDatabase>[0],
@@ -37,7 +37,7 @@ export interface SenderFiles {
  * was opened is closed when that stops, or when it does not start. Throws AlreadyLocked when another process holds the records,
  * and what the start throws.
  */
-export async function openSender<Started extends Running>(
+export async function openSender<Started extends RunningProcess>(
   { owner, bus, dataDir, records: name, migrations, synchronous, log, onFatal }: SenderOptions,
   start: (files: SenderFiles) => Promise<Started>,
 ): Promise<Started> {

@@ -1,11 +1,11 @@
-import type { GasFacts } from '../../chain/lane/gas.js'
-import type { TransactionFees } from '../../chain/lane/nonce-lane.js'
-import { observeLane, type LaneFacts } from '../../chain/lane/observe-lane.js'
+import type { GasFacts } from '../../chain/sender/gas.js'
+import type { TransactionFees } from '../../chain/sender/key-nonces.js'
+import { observeSender, type SenderObserver } from '../../chain/sender/observe-sender.js'
 import {
-  LaneFrozen,
+  SenderFrozen,
   type Shortage,
-  type TransactionLane,
-} from '../../chain/lane/transaction-lane.js'
+  type TransactionSender,
+} from '../../chain/sender/transaction-sender.js'
 import { fingerprintOf } from '../../chain/signing/keys.js'
 import type { Address, Hex } from '../../core/action.js'
 import {
@@ -18,14 +18,14 @@ import type { PublishedJournal } from '../../data/journal/published-journal.js'
 import type { Logger } from '../../runtime/process/log.js'
 
 /** A contract call, sent at most once under its id. */
-export interface Call {
+export interface IntentCall {
   readonly intentId: string
   readonly to: Address
   readonly data: Hex
 }
 
 /** The bus does not take the journal, so that nothing that is signed could be broadcast. */
-interface Unpublished {
+interface JournalUnpublished {
   readonly kind: 'unpublished'
   readonly why: string
 }
@@ -37,12 +37,12 @@ export interface Transactions {
   /** Hash of the mined transaction, else of the newest signed attempt that is on the bus; undefined without one. */
   hashOf(intentId: string): Hex | undefined
   /** Why a transaction that may cost `costWei` cannot be sent now. Ask right before `send`. */
-  shortage(gas: GasFacts, costWei: bigint): Shortage | Unpublished | undefined
+  shortage(gas: GasFacts, costWei: bigint): Shortage | JournalUnpublished | undefined
   /**
    * Journals the call as a transaction, which is broadcast once the bus has the journal; at most once for one id. False,
-   * with nothing recorded, when the lane is frozen or nothing can be signed.
+   * with nothing recorded, when the sender is frozen or nothing can be signed.
    */
-  send(call: Call, fees: TransactionFees): boolean
+  send(call: IntentCall, fees: TransactionFees): boolean
   /**
    * Resolves with true once all that was recorded is on the bus: before that another process may come to send something
    * else at its nonce. False when the process stops before.
@@ -66,14 +66,14 @@ export interface Transactions {
 
 interface TransactionsDeps {
   readonly published: Pick<PublishedJournal, 'journal' | 'trouble'>
-  readonly lane: TransactionLane
+  readonly txSender: TransactionSender
   /** Aborted when the process stops. */
   readonly stopping: AbortSignal
 }
 
 export function createTransactions({
   published: { journal, trouble },
-  lane,
+  txSender,
   stopping,
 }: TransactionsDeps): Transactions {
   const stopped = new Promise<false>((resolve) => {
@@ -86,7 +86,7 @@ export function createTransactions({
       .filter(({ mined }) => mined === undefined)
       .reduce((sum, { transaction }) => sum + highestCost(transaction), 0n)
   return {
-    address: lane.address,
+    address: txSender.address,
     stateOf,
     hashOf(intentId) {
       const state = stateOf(intentId)
@@ -96,15 +96,15 @@ export function createTransactions({
     },
     shortage(gas, costWei) {
       const why = trouble()
-      return why === undefined ? lane.shortage(gas, costWei) : { kind: 'unpublished', why }
+      return why === undefined ? txSender.shortage(gas, costWei) : { kind: 'unpublished', why }
     },
     send({ intentId, to, data }, fees) {
       const intents = [{ intentId, fingerprint: fingerprintOf(to, data) }]
       try {
-        lane.take({ intents, to, data, fees })
+        txSender.take({ intents, to, data, fees })
         return true
       } catch (error) {
-        if (error instanceof LaneFrozen || error instanceof SignerUnavailable) return false
+        if (error instanceof SenderFrozen || error instanceof SignerUnavailable) return false
         throw error
       }
     },
@@ -113,17 +113,17 @@ export function createTransactions({
       const newest = attempts.at(-1)
       return newest !== undefined && journal.isDurable(newest.hash)
     },
-    wasTaken: (intentId) => lane.wasTaken(intentId),
-    minedWithin: (intentId, withinMs) => lane.waitFor(intentId, withinMs),
+    wasTaken: (intentId) => txSender.wasTaken(intentId),
+    minedWithin: (intentId, withinMs) => txSender.waitFor(intentId, withinMs),
     async mined(intentId, askAgainMs) {
       while (!stopping.aborted) {
-        const mined = await lane.waitFor(intentId, askAgainMs)
+        const mined = await txSender.waitFor(intentId, askAgainMs)
         if (mined !== undefined) return mined
       }
       return undefined
     },
     unsettledIntents: () => journal.unsettledIntents(),
-    reservedWei: () => openCost(lane.address),
+    reservedWei: () => openCost(txSender.address),
     inFlightWei: () =>
       journal.unsettledSenders().reduce((sum, sender) => sum + openCost(sender), 0n),
   }
@@ -135,19 +135,19 @@ function highestCost({ attempts }: OpenTransaction): bigint {
   return costs.reduce((highest, cost) => (cost > highest ? cost : highest), 0n)
 }
 
-/** What the lane reports of intents. */
+/** What the sender reports of intents. */
 interface TransactionEvents {
   readonly changed: (intentId: string) => void
   /** No node has confirmed that it has the transaction. */
   readonly unclear: (intentId: string) => void
 }
 
-/** Logs the lane's facts and reports those that concern an intent. */
+/** Logs the sender's facts and reports those that concern an intent. */
 export function observeTransactions(
   log: Logger,
   { changed, unclear }: TransactionEvents,
-): LaneFacts {
-  const logged = observeLane(log, 'intent')
+): SenderObserver {
+  const logged = observeSender(log, 'intent')
   return {
     ...logged,
     broadcast: (transaction) => {

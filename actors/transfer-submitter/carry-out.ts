@@ -18,7 +18,7 @@ import type { TransferStore } from '../../data/transfer-store.js'
 import type { RecordBook } from './records.js'
 import type { SignedTransfer, TransferRules } from './rules.js'
 import type { GasWallet } from '../sending/gas-wallet.js'
-import type { Call, Transactions } from '../sending/transactions.js'
+import type { IntentCall, Transactions } from '../sending/transactions.js'
 
 export interface CarryOutDeps<Transfer extends SignedTransfer> {
   readonly rules: TransferRules<Transfer>
@@ -99,17 +99,17 @@ async function attempt<Transfer extends SignedTransfer>(
   return SENT
 }
 
-interface Prepared<Transfer> {
+interface PreparedTransfer<Transfer> {
   readonly actionHash: Hex
   readonly transfer: Transfer
   /** The transfer itself. */
-  readonly call: Call
+  readonly call: IntentCall
 }
 
 /** `ready` when the transfer's own transaction can be sent. */
 async function prepare<Transfer extends SignedTransfer>(
   deps: CarryOutDeps<Transfer>,
-  { actionHash, transfer, call }: Prepared<Transfer>,
+  { actionHash, transfer, call }: PreparedTransfer<Transfer>,
 ): Promise<CarriedOut | 'ready'> {
   const { rules, records, transactions, nowMs } = deps
   const need = await rules.need(transfer)
@@ -150,8 +150,8 @@ async function prepare<Transfer extends SignedTransfer>(
  */
 async function simulateBoth<Transfer extends SignedTransfer>(
   { rules, client, transactions }: CarryOutDeps<Transfer>,
-  preparation: Pick<Call, 'to' | 'data'>,
-  { transfer, call }: Pick<Prepared<Transfer>, 'transfer' | 'call'>,
+  preparation: Pick<IntentCall, 'to' | 'data'>,
+  { transfer, call }: Pick<PreparedTransfer<Transfer>, 'transfer' | 'call'>,
 ): Promise<TransferRefusal | undefined> {
   const from = transactions.address
   const calls = [preparation, call].map(({ to, data }) => ({ from, to, data }))
@@ -163,7 +163,7 @@ async function simulateBoth<Transfer extends SignedTransfer>(
 /** Simulates the call and sends it; returns the refusal when it was not sent. Rejects with ChainUnreachable. */
 async function simulateAndSend<Transfer extends SignedTransfer>(
   deps: CarryOutDeps<Transfer>,
-  call: Call,
+  call: IntentCall,
   refusalOf: (revert: string) => TransferRefusal | Promise<TransferRefusal>,
 ): Promise<TransferRefusal | undefined> {
   const { rules, transactions, gas, client } = deps

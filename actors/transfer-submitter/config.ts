@@ -1,6 +1,10 @@
 import { z } from 'zod'
 import { SUBMITTER_ANSWERS_WITHIN_MS } from '../../bus-schemas/transfers.js'
-import { GAS_BUDGET_WEI_PER_HOUR, GAS_RESERVE_WEI, weiText } from '../../chain/lane/gas-settings.js'
+import {
+  GAS_BUDGET_WEI_PER_HOUR,
+  GAS_RESERVE_WEI,
+  weiText,
+} from '../../chain/sender/gas-settings.js'
 import { keySourceOf, keyText, localChain, type KeySource } from '../../chain/signing/key-file.js'
 import type { TransferKind } from '../../core/transfer.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'

@@ -14,7 +14,7 @@ import {
 import {
   refusePermit,
   validateDeposit,
-  type Permit,
+  type SignedPermit,
   type ValidDeposit,
 } from '../../core/entry/validate-transfer.js'
 import {
@@ -102,7 +102,7 @@ function needOf(
 function permitCall(
   { deployment }: DepositDeps,
   owner: Address,
-  { value, deadline, signature }: Permit,
+  { value, deadline, signature }: SignedPermit,
 ): Preparation {
   const { usdc, depositModule } = deployment
   const data = encodePermit({ owner, spender: depositModule, value, deadline, signature })

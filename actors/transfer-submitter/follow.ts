@@ -20,7 +20,7 @@ import { isSettled, type RecordBook, type RecordChange } from './records.js'
 import type { GasWallet } from '../sending/gas-wallet.js'
 import type { Transactions } from '../sending/transactions.js'
 
-export interface FollowDeps {
+export interface TransferFollowDeps {
   readonly kind: TransferKind
   readonly module: Address
   readonly matching: Address
@@ -46,7 +46,7 @@ const ELSEWHERE =
  * stays as it is. A confirmed or reverted record returns to submitted when the chain lost its block. Rejects with
  * ChainUnreachable.
  */
-export async function follow(deps: FollowDeps, actionHash: Hex): Promise<void> {
+export async function follow(deps: TransferFollowDeps, actionHash: Hex): Promise<void> {
   const record = deps.records.find(actionHash)
   if (record === undefined) return
   const state = deps.transactions.stateOf(intentOf(deps.kind, actionHash))
@@ -56,7 +56,7 @@ export async function follow(deps: FollowDeps, actionHash: Hex): Promise<void> {
 }
 
 /** As `follow`, but leaves the record as it is while the chain does not answer. */
-export async function followIfAnswering(deps: FollowDeps, actionHash: Hex): Promise<void> {
+export async function followIfAnswering(deps: TransferFollowDeps, actionHash: Hex): Promise<void> {
   try {
     await follow(deps, actionHash)
   } catch (error) {
@@ -64,7 +64,11 @@ export async function followIfAnswering(deps: FollowDeps, actionHash: Hex): Prom
   }
 }
 
-function followOpen(deps: FollowDeps, record: TransferRecord, transaction: OpenTransaction): void {
+function followOpen(
+  deps: TransferFollowDeps,
+  record: TransferRecord,
+  transaction: OpenTransaction,
+): void {
   const { kind, records, transactions, nowMs } = deps
   // Until then another process may come to send something else at its nonce.
   if (!transactions.isPublished(transaction)) return
@@ -83,14 +87,17 @@ const NOT_MINED = {
 } as const
 
 /** Marks a pending record unknown: no node has confirmed that it has the transaction. */
-export function markUnclear({ kind, records, transactions }: FollowDeps, actionHash: Hex): void {
+export function markUnclear(
+  { kind, records, transactions }: TransferFollowDeps,
+  actionHash: Hex,
+): void {
   const record = records.find(actionHash)
   if (record?.status !== 'pending' || transactions.wasTaken(intentOf(kind, actionHash))) return
   records.change(actionHash, { status: 'unknown', error: UNCONFIRMED })
 }
 
 async function followMined(
-  deps: FollowDeps,
+  deps: TransferFollowDeps,
   record: TransferRecord,
   mined: MinedTransaction,
 ): Promise<void> {
@@ -120,7 +127,7 @@ async function followMined(
 
 /** Books the cost of a mined transaction from its receipt; undefined while the chain has no receipt. */
 export async function accountFor(
-  { client, matching, gas }: Pick<FollowDeps, 'client' | 'matching' | 'gas'>,
+  { client, matching, gas }: Pick<TransferFollowDeps, 'client' | 'matching' | 'gas'>,
   hash: Hex,
   asset?: Address,
 ): Promise<TransferReceipt | undefined> {
@@ -131,7 +138,7 @@ export async function accountFor(
 }
 
 /** A used action nonce means that a foreign transaction carried the action out. */
-async function followDisplaced(deps: FollowDeps, record: TransferRecord): Promise<void> {
+async function followDisplaced(deps: TransferFollowDeps, record: TransferRecord): Promise<void> {
   const { module, records, reader, carryOutAgain } = deps
   const { actionHash, owner, nonce, status } = record
   if (status === 'rejected') return
@@ -158,14 +165,14 @@ export interface FollowerDeps {
 }
 
 /** Follows unsettled actions: touched ones at once, all of them in every pass. */
-export interface Follower {
+export interface TransferFollower {
   /** The transaction of an action changed. */
   touch(actionHash: Hex): void
   start(): void
   stop(): Promise<void>
 }
 
-export function createFollower(deps: FollowerDeps): Follower {
+export function createFollower(deps: FollowerDeps): TransferFollower {
   const { follow, unsettled, onPass, everyMs, onFatal } = deps
   /** Bounded by the transactions that are open. */
   const touched = new Set<Hex>()
@@ -282,7 +289,7 @@ export interface PreparationLedger {
 }
 
 export function createPreparationLedger(
-  deps: Pick<FollowDeps, 'client' | 'matching' | 'gas' | 'transactions'>,
+  deps: Pick<TransferFollowDeps, 'client' | 'matching' | 'gas' | 'transactions'>,
 ): PreparationLedger {
   /** Bounded by the transactions that are open. */
   const added = new Set<string>()

@@ -19,7 +19,7 @@ import type { TransferKind, TransferRecord } from '../../core/transfer.js'
 import type { RequestCounts, TransferStore } from '../../data/transfer-store.js'
 import type { Jobs } from './carry-out.js'
 import type { RecordBook } from './records.js'
-import type { ChainClock, SignedTransfer, TransferRules } from './rules.js'
+import type { ExpiryClock, SignedTransfer, TransferRules } from './rules.js'
 import type { GasWallet } from '../sending/gas-wallet.js'
 
 export interface JudgeDeps<Transfer extends SignedTransfer> extends SignatureDeps {
@@ -31,7 +31,7 @@ export interface JudgeDeps<Transfer extends SignedTransfer> extends SignatureDep
   readonly gas: GasWallet
   /** Unix milliseconds. */
   readonly nowMs: () => number
-  readonly clock: ChainClock
+  readonly clock: ExpiryClock
   readonly reader: Pick<TransferReader, 'blockTimeSec'>
 }
 
@@ -50,7 +50,7 @@ export interface JudgedRequest extends IncomingRequest {
 }
 
 /** The answer, or a new claim that the caller carries out now. */
-export type Judged<Transfer> =
+export type TransferJudgement<Transfer> =
   | TransferAnswer
   | { readonly kind: 'claimed'; readonly record: TransferRecord; readonly transfer: Transfer }
 
@@ -61,9 +61,9 @@ export type Judged<Transfer> =
 export function createJudge<Transfer extends SignedTransfer>(deps: JudgeDeps<Transfer>) {
   const { rules, verifier, records, limits, clock } = deps
   /** Bounded by the requests that are open. */
-  const judging = new Map<Hex, Judging<Transfer>>()
+  const judging = new Map<Hex, OpenJudgement<Transfer>>()
   const join = async (
-    { judged, tellOfClaim }: Judging<Transfer>,
+    { judged, tellOfClaim }: OpenJudgement<Transfer>,
     { onClaim }: JudgedRequest,
   ): Promise<TransferAnswer> => {
     tellOfClaim(onClaim)
@@ -77,7 +77,7 @@ export function createJudge<Transfer extends SignedTransfer>(deps: JudgeDeps<Tra
       : { kind: 'record', record }
   }
 
-  return async (request: JudgedRequest): Promise<Judged<Transfer>> => {
+  return async (request: JudgedRequest): Promise<TransferJudgement<Transfer>> => {
     const body = readTransferBody(rules.kind, parseJson(request.body))
     if ('refusal' in body) return refused(body.refusal)
     const actionHash = verifier.digest(body.action)
@@ -111,8 +111,8 @@ export function createJudge<Transfer extends SignedTransfer>(deps: JudgeDeps<Tra
 }
 
 /** An action that is being judged, for every request that asks for it. */
-interface Judging<Transfer> {
-  readonly judged: Promise<Judged<Transfer>>
+interface OpenJudgement<Transfer> {
+  readonly judged: Promise<TransferJudgement<Transfer>>
   /** Also of a claim that has begun. */
   readonly tellOfClaim: (onClaim: () => void) => void
 }
@@ -134,7 +134,7 @@ function createClaimNews({ onClaim }: JudgedRequest) {
 }
 
 /** The claim of one request is a plain record to the others. */
-const afterSame = <Transfer>(judged: Judged<Transfer>): TransferAnswer =>
+const afterSame = <Transfer>(judged: TransferJudgement<Transfer>): TransferAnswer =>
   judged.kind === 'claimed' ? { kind: 'record', record: judged.record } : judged
 
 const refused = (refusal: TransferRefusal): TransferAnswer => ({ kind: 'refused', refusal })
@@ -148,7 +148,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-interface Signed<Transfer> {
+interface SignedRequest<Transfer> {
   readonly request: JudgedRequest
   readonly actionHash: Hex
   readonly body: TransferBody
@@ -157,8 +157,8 @@ interface Signed<Transfer> {
 
 async function judgeSigned<Transfer extends SignedTransfer>(
   deps: JudgeDeps<Transfer>,
-  signed: Signed<Transfer>,
-): Promise<Judged<Transfer>> {
+  signed: SignedRequest<Transfer>,
+): Promise<TransferJudgement<Transfer>> {
   const { rules, records, limits, jobs } = deps
   const { request, actionHash, transfer } = signed
   const { kind } = rules
@@ -192,7 +192,7 @@ async function judgeSigned<Transfer extends SignedTransfer>(
 
 async function askChain<Transfer extends SignedTransfer>(
   { rules, gas, clock, reader }: JudgeDeps<Transfer>,
-  { body, transfer }: Signed<Transfer>,
+  { body, transfer }: SignedRequest<Transfer>,
 ): Promise<TransferRefusal | undefined> {
   try {
     const [blockSec, against] = await Promise.all([reader.blockTimeSec(), rules.preCheck(transfer)])

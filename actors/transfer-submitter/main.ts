@@ -3,11 +3,11 @@ import { loadDeployment } from '../../chain/reads/deployment.js'
 import { keyEvents, openSigners } from '../../chain/signing/open-signers.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
-import { runProcess, type Running } from '../../runtime/process/process.js'
+import { runProcess, type RunningProcess } from '../../runtime/process/process.js'
 import { readSubmitterConfig } from './config.js'
 import { createDepositRules } from './deposit-rules.js'
 import { sampleWallet } from '../sending/measure.js'
-import { openSubmitter, serveOff, type Submitting } from './open-submitter.js'
+import { openSubmitter, serveOff, type RunningSubmitter } from './open-submitter.js'
 import { createWithdrawalRules } from './withdrawal-rules.js'
 
 /** deposit-submitter or withdrawal-submitter, as TRANSFER_KIND says. */
@@ -26,7 +26,7 @@ runProcess({
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const { kind, key, reserveWei, hourBudgetWei, answerWithinMs } = config
     const { perpManager } = deployment
-    const open = async (): Promise<Running | Submitting> => {
+    const open = async (): Promise<RunningProcess | RunningSubmitter> => {
       if (key === undefined) return serveOff(bus, kind, 'no key')
       const { RPC_URL: rpcUrl, DATA_DIR: dataDir } = config
       const signers = openSigners(key, deployment.chainId, keyEvents(log, end))

@@ -5,10 +5,10 @@ import {
   transfersSubjects,
 } from '../../bus-schemas/subjects.js'
 import { encodeTransferAnswer, TRANSFER_PROGRESS_VERSION } from '../../bus-schemas/transfers.js'
-import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
-import { openKeyLanes } from '../../chain/lane/key-lanes.js'
-import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
-import { whyNotSending } from '../../chain/lane/why-not-sending.js'
+import type { SenderPolicy } from '../../chain/sender/follow-transaction.js'
+import { openKeySenders } from '../../chain/sender/key-senders.js'
+import type { TransactionSender } from '../../chain/sender/transaction-sender.js'
+import { whyNotSending } from '../../chain/sender/why-not-sending.js'
 import { untilAnswering } from '../../chain/reads/client.js'
 import { guardDeployment, type Deployment } from '../../chain/reads/deployment.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
@@ -28,7 +28,11 @@ import {
 import type { Bus, Subscription } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import type { Logger } from '../../runtime/process/log.js'
-import { answerPing, type Running, type Standing } from '../../runtime/process/process.js'
+import {
+  answerPing,
+  type RunningProcess,
+  type ProcessStanding,
+} from '../../runtime/process/process.js'
 import { createJobs, type Jobs } from './carry-out.js'
 import {
   createBackOff,
@@ -39,13 +43,13 @@ import {
   followIfAnswering,
   markUnclear,
   unsettledHashes,
-  type FollowDeps,
+  type TransferFollowDeps,
 } from './follow.js'
 import { createJudge, createLimits } from './judge.js'
 import { createRecordBook, createStepPublisher, STEPS_KEPT_MS, trimSteps } from './records.js'
 import { restoreRecords } from './restore-records.js'
 import { openChain, type SignedTransfer, type SubmitterChain, type TransferRules } from './rules.js'
-import { answerAsks, createSubmitter, type Answering } from './submitter.js'
+import { answerAsks, createSubmitter, type RequestService } from './submitter.js'
 import { openSender, type SenderFiles } from '../sending/open-sender.js'
 import { createGasWallet } from '../sending/gas-wallet.js'
 import { createTransactions, observeTransactions } from '../sending/transactions.js'
@@ -64,8 +68,8 @@ export interface SubmitterOptions<Transfer extends SignedTransfer> {
   readonly hourBudgetWei: bigint
   /** How long a request waits for its receipt before it is answered without one. */
   readonly answerWithinMs: number
-  /** Replaces parts of the lane's default policy. */
-  readonly policy?: Partial<LanePolicy>
+  /** Replaces parts of the sender's default policy. */
+  readonly policy?: Partial<SenderPolicy>
   /** Unix milliseconds. Defaults to the system clock. */
   readonly nowMs?: () => number
   readonly log: Logger
@@ -80,7 +84,7 @@ const FOLLOW_EVERY_MS = 1_000
 const HOUR_MS = 3_600_000
 
 /** A submitter that takes requests. */
-export interface Submitting extends Running {
+export interface RunningSubmitter extends RunningProcess {
   /** State of its gas wallet; never rejects. */
   readonly gasStanding: () => Promise<GasStanding>
 }
@@ -93,7 +97,7 @@ export interface Submitting extends Running {
  */
 export async function openSubmitter<Transfer extends SignedTransfer>(
   options: SubmitterOptions<Transfer>,
-): Promise<Submitting> {
+): Promise<RunningSubmitter> {
   const { kind, dataDir, bus, log, onFatal } = options
   const running = await openSender(
     {
@@ -108,7 +112,7 @@ export async function openSubmitter<Transfer extends SignedTransfer>(
 async function start<Transfer extends SignedTransfer>(
   options: SubmitterOptions<Transfer>,
   { records: database, published }: SenderFiles,
-): Promise<Submitting> {
+): Promise<RunningSubmitter> {
   const { bus, rpcUrl, deployment, log, onFatal, nowMs = Date.now } = options
   const { signers } = options
   const { journal } = published
@@ -121,7 +125,7 @@ async function start<Transfer extends SignedTransfer>(
   await recordVersions(bus, new Map([[transfersStream, TRANSFER_PROGRESS_VERSION]]), onWarning)
   const sender = signers.current.address
   const chain = await openChain({ rpcUrl, deployment, sender, nowMs, onWarning })
-  // The lane reports transactions from its opening on, before the submitter that follows them exists.
+  // The sender reports transactions from its opening on, before the submitter that follows them exists.
   const follower: { submitter?: StartableSubmitter } = {}
   const facts = observeTransactions(log, {
     changed: (intentId) => follower.submitter?.touch(intentId),
@@ -135,12 +139,12 @@ async function start<Transfer extends SignedTransfer>(
   const contracts = { matching, subAccounts, ...rules.contracts }
   const verifyChain = guardDeployment(chain.client, { chainId, contracts }, signers.current.address)
   await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
-  const { lane } = await openKeyLanes({
+  const { txSender } = await openKeySenders({
     ...{ signers, journal, rpcUrl, facts, onFatal, verifyChain },
     ...(options.policy && { policy: options.policy }),
   })
   const submitter = assemble({
-    ...{ ...options, rules, chain, published, lane, database, store, nowMs },
+    ...{ ...options, rules, chain, published, txSender, database, store, nowMs },
   })
   follower.submitter = submitter
   await submitter.start(changed)
@@ -151,13 +155,13 @@ interface AssembleOptions<Transfer extends SignedTransfer> extends SubmitterOpti
   readonly rules: TransferRules<Transfer>
   readonly chain: SubmitterChain
   readonly published: PublishedJournal
-  readonly lane: TransactionLane
+  readonly txSender: TransactionSender
   readonly database: Database
   readonly store: TransferStore
   readonly nowMs: () => number
 }
 
-interface StartableSubmitter extends Submitting {
+interface StartableSubmitter extends RunningSubmitter {
   /** Recovers what was left open, and reads these actions from the chain again, then answers requests. */
   start(changed: readonly Hex[]): Promise<void>
   /** The transaction of an intent changed. */
@@ -169,7 +173,7 @@ interface StartableSubmitter extends Submitting {
 function assemble<Transfer extends SignedTransfer>(
   options: AssembleOptions<Transfer>,
 ): StartableSubmitter {
-  const { kind, lane, bus, nowMs, onFatal } = options
+  const { kind, txSender, bus, nowMs, onFatal } = options
   const stopping = new AbortController()
   const parts = createParts(options, stopping.signal)
   const { store, jobs, transactions, records, followDeps, publisher, ledger } = parts
@@ -189,7 +193,7 @@ function assemble<Transfer extends SignedTransfer>(
     everyMs: FOLLOW_EVERY_MS,
     onFatal,
   })
-  let answering: Answering | undefined
+  let answering: RequestService | undefined
   let pings: Subscription | undefined
 
   return {
@@ -199,8 +203,10 @@ function assemble<Transfer extends SignedTransfer>(
       follower.start()
       const submitter = createSubmitter({ ...parts, kind, follow: followOnce })
       answering = await answerAsks({ ...options, ...submitter, gasStanding: parts.gas.standing })
-      pings = await answerPing(bus, `${kind}-submitter`, () => standing(lane, options.published))
-      options.log.info({ sender: lane.address }, `taking ${kind}s`)
+      pings = await answerPing(bus, `${kind}-submitter`, () =>
+        standing(txSender, options.published),
+      )
+      options.log.info({ sender: txSender.address }, `taking ${kind}s`)
     },
     touch(intentId) {
       const actionHash = actionHashOf(kind, intentId)
@@ -215,8 +221,8 @@ function assemble<Transfer extends SignedTransfer>(
       await answering?.stop()
       await pings?.stop()
       stopping.abort()
-      // Stopping the lane ends the waits for receipts: jobs finish, and open requests are answered from their records.
-      await lane.stop()
+      // Stopping the sender ends the waits for receipts: jobs finish, and open requests are answered from their records.
+      await txSender.stop()
       await jobs.idle()
       records.wakeAll()
       await answering?.drained()
@@ -228,13 +234,13 @@ function assemble<Transfer extends SignedTransfer>(
   }
 }
 
-type Parts<Transfer extends SignedTransfer> = ReturnType<typeof createParts<Transfer>>
+type SubmitterParts<Transfer extends SignedTransfer> = ReturnType<typeof createParts<Transfer>>
 
 function createParts<Transfer extends SignedTransfer>(
   options: AssembleOptions<Transfer>,
   stopping: AbortSignal,
 ) {
-  const { kind, rules, chain, deployment, published, lane, bus, database, store } = options
+  const { kind, rules, chain, deployment, published, txSender, bus, database, store } = options
   const { log, nowMs, onFatal } = options
   const { client, reader, verifier, domain, clock } = chain
   const { matching } = deployment
@@ -242,7 +248,7 @@ function createParts<Transfer extends SignedTransfer>(
     ...{ bus, store, onFatal },
     onTrouble: (cause) => log.warn({ err: cause }, 'step not published, trying again'),
   })
-  const transactions = createTransactions({ published, lane, stopping })
+  const transactions = createTransactions({ published, txSender, stopping })
   const records = createRecordBook({
     ...{ store, nowMs, claims: published.claims, trouble: published.trouble },
     published: () => transactions.published(),
@@ -251,7 +257,7 @@ function createParts<Transfer extends SignedTransfer>(
       publisher.wake()
     },
   })
-  const { address, readGas } = lane
+  const { address, readGas } = txSender
   const { reserveWei, hourBudgetWei } = options
   const { reservedWei, inFlightWei } = transactions
   const spent = createGasSpent(database)
@@ -267,7 +273,7 @@ function createParts<Transfer extends SignedTransfer>(
   const judge = createJudge({
     ...{ kind, rules, verifier, domain, records, jobs, limits, gas, clock, reader, nowMs },
   })
-  const followDeps: FollowDeps = {
+  const followDeps: TransferFollowDeps = {
     ...{ kind, matching, records, transactions, gas, client, reader, nowMs },
     ...{ module: rules.module, revertName: rules.revertName, carryOutAgain: jobs.resume },
   }
@@ -277,7 +283,7 @@ function createParts<Transfer extends SignedTransfer>(
 
 /** Brings records to the state of the journal, then carries out what was claimed but never signed. */
 async function recover<Transfer extends SignedTransfer>(
-  { store, jobs, publisher }: Parts<Transfer>,
+  { store, jobs, publisher }: SubmitterParts<Transfer>,
   unsettled: () => Hex[],
   followOnce: (actionHash: Hex) => Promise<void>,
 ): Promise<void> {
@@ -287,17 +293,20 @@ async function recover<Transfer extends SignedTransfer>(
   publisher.wake()
 }
 
-function standing(lane: TransactionLane, { trouble, term }: PublishedJournal): Standing {
-  const why = whyNotSending(lane) ?? trouble()
+function standing(
+  txSender: TransactionSender,
+  { trouble, term }: PublishedJournal,
+): ProcessStanding {
+  const why = whyNotSending(txSender) ?? trouble()
   return {
     ready: why === undefined,
     detail: why ?? 'taking requests',
-    positions: { open_transactions: lane.openCount(), journal_term: term },
+    positions: { open_transactions: txSender.openCount(), journal_term: term },
   }
 }
 
 /** Answers for a submitter without a key or a manager: every request is refused, and the process counts as ready. */
-export async function serveOff(bus: Bus, kind: TransferKind, why: string): Promise<Running> {
+export async function serveOff(bus: Bus, kind: TransferKind, why: string): Promise<RunningProcess> {
   const queue = `${kind}-submitter`
   const off = encodeTransferAnswer({ kind: 'refused', refusal: transfersOff(kind) })
   const refuse = (_: Uint8Array, replyTo: string): void => bus.reply(replyTo, off)

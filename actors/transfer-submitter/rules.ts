@@ -8,7 +8,7 @@ import {
 import type { CalledContracts, Deployment } from '../../chain/reads/deployment.js'
 import {
   createAccountReader,
-  type AccountFacts,
+  type SubaccountFacts,
   type AccountReader,
 } from '../../chain/reads/read-account.js'
 import { createTransferReader, type TransferReader } from '../../chain/reads/read-transfer.js'
@@ -74,7 +74,7 @@ export interface TransferRules<Transfer extends SignedTransfer> {
 export async function readHeldAccount(
   accounts: Pick<AccountReader, 'readAccount'>,
   id: bigint,
-): Promise<AccountFacts> {
+): Promise<SubaccountFacts> {
   const facts = await accounts.readAccount(id)
   if (facts === undefined) throw new ChainUnreachable(`no answer from the chain: account ${id}`)
   return facts
@@ -90,7 +90,7 @@ export interface SubmitterChain {
   readonly verifier: SignatureVerifier
   /** The signing domain as a refusal shows it. */
   readonly domain: Readonly<Record<string, unknown>>
-  readonly clock: ChainClock
+  readonly clock: ExpiryClock
 }
 
 export interface ChainOptions {
@@ -124,14 +124,14 @@ export async function openChain(options: ChainOptions): Promise<SubmitterChain> 
 }
 
 /** The time for checks of expiry: the later of our clock and the newest block. */
-export interface ChainClock {
+export interface ExpiryClock {
   /** Unix milliseconds. */
   latestMs(): number
   /** Reports the time of a block that was read, in unix seconds. */
   saw(blockSec: bigint): void
 }
 
-export function createChainClock(nowMs: () => number): ChainClock {
+export function createChainClock(nowMs: () => number): ExpiryClock {
   let blockMs = 0
   return {
     latestMs: () => Math.max(nowMs(), blockMs),

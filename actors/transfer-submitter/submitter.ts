@@ -24,14 +24,14 @@ import type { Bus, Subscription } from '../../runtime/bus/bus.js'
 import { readQuestion, warnOfUnreadable } from '../../runtime/bus/read-question.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { Jobs } from './carry-out.js'
-import type { IncomingRequest, Judged, JudgedRequest } from './judge.js'
+import type { IncomingRequest, TransferJudgement, JudgedRequest } from './judge.js'
 import type { RecordBook } from './records.js'
 import { within } from '../sending/gas-wallet.js'
 import { type Transactions } from '../sending/transactions.js'
 
 export interface SubmitterDeps<Transfer> {
   readonly kind: TransferKind
-  readonly judge: (request: JudgedRequest) => Promise<Judged<Transfer>>
+  readonly judge: (request: JudgedRequest) => Promise<TransferJudgement<Transfer>>
   readonly jobs: Jobs<Transfer>
   readonly records: RecordBook
   readonly transactions: Pick<Transactions, 'minedWithin' | 'stateOf'>
@@ -104,7 +104,7 @@ async function lookAgain<Transfer>(
   const { actionHash, status } = record
   if (status !== 'submitted' && status !== 'unknown') return record
   const intentId = intentOf(kind, actionHash)
-  // The lane asks for receipts several times a second, so a mined transaction is recorded within this wait.
+  // The sender asks for receipts several times a second, so a mined transaction is recorded within this wait.
   if (transactions.stateOf(intentId)?.kind === 'open') {
     await transactions.minedWithin(intentId, LOOK_ONCE_MS)
   }
@@ -112,7 +112,7 @@ async function lookAgain<Transfer>(
   return records.find(actionHash) ?? record
 }
 
-/** Long enough for one poll of the lane. */
+/** Long enough for one poll of the sender. */
 const LOOK_ONCE_MS = 500
 
 /** Most requests and lookups in flight; beyond it they are refused at once. */
@@ -132,7 +132,7 @@ export interface AnswerDeps {
   readonly onFatal: (error: unknown) => void
 }
 
-export interface Answering {
+export interface RequestService {
   /** Accepts no new requests. */
   stop(): Promise<void>
   /** Resolves when every accepted request is answered. */
@@ -140,7 +140,7 @@ export interface Answering {
 }
 
 /** Answers the gateway's requests for this kind of transfer. */
-export async function answerAsks(deps: AnswerDeps): Promise<Answering> {
+export async function answerAsks(deps: AnswerDeps): Promise<RequestService> {
   const { kind, bus } = deps
   const queue = `${kind}-submitter`
   const inFlight = new Set<Promise<void>>()

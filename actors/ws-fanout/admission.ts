@@ -34,7 +34,7 @@ export interface UpgradeRefusal {
 }
 
 /** Accepts or refuses upgrades, and counts open connections. */
-export interface Admission {
+export interface SocketAdmission {
   refuse(request: IncomingMessage): UpgradeRefusal | undefined
   /** Counts a connection until the returned function is called. */
   enter(request: IncomingMessage): () => void
@@ -55,7 +55,7 @@ const retryLater = (refusal: Refusal): UpgradeRefusal => ({
   headers: { 'Retry-After': '1' },
 })
 
-export function createAdmission(parts: AdmissionParts): Admission {
+export function createAdmission(parts: AdmissionParts): SocketAdmission {
   const { isAllowedOrigin, isReady, trustedProxies, limits } = parts
   const socketsOf = new Map<string, number>()
   let sockets = 0

@@ -20,7 +20,7 @@ import {
   warnOfUnreadable,
   type AnswerParts,
 } from '../../runtime/bus/read-question.js'
-import type { Balances } from './balances.js'
+import type { OwnerBalances } from './balances.js'
 import type { MarketFeed } from './market-feed.js'
 
 /** How long an answer waits for the feeds to show what the asker has shown. */
@@ -30,7 +30,7 @@ const LOOK_EVERY_MS = 5
 const IN_HAND_MAX = 256
 
 interface FanOutParts extends AnswerParts {
-  readonly balances: Balances
+  readonly balances: OwnerBalances
   readonly listedFeeds: () => readonly MarketFeed[]
   readonly isReady: () => boolean
 }
@@ -139,7 +139,7 @@ async function factsFor(
 
 /** Without balances while nothing is known of the account, or when it is not in custody for the owner. */
 async function accountOf(
-  balances: Balances,
+  balances: OwnerBalances,
   { market, owner, rest }: Required<Pick<OrderFactsQuestion, 'market' | 'owner' | 'rest'>>,
 ): Promise<OwnAccount> {
   const [seen] = (await balances.read([rest.subaccountId])) ?? []

@@ -4,7 +4,7 @@ import type { Change } from '../../core/model/change.js'
 import { isoTime } from '../../core/time.js'
 import type { AccountBalances } from '../../interface/balances.js'
 import type { BalancesUpdate } from '../../interface/socket.js'
-import type { Balances } from './balances.js'
+import type { OwnerBalances } from './balances.js'
 import type { MarketFeed } from './market-feed.js'
 import { textFrame, type Snapshot } from './server-frames.js'
 import { SnapshotFailed } from './snapshots.js'
@@ -22,7 +22,7 @@ const KEPT_UPDATES = 32
 const IDLE_MS = 60_000
 
 export interface BalancesChannelParts {
-  readonly balances: Balances
+  readonly balances: OwnerBalances
   readonly listedFeeds: () => readonly MarketFeed[]
   /** Unix milliseconds. */
   readonly nowMs: () => number
@@ -35,7 +35,7 @@ export interface BalancesChannel {
 }
 
 /** An owner whose accounts are followed. */
-interface Followed {
+interface FollowedOwner {
   readonly owner: Address
   readonly subscribers: Set<Subscriber>
   readonly unwatch: readonly (() => void)[]
@@ -60,14 +60,14 @@ interface Followed {
  */
 export function createBalancesChannel(parts: BalancesChannelParts): BalancesChannel {
   const { listedFeeds, nowMs } = parts
-  const followed = new Map<Address, Followed>()
+  const followed = new Map<Address, FollowedOwner>()
   const look = createLook(parts)
   let timer: NodeJS.Timeout | undefined
 
-  function follow(owner: Address): Followed {
+  function follow(owner: Address): FollowedOwner {
     const known = followed.get(owner)
     if (known !== undefined) return known
-    const one: Followed = {
+    const one: FollowedOwner = {
       ...{ owner, subscribers: new Set(), seen: [], shown: '[]', amounts: '[]', updates: [] },
       ...{ head: firstNumber(nowMs()), joining: undefined, usedAtMs: nowMs() },
       ...{ isReading: false, hasMoved: false },
@@ -122,14 +122,14 @@ export function createBalancesChannel(parts: BalancesChannelParts): BalancesChan
 /** Looks at the accounts of one owner, and tells the subscribers what has changed. */
 function createLook({ balances, nowMs }: BalancesChannelParts) {
   /** False when the chain does not answer and an account was never seen. */
-  async function read(one: Followed): Promise<boolean> {
+  async function read(one: FollowedOwner): Promise<boolean> {
     const seen = await balances.read(balances.knownAccounts(one.owner))
     if (seen !== undefined && newest(seen) >= newest(one.seen)) one.seen = seen
     publish(one)
     return seen !== undefined
   }
 
-  function publish(one: Followed): void {
+  function publish(one: FollowedOwner): void {
     const accounts = balances.show(one.owner, one.seen)
     const amounts = JSON.stringify(accounts.map(withoutBlock))
     if (amounts === one.amounts) return
@@ -142,7 +142,7 @@ function createLook({ balances, nowMs }: BalancesChannelParts) {
     for (const subscriber of one.subscribers) subscriber.deliver(frame)
   }
 
-  async function whenIdle(one: Followed): Promise<void> {
+  async function whenIdle(one: FollowedOwner): Promise<void> {
     if (one.isReading) return
     one.isReading = true
     one.hasMoved = false
@@ -150,7 +150,7 @@ function createLook({ balances, nowMs }: BalancesChannelParts) {
   }
 
   return {
-    afterChange(one: Followed, { kind }: Change): void {
+    afterChange(one: FollowedOwner, { kind }: Change): void {
       one.hasMoved ||= kind === 'OrderFilled' || kind === 'FillReversed'
       one.joining ??= setTimeout(() => {
         one.joining = undefined
@@ -159,7 +159,7 @@ function createLook({ balances, nowMs }: BalancesChannelParts) {
       }, JOIN_MS).unref()
     },
     whenIdle,
-    async snapshot(one: Followed): Promise<Snapshot> {
+    async snapshot(one: FollowedOwner): Promise<Snapshot> {
       one.usedAtMs = nowMs()
       if (!(await read(one))) throw new SnapshotFailed('the chain gives no answer')
       return { seq: one.head, data: [Buffer.from(one.shown)] }
@@ -174,7 +174,7 @@ const newest = (seen: readonly AccountFunds[]): number =>
 /** Room for a thousand updates in each millisecond of a process's life, within the exact integers of a number. */
 const firstNumber = (nowMs: number): number => nowMs * 1_000
 
-function leave({ unwatch, joining }: Followed): void {
+function leave({ unwatch, joining }: FollowedOwner): void {
   for (const end of unwatch) end()
   clearTimeout(joining)
 }
@@ -196,7 +196,7 @@ function updateOf(
 }
 
 /** Undefined when they are no longer held, or the number was never given. */
-function updatesAfter(one: Followed | undefined, afterSeq: number) {
+function updatesAfter(one: FollowedOwner | undefined, afterSeq: number) {
   if (one === undefined) return undefined
   const oldest = one.updates[0]?.seq ?? one.head + 1
   if (afterSeq < oldest - 1) return undefined

@@ -20,7 +20,7 @@ export interface BalancesParts {
 }
 
 /** What owners' accounts hold, as the chain and the feeds show it. */
-export interface Balances {
+export interface OwnerBalances {
   /** The accounts with which the owner has ordered lately, at most MAX_BALANCE_ACCOUNTS. */
   knownAccounts(owner: Address): readonly bigint[]
   /**
@@ -39,7 +39,7 @@ export interface RestInMarket {
   readonly rest: OpenClaim
 }
 
-export function createBalances({ listedFeeds, reader, nowMs }: BalancesParts): Balances {
+export function createBalances({ listedFeeds, reader, nowMs }: BalancesParts): OwnerBalances {
   const kept = new Map<bigint, AccountFunds>()
 
   async function readOne(subaccountId: bigint): Promise<AccountFunds | undefined> {

@@ -12,10 +12,10 @@ import type { ClientFrame } from './client-frames.js'
 import { STREAM_PAGE_BLOCKS } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
 import { topicFrame, tradeSeqAfter, type Topic } from './server-frames.js'
-import type { Page, PagesEnd, PageSource, TopicStream } from './topic-stream.js'
+import type { FramePage, PagesEnd, PageSource, TopicStream } from './topic-stream.js'
 
 /** What a client asks of a channel; its options stand in the frame. */
-export interface Asked {
+export interface ChannelRequest {
   readonly frame: Extract<ClientFrame, { op: 'subscribe' | 'unsubscribe' }>
   /** The authenticated address of the connection; always there for a private channel. */
   readonly owner: Address | undefined
@@ -35,12 +35,12 @@ interface MarketChannel {
   readonly isPrivate: boolean
   /** Whether a frame without a market asks for every listed market. */
   readonly mayNameAll: boolean
-  readonly open: (feed: MarketFeed, asked: Asked) => TopicStream
+  readonly open: (feed: MarketFeed, asked: ChannelRequest) => TopicStream
 }
 
 interface VenueChannel {
   readonly isPrivate: boolean
-  readonly openOfVenue: (venue: VenueChannels, asked: Asked) => TopicStream
+  readonly openOfVenue: (venue: VenueChannels, asked: ChannelRequest) => TopicStream
 }
 
 /** Every channel; one line each. */
@@ -77,7 +77,7 @@ function ofOwner(open: (feed: MarketFeed, owner: Address) => TopicStream): Marke
   }
 }
 
-function ownerOf({ owner }: Asked): Address {
+function ownerOf({ owner }: ChannelRequest): Address {
   assert(owner !== undefined, 'a private channel of a connection that is not authenticated')
   return owner
 }
@@ -108,7 +108,7 @@ interface StreamPages {
 async function* readStreamPages(
   source: PageSource,
   { feed, topic, afterSeq }: StreamPages,
-): AsyncGenerator<Page, PagesEnd> {
+): AsyncGenerator<FramePage, PagesEnd> {
   const mark = feed.markBefore(afterSeq)
   if (mark === undefined) return 'gone'
   let { streamSeq, seq, lastTradeSeq } = mark
@@ -150,13 +150,13 @@ function standThen(change: Change, now: OrderStand | undefined): OrderStand | un
 
 /** The next messages; none when they were trimmed. */
 async function readRetained(
-  { bus, gate }: PageSource,
+  { bus, limiter }: PageSource,
   feed: MarketFeed,
   fromSeq: number,
 ): Promise<BusMessage[]> {
   const stream = feedStream(feed.market.market)
   try {
-    return await gate(() => bus.read(stream, fromSeq, STREAM_PAGE_BLOCKS))
+    return await limiter(() => bus.read(stream, fromSeq, STREAM_PAGE_BLOCKS))
   } catch (error) {
     if (error instanceof MessagesGone) return []
     throw error

@@ -4,7 +4,7 @@ import type { SessionLimits } from './limits.js'
 import { errorFrame, textFrame } from './server-frames.js'
 
 /** The sending side of one client's socket: bounded buffers, and a heartbeat that detects a dead peer. */
-export interface Connection {
+export interface ClientConnection {
   isOpen(): boolean
   /** Sends one text frame. */
   send(text: string): void
@@ -29,7 +29,7 @@ export interface ConnectionParts {
   readonly limits: SessionLimits
 }
 
-export function createConnection({ ws, socket, limits }: ConnectionParts): Connection {
+export function createConnection({ ws, socket, limits }: ConnectionParts): ClientConnection {
   const { catchUpWithinMs, drainWithinMs, minBytesPerMs } = limits
   let lagging: NodeJS.Timeout | undefined
   /** Unsent bytes of snapshots and replays. */

@@ -7,7 +7,7 @@ import type { Bus } from '../../runtime/bus/bus.js'
 import type { IsAllowed } from '../../runtime/http/origins.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { OrderRate } from '../../runtime/process/order-rate.js'
-import type { Standing } from '../../runtime/process/process.js'
+import type { ProcessStanding } from '../../runtime/process/process.js'
 import { answerBalances, answerOrderFacts } from './answers.js'
 import { createBalances } from './balances.js'
 import { createBalancesChannel } from './balances-channel.js'
@@ -57,7 +57,7 @@ export interface FanOutOptions {
 export interface FanOut {
   readonly port: number
   /** Ready once every feed is read; positions are the newest sequence by market. */
-  standing(): Standing
+  standing(): ProcessStanding
   /** Follows one market more, or takes the new texts of a known one. */
   follow(market: Market): Promise<void>
   /** Connected clients. */
@@ -126,7 +126,7 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   const answers = [await answerBalances(answering), await answerOrderFacts(answering)]
   log.info({ markets: [...feeds.keys()] }, 'following')
 
-  function standing(): Standing {
+  function standing(): ProcessStanding {
     const ready = isReady()
     return {
       ready,

@@ -1,7 +1,7 @@
 import type { Address } from '../../core/action.js'
 import type { MarketView } from '../../core/engine/feed.js'
 import { createOwnFills, legKey } from '../../core/engine/own-fills.js'
-import type { FillEvent } from '../../core/model/match.js'
+import type { LegEvent } from '../../core/model/match.js'
 import { fillEventRecord, fillsUpdate } from '../../core/records/frames.js'
 import type { FeedFold } from './feed-fold.js'
 import { createOwnStream } from './own-stream.js'
@@ -17,15 +17,15 @@ const LATELY_MS = 30_000
 export interface FillsChannel extends FeedFold {
   topic(owner: Address): TopicStream
   /** The owner's legs whose match awaits settlement. */
-  pendingOf(owner: Address): Iterable<FillEvent>
+  pendingOf(owner: Address): Iterable<LegEvent>
   /** The owner's legs that were settled lately, in a later block than this. */
-  settledAfter(owner: Address, blockNumber: bigint): FillEvent[]
+  settledAfter(owner: Address, blockNumber: bigint): LegEvent[]
 }
 
 /** Numbers the events of all owners in one order. The newest `held` ones can be resumed. */
 export function createFillsChannel(view: MarketView, held: number): FillsChannel {
   const fills = createOwnFills((orderId) => view.live.get(orderId)?.order)
-  const stream = createOwnStream<FillEvent>({
+  const stream = createOwnStream<LegEvent>({
     capacity: held,
     frameOf: (event, numbering) => fillsUpdate(view.market, event, numbering),
   })
@@ -54,7 +54,7 @@ export function createFillsChannel(view: MarketView, held: number): FillsChannel
   }
 }
 
-function* recent(newest: Iterable<FillEvent>): Generator<FillEvent> {
+function* recent(newest: Iterable<LegEvent>): Generator<LegEvent> {
   let sinceMs: number | undefined
   for (const event of newest) {
     sinceMs ??= event.atMs - LATELY_MS
@@ -64,8 +64,8 @@ function* recent(newest: Iterable<FillEvent>): Generator<FillEvent> {
 }
 
 /** The newest outcome of each of the owner's legs, newest first. */
-function outcomesOf(newest: Iterable<FillEvent>, owner: Address): FillEvent[] {
-  const legs = new Map<string, FillEvent>()
+function outcomesOf(newest: Iterable<LegEvent>, owner: Address): LegEvent[] {
+  const legs = new Map<string, LegEvent>()
   for (const event of newest) {
     if (legs.size === SNAPSHOT_OUTCOMES) break
     if (event.owner !== owner || event.status === 'pending') continue

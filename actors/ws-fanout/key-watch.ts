@@ -1,14 +1,14 @@
 import { MAX_ASKED_KEYS, type AskedKey } from '../../bus-schemas/owner-accounts.js'
 import { hasEnded } from '../../chain/signing/prove-frame.js'
-import type { Running } from '../../runtime/process/process.js'
-import type { Session } from './session.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
+import type { ClientSession } from './session.js'
 
 /** How often keys are looked up: with the index of accounts a block behind, a socket closes within two blocks of its key's end. */
 const LOOK_AT_KEYS_MS = 1_000
 /** A socket of a key that could not be read for so long is closed. */
 export const KEY_UNREAD_MS = 30_000
 
-type KeyedSession = Pick<Session, 'sessionKey' | 'endKey'>
+type KeyedSession = Pick<ClientSession, 'sessionKey' | 'endKey'>
 
 export interface KeyWatchOptions {
   /** Every open session of this process. */
@@ -96,7 +96,7 @@ export class KeyWatch {
 }
 
 /** Looks at the keys from now on. */
-export function watchKeys(options: KeyWatchOptions): Running {
+export function watchKeys(options: KeyWatchOptions): RunningProcess {
   const keys = new KeyWatch(options)
   // A rejected look is a broken invariant: left unhandled, it ends the process.
   const looking = setInterval(() => void keys.look(), LOOK_AT_KEYS_MS)

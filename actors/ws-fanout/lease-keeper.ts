@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { CancelsAnswer, CancelsKind } from '../../bus-schemas/cancels.js'
+import type { CancelsReply, CancelsKind } from '../../bus-schemas/cancels.js'
 import type { Address } from '../../core/action.js'
 import { leaseOf, partOf } from '../../core/engine/lease-id.js'
 import { cancelsRefusals } from '../../core/entry/order-refusals.js'
@@ -7,7 +7,7 @@ import type { Order } from '../../core/model/order.js'
 import { askOneMarket } from '../../runtime/bus/ask-intake.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
 import { MAX_LEASES } from './limits.js'
 
 /** How often `keep` is to be called: a market that did not answer is asked again as soon. */
@@ -36,7 +36,7 @@ export interface PartOptions {
  * The leases that this process keeps: one for an owner, however many of the owner's sockets ask. It is written when the first
  * one asks, when one asks for less time, and when half of it is spent: for the least that an open socket has asked for.
  */
-export interface LeaseKeeper extends Running {
+export interface LeaseKeeper extends RunningProcess {
   /** Resolves once every market holds the lease for no longer than asked; undefined when one does not, or there are too many owners. */
   hold(options: PartOptions): Promise<HeldPart | undefined>
   /** A market is listed from now on: every lease is opened there, however often that takes. */
@@ -46,7 +46,7 @@ export interface LeaseKeeper extends Running {
   /** Writes what is half spent, and asks again where a market did not answer. */
   keep(): void
   /** Asks every market; undefined for one that does not answer. */
-  readonly ask: Ask
+  readonly ask: AskMarkets
 }
 
 export interface LeaseKeeperOptions {
@@ -59,17 +59,17 @@ export interface LeaseKeeperOptions {
 }
 
 /** What is asked of each market. */
-interface Asking {
+interface CancelsQuestion {
   readonly kind: CancelsKind
   readonly owner: Address
   readonly markets: readonly string[]
   readonly body: object
 }
 
-type Ask = (asking: Asking) => Promise<(CancelsAnswer | undefined)[]>
+type AskMarkets = (asking: CancelsQuestion) => Promise<(CancelsReply | undefined)[]>
 
 /** One part of a lease. */
-interface Part {
+interface LeasePart {
   /** What its socket has asked for. */
   readonly seconds: number
   readonly onEnded: () => void
@@ -88,7 +88,7 @@ interface InMarket {
 }
 
 /** Orders of one market under a part that is gone. */
-interface Ending {
+interface EndingPart {
   readonly leaseId: string
   readonly market: string
   isAsked: boolean
@@ -96,20 +96,20 @@ interface Ending {
   isLeft: boolean
 }
 
-interface Held {
+interface HeldLease {
   readonly owner: Address
   readonly leaseId: string
   /** By their id; those of sockets that are gone are not among them. */
-  readonly parts: Map<string, Part>
+  readonly parts: Map<string, LeasePart>
   readonly markets: Map<string, InMarket>
   /** By part and market; no more than have taken an order and do not answer. */
-  readonly endings: Map<string, Ending>
+  readonly endings: Map<string, EndingPart>
   /** The least of its parts. */
   seconds: number
   made: number
 }
 
-interface LeaseTerms extends Pick<Held, 'owner' | 'leaseId' | 'seconds'> {
+interface MarketLeaseTerms extends Pick<HeldLease, 'owner' | 'leaseId' | 'seconds'> {
   readonly market: string
 }
 
@@ -119,15 +119,15 @@ export function createLeaseKeeper(options: LeaseKeeperOptions): LeaseKeeper {
 
 class Keeper implements LeaseKeeper {
   readonly #options: LeaseKeeperOptions
-  readonly #byOwner = new Map<Address, Held>()
-  readonly #byId = new Map<string, Held>()
+  readonly #byOwner = new Map<Address, HeldLease>()
+  readonly #byId = new Map<string, HeldLease>()
   readonly #ending = new Set<Promise<unknown>>()
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options
   }
 
-  readonly ask: Ask = ({ kind, owner, markets, body }) =>
+  readonly ask: AskMarkets = ({ kind, owner, markets, body }) =>
     Promise.all(
       markets.map((market) => {
         const request_id = randomUUID()
@@ -186,11 +186,11 @@ class Keeper implements LeaseKeeper {
     await Promise.all(this.#ending)
   }
 
-  #begin(owner: Address, markets: readonly string[]): Held | undefined {
+  #begin(owner: Address, markets: readonly string[]): HeldLease | undefined {
     const { maxLeases = MAX_LEASES } = this.#options
     if (this.#byOwner.size >= maxLeases) return undefined
     const leaseId = randomBytes(16).toString('hex')
-    const held: Held = {
+    const held: HeldLease = {
       ...{ owner, leaseId, parts: new Map(), endings: new Map(), seconds: 0, made: 0 },
       markets: new Map(markets.map((market) => [market, unopened()])),
     }
@@ -200,7 +200,7 @@ class Keeper implements LeaseKeeper {
   }
 
   /** Whether all markets hold it for at most so long, once that is known. */
-  async #holdAtMost(held: Held, seconds: number): Promise<boolean> {
+  async #holdAtMost(held: HeldLease, seconds: number): Promise<boolean> {
     const markets = (): InMarket[] => [...held.markets.values()]
     const isShort = (): boolean => markets().every((it) => it.isOpen && it.seconds <= seconds)
     // What is being written may be what was asked for before.
@@ -210,7 +210,7 @@ class Keeper implements LeaseKeeper {
   }
 
   /** Writes it where it is not open, longer than the least of its parts, or half spent; joins what is being written there. */
-  async #writeDue(held: Held): Promise<void> {
+  async #writeDue(held: HeldLease): Promise<void> {
     const now = this.#elapsedMs()
     const writing: Promise<void>[] = []
     for (const [market, it] of held.markets) {
@@ -221,7 +221,7 @@ class Keeper implements LeaseKeeper {
     await Promise.all(writing)
   }
 
-  async #write(held: Held, market: string, it: InMarket): Promise<void> {
+  async #write(held: HeldLease, market: string, it: InMarket): Promise<void> {
     const { owner, leaseId, seconds } = held
     const terms = { owner, leaseId, seconds, market }
     const kind = it.isOpen ? 'renew_lease' : 'open_lease'
@@ -239,13 +239,13 @@ class Keeper implements LeaseKeeper {
   }
 
   /** Ends the lease in every market, because it has ended in one of them, and tells the sockets. */
-  #end(held: Held): void {
+  #end(held: HeldLease): void {
     const parts = [...held.parts.values()]
     this.#drop(held)
     for (const { onEnded } of parts) onEnded()
   }
 
-  #leave(held: Held, leaseId: string): void {
+  #leave(held: HeldLease, leaseId: string): void {
     const part = held.parts.get(leaseId)
     if (part === undefined) return
     held.parts.delete(leaseId)
@@ -255,7 +255,7 @@ class Keeper implements LeaseKeeper {
   }
 
   /** Has the orders under one part cancelled in a market, however often that takes: the lease is renewed for the others meanwhile. */
-  #endPart(held: Held, leaseId: string, market: string): void {
+  #endPart(held: HeldLease, leaseId: string, market: string): void {
     const key = `${leaseId} ${market}`
     const ending = held.endings.get(key) ?? { leaseId, market, isAsked: false, isLeft: true }
     ending.isLeft = true
@@ -264,7 +264,7 @@ class Keeper implements LeaseKeeper {
   }
 
   /** Asks once at a time, and again for an order that came meanwhile. */
-  async #endOrders(held: Held, ending: Ending): Promise<void> {
+  async #endOrders(held: HeldLease, ending: EndingPart): Promise<void> {
     if (ending.isAsked) return
     const { leaseId, market } = ending
     ending.isAsked = true
@@ -280,7 +280,7 @@ class Keeper implements LeaseKeeper {
   }
 
   /** Ends it with its orders. */
-  #drop(held: Held): void {
+  #drop(held: HeldLease): void {
     held.parts.clear()
     this.#byId.delete(held.leaseId)
     if (this.#byOwner.get(held.owner) === held) this.#byOwner.delete(held.owner)
@@ -299,21 +299,21 @@ class Keeper implements LeaseKeeper {
     return elapsedMs()
   }
 
-  #isHeld(held: Held): boolean {
+  #isHeld(held: HeldLease): boolean {
     return this.#byId.get(held.leaseId) === held
   }
 
   async #askFor(
     kind: CancelsKind,
-    { owner, leaseId, seconds, market }: LeaseTerms,
-  ): Promise<CancelsAnswer | undefined> {
+    { owner, leaseId, seconds, market }: MarketLeaseTerms,
+  ): Promise<CancelsReply | undefined> {
     const body = { lease_id: leaseId, seconds }
     const [answer] = await this.ask({ kind, owner, markets: [market], body })
     return answer
   }
 
   /** A lease that cannot be kept has ended. */
-  #report(held: Held, work: Promise<unknown>): void {
+  #report(held: HeldLease, work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       this.#options.log.error({ err: error, lease: held.leaseId }, 'a lease could not be kept')
       if (this.#isHeld(held)) this.#end(held)
@@ -325,9 +325,9 @@ const unopened = (): InMarket => ({ isOpen: false, seconds: 0, dueMs: 0, writing
 
 const mostOf = ({ seconds }: InMarket): number => seconds
 
-function reckon(held: Held): void {
+function reckon(held: HeldLease): void {
   held.seconds = Math.min(...Array.from(held.parts.values(), ({ seconds }) => seconds))
 }
 
-const hasEnded = (answer: CancelsAnswer | undefined): boolean =>
+const hasEnded = (answer: CancelsReply | undefined): boolean =>
   answer?.kind === 'refused' && answer.refusal.code === cancelsRefusals.leaseEnded.code

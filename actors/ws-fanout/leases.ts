@@ -3,7 +3,7 @@ import { isLeaseSec } from '../../core/entry/read-cancels.js'
 import { asJsonObject, fieldOf, sentField } from '../../core/json.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { ClientFrame } from './client-frames.js'
-import type { Connection } from './connection.js'
+import type { ClientConnection } from './connection.js'
 import type { HeldPart, LeaseKeeper } from './lease-keeper.js'
 import { authRequired, errorFrame, leaseFrame } from './server-frames.js'
 
@@ -23,7 +23,7 @@ export interface SocketLeases {
 }
 
 export interface LeasesOfSocket {
-  readonly connection: Pick<Connection, 'send'>
+  readonly connection: Pick<ClientConnection, 'send'>
   /** The canonical name of a market, by any of its names. */
   readonly findMarket: (identifier: string) => string | undefined
   readonly listedMarkets: () => readonly string[]
@@ -45,7 +45,10 @@ export function createSocketLeases(
     holding = undefined
     connection.send(errorFrame('lease_ended'))
   }
-  const onDisconnect = async (owner: Address, { reqId, seconds }: LeaseTerms): Promise<void> => {
+  const onDisconnect = async (
+    owner: Address,
+    { reqId, seconds }: LeaseFrameTerms,
+  ): Promise<void> => {
     const asked = (holding ??= keeper.hold({
       ...{ owner, seconds, markets: socket.listedMarkets(), onEnded },
     }))
@@ -94,7 +97,7 @@ export function createSocketLeases(
 async function cancelAllAfter(
   { ask }: Pick<LeaseKeeper, 'ask'>,
   { connection, listedMarkets }: LeasesOfSocket,
-  { owner, reqId, seconds, market }: LeaseTerms & { readonly owner: Address },
+  { owner, reqId, seconds, market }: LeaseFrameTerms & { readonly owner: Address },
 ): Promise<void> {
   const named = market === undefined ? {} : { market }
   const answers = await ask({
@@ -110,7 +113,7 @@ async function cancelAllAfter(
   )
 }
 
-interface LeaseTerms {
+interface LeaseFrameTerms {
   readonly reqId: string | undefined
   readonly seconds: number
   /** Canonical. */
@@ -121,7 +124,7 @@ interface LeaseTerms {
 export function readLease(
   { findMarket }: Pick<LeasesOfSocket, 'findMarket'>,
   { op, reqId, fields: frame }: LeaseRequest,
-): LeaseTerms | 'seconds' | 'market' {
+): LeaseFrameTerms | 'seconds' | 'market' {
   const fields = asJsonObject(frame) ?? {}
   const isForSocket = op === 'cancel_on_disconnect'
   const sent = fieldOf(fields, 'seconds') ?? (isForSocket ? DEFAULT_SEC : undefined)

@@ -29,7 +29,7 @@ import {
  * The channels `levels`, `candles`, `ticker` and `status` of one market. Updates are rendered once, at the end of a turn of
  * the event loop, and only for streams that have a subscriber.
  */
-export interface MarketData {
+export interface MarketDataChannels {
   /** Folds a block that the view has folded, stored at this time in unix milliseconds. */
   after(block: Block, storedAtMs: number): void
   /** The view shows another observation. */
@@ -47,7 +47,7 @@ interface MarketDataParts {
   readonly nowMs: () => number
 }
 
-export function createMarketData(parts: MarketDataParts): MarketData {
+export function createMarketData(parts: MarketDataParts): MarketDataChannels {
   const { view, nowMs } = parts
   const { market } = view.market
   const series = emptySeries()
@@ -128,7 +128,7 @@ interface FollowedStreamsParts {
 }
 
 /** A stream with its subscribers. */
-interface Followed {
+interface FollowedStream {
   readonly topic: DataTopic
   readonly stream: ValueStream
   readonly subscribers: Set<Subscriber>
@@ -140,7 +140,7 @@ const MINUTE_MS = 60_000
 class FollowedStreams {
   readonly #parts: FollowedStreamsParts
   /** One entry for each topic that clients may name. */
-  readonly #followed = new Map<string, Followed>()
+  readonly #followed = new Map<string, FollowedStream>()
   #isQueued = false
   #clock: NodeJS.Timeout | undefined
 
@@ -210,7 +210,7 @@ class FollowedStreams {
     }
   }
 
-  #entryOf(key: string, topic: DataTopic): Followed {
+  #entryOf(key: string, topic: DataTopic): FollowedStream {
     const known = this.#followed.get(key)
     if (known !== undefined) return known
     const made = { topic, stream: this.#parts.open(topic), subscribers: new Set<Subscriber>() }

@@ -23,7 +23,7 @@ export interface MarketFactsOptions {
   readonly market: Market
   /** Called with each observation of the market in its log, from one of the newest on. */
   readonly onObserved: (observation: MarketObservation) => void
-  /** Called with the gate of the index's lag each second; undefined where there is none. */
+  /** Called with the limit of the index's lag each second; undefined where there is none. */
   readonly onIndex: (watch: IndexWatch | undefined) => void
   /** The log cannot be followed. */
   readonly onFailure: (error: Error) => void
@@ -32,7 +32,7 @@ export interface MarketFactsOptions {
 /** Follows what a market's log says of the market on the chain; nothing where its contract type has no facts of a market. */
 export async function followMarketFacts(options: MarketFactsOptions): Promise<Subscription> {
   const { bus, market, onFailure } = options
-  if (tradingOf(market).gate === undefined) return { stop: () => Promise.resolve() }
+  if (tradingOf(market).holdOf === undefined) return { stop: () => Promise.resolve() }
   const observations = await followObservations({
     ...{ bus, market, onFailure },
     // What was trimmed is older than what counts.

@@ -23,14 +23,14 @@ import {
   SESSION_LIMITS,
   type SessionLimits,
 } from './limits.js'
-import { createMarketData, type MarketData } from './market-data.js'
+import { createMarketData, type MarketDataChannels } from './market-data.js'
 import { followMarketFacts } from './market-facts.js'
 import { createOwnerLinks } from './own-stream.js'
 import { createOwnerClaims, type OwnerClaims } from './owner-claims.js'
 import { changeFrames, frameOf, type ChangeFrames, type Topic } from './server-frames.js'
 import { createSnapshots, type ShownView, type Snapshots } from './snapshots.js'
 import { createSubscribers, type Subscriber } from './subscribers.js'
-import type { Page } from './topic-stream.js'
+import type { FramePage } from './topic-stream.js'
 
 /** What the channels hold of a market that are not numbered by its changes; one line each. */
 interface MarketChannels extends Readonly<Record<string, FeedFold>> {
@@ -62,11 +62,11 @@ export interface MarketFeed {
   /** What the other channels hold of the market. */
   readonly channels: MarketChannels
   /** The channels of absolute values. */
-  readonly data: MarketData
+  readonly data: MarketDataChannels
   subscribe(topic: Topic, subscriber: Subscriber): void
   unsubscribe(topic: Topic, subscriber: Subscriber): void
   /** The frames after `afterSeq`, from memory; undefined when they are no longer held. */
-  recentAfter(topic: Topic, afterSeq: number): Page | undefined
+  recentAfter(topic: Topic, afterSeq: number): FramePage | undefined
   /** Where in the stream to start reading the changes after `afterSeq`; undefined when not known. */
   markBefore(afterSeq: number): FeedMark | undefined
   /** What is known now of an order that is live, or ended not long ago. */
@@ -215,7 +215,7 @@ interface ChangeRing {
    * The topic's frames after `afterSeq`, about `maxBytes` of them; undefined when the ring does not hold the change after
    * it.
    */
-  after(topic: Topic, afterSeq: number, maxBytes: number): Page | undefined
+  after(topic: Topic, afterSeq: number, maxBytes: number): FramePage | undefined
   /** What the changes after `afterSeq` did to their levels; undefined when the ring does not hold all of them. */
   readonly levelsAfter: (afterSeq: number) => readonly LevelChange[] | undefined
 }
@@ -234,7 +234,7 @@ export function createChangeRing(capacity: number): ChangeRing {
     newest = frames.seq
   }
 
-  function after(topic: Topic, afterSeq: number, maxBytes: number): Page | undefined {
+  function after(topic: Topic, afterSeq: number, maxBytes: number): FramePage | undefined {
     if (newest === undefined) return undefined
     const frames: Buffer[] = []
     let upTo = afterSeq

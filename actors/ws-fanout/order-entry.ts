@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { OrderAnswer } from '../../bus-schemas/orders.js'
+import type { OrderReply } from '../../bus-schemas/orders.js'
 import {
   askCancelOrder,
   askPlaceOrder,
@@ -23,15 +23,15 @@ import type { Logger } from '../../runtime/process/log.js'
 import { admitOrderOf, type OrderRate, type RateLeft } from '../../runtime/process/order-rate.js'
 import { cancelAll, type AskedMarkets } from './cancel-all.js'
 import type { ClientFrame, OrderOp } from './client-frames.js'
-import type { Connection } from './connection.js'
+import type { ClientConnection } from './connection.js'
 import type { SessionLimits } from './limits.js'
 import { authRequired, errorFrame } from './server-frames.js'
 
-export type OrderFrame = Extract<ClientFrame, { readonly op: OrderOp }>
+export type OrderEntryFrame = Extract<ClientFrame, { readonly op: OrderOp }>
 export type CancelAllFrame = Extract<ClientFrame, { readonly op: 'cancel_all' }>
 
 export interface OrderEntryParts {
-  readonly connection: Connection
+  readonly connection: ClientConnection
   readonly bus: Pick<Bus, 'ask' | 'isConnected'>
   /** A market by its canonical name, disabled ones included. */
   readonly marketNamed: (name: string) => Market | undefined
@@ -56,7 +56,7 @@ const isPlacement = (op: OrderOp): boolean => op === 'place' || op === 'replace'
 
 /** The requests of one connection. */
 export interface OrderEntry {
-  enter(frame: OrderFrame): void
+  enter(frame: OrderEntryFrame): void
   /** Of the owner that the socket has authenticated, if it has. */
   cancelAll(frame: CancelAllFrame, owner: Address | undefined): void
 }
@@ -72,13 +72,13 @@ export function createOrderEntry(parts: OrderEntryParts & AskedMarkets): OrderEn
   let cancelAllsInFlight = 0
 
   const refuse = (
-    frame: OrderFrame | CancelAllFrame,
+    frame: OrderEntryFrame | CancelAllFrame,
     requestId: string,
     refusal: Refusal,
     left?: RateLeft,
   ): void => connection.send(refusedFrame(frame, refusal, { requestId, left }))
 
-  async function ask(frame: OrderFrame, requestId: string): Promise<void> {
+  async function ask(frame: OrderEntryFrame, requestId: string): Promise<void> {
     const { subject, unknown } = KINDS[frame.op]
     const admitted = admit(frame)
     if ('left' in admitted) return refuse(frame, requestId, refusals.tooManyOrders, admitted.left)
@@ -115,7 +115,7 @@ export function createOrderEntry(parts: OrderEntryParts & AskedMarkets): OrderEn
 
   /** Takes a request unless too many are under way. */
   function take(
-    frame: OrderFrame | CancelAllFrame,
+    frame: OrderEntryFrame | CancelAllFrame,
     answer: (requestId: string) => Promise<void>,
   ): void {
     const requestId = randomUUID()
@@ -141,29 +141,29 @@ export function createOrderEntry(parts: OrderEntryParts & AskedMarkets): OrderEn
   }
 }
 
-const headOf = ({ op, reqId }: OrderFrame | CancelAllFrame) => ({
+const headOf = ({ op, reqId }: OrderEntryFrame | CancelAllFrame) => ({
   ...{ type: 'result', op, req_id: reqId },
 })
 
 /** The refusal of an answer. There is no history here: a repeat is refused as one once its market has decided the first. */
 function knownTo(
-  answer: Extract<OrderAnswer, { readonly kind: 'refused' }> | undefined,
+  answer: Extract<OrderReply, { readonly kind: 'refused' }> | undefined,
   unknown: Refusal,
 ): Refusal {
   return answer === undefined || isUndecided(answer.refusal) ? unknown : answer.refusal
 }
 
 /** An order or a cancel that was admitted; `end` is told its answer once, or that there is none. */
-interface Admitted {
-  readonly end: (answer: OrderAnswer | undefined) => RateLeft | undefined
+interface AdmittedFrame {
+  readonly end: (answer: OrderReply | undefined) => RateLeft | undefined
 }
 
-const UNCOUNTED: Admitted = { end: () => undefined }
+const UNCOUNTED: AdmittedFrame = { end: () => undefined }
 
 /** Counts the orders of this connection by their owner. Those that are not answered count as well, for this connection alone. */
 function createAdmit({ orderRate }: OrderEntryParts) {
   const unanswered = new Map<Address, number>()
-  return ({ op, body }: OrderFrame): Admitted | { readonly left: RateLeft } => {
+  return ({ op, body }: OrderEntryFrame): AdmittedFrame | { readonly left: RateLeft } => {
     if (orderRate === undefined || !isPlacement(op)) return UNCOUNTED
     const owner = ownerOf(body)
     if (owner === undefined) return UNCOUNTED
@@ -193,9 +193,9 @@ const rateFields = ({ limit, remaining, resetSec }: RateLeft): RateLimit => ({
 })
 
 function takenFrame(
-  { op, reqId }: OrderFrame,
+  { op, reqId }: OrderEntryFrame,
   { marketNamed, standOf }: Pick<OrderEntryParts, 'marketNamed' | 'standOf'>,
-  { market: name, replaced, ...taken }: Extract<OrderAnswer, { readonly kind: 'order' }>,
+  { market: name, replaced, ...taken }: Extract<OrderReply, { readonly kind: 'order' }>,
   left: RateLeft | undefined,
 ): string {
   const market = marketNamed(name)
@@ -216,7 +216,7 @@ interface Refused {
 }
 
 function refusedFrame(
-  frame: OrderFrame | CancelAllFrame,
+  frame: OrderEntryFrame | CancelAllFrame,
   refusal: Refusal,
   { requestId, left, beside }: Refused,
 ): string {
@@ -236,10 +236,10 @@ function refusedFrame(
  * name a lease themselves, stay as they came.
  */
 export function underLease(
-  frame: OrderFrame,
+  frame: OrderEntryFrame,
   owner: Address | undefined,
   leaseId: string | undefined,
-): OrderFrame {
+): OrderEntryFrame {
   if (owner === undefined || leaseId === undefined || !isPlacement(frame.op)) return frame
   const order: unknown = JSON.parse(frame.body)
   if (typeof order !== 'object' || order === null || 'lease_id' in order) return frame

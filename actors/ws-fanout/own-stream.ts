@@ -5,7 +5,7 @@ import type { Channel } from '../../interface/socket.js'
 import { MAX_TURN_CHANGES, REPLAY_PAGE_BYTES } from './limits.js'
 import { textFrame } from './server-frames.js'
 import type { Subscriber } from './subscribers.js'
-import type { Page, TopicStream } from './topic-stream.js'
+import type { FramePage, TopicStream } from './topic-stream.js'
 
 /** The owner's previous change of each change: the `prev_seq` of `orders` frames. */
 interface OwnerLinks {
@@ -66,7 +66,7 @@ export function createOwnerLinks(reach: number): OwnerLinks {
 }
 
 /** The numbers of an event's frame. */
-interface Numbering {
+interface EventNumbers {
   /** From 1 without gaps. */
   readonly seq: number
   /** Of the event before it of the same owner, 0 if none is held. */
@@ -77,7 +77,7 @@ interface OwnStreamParts<Event extends { readonly owner: Address }> {
   /** Events that stay in memory; older ones cannot be resumed. */
   readonly capacity: number
   /** The frame of an event, a JSON object. */
-  readonly frameOf: (event: Event, numbering: Numbering) => object
+  readonly frameOf: (event: Event, numbering: EventNumbers) => object
 }
 
 /**
@@ -100,7 +100,7 @@ interface OwnTopic {
   readonly state: () => Buffer
 }
 
-interface Held<Event> extends Numbering {
+interface HeldEvent<Event> extends EventNumbers {
   readonly event: Event
   bytes: Buffer | undefined
 }
@@ -109,15 +109,15 @@ export function createOwnStream<Event extends { readonly owner: Address }>({
   capacity,
   frameOf,
 }: OwnStreamParts<Event>): OwnStream<Event> {
-  const slots: Held<Event>[] = []
+  const slots: HeldEvent<Event>[] = []
   const links = createOwnerLinks(capacity)
   const subscribers = createOwnSubscribers()
   let head = 0
 
-  const bytesOf = (held: Held<Event>): Buffer =>
+  const bytesOf = (held: HeldEvent<Event>): Buffer =>
     (held.bytes ??= textFrame(JSON.stringify(frameOf(held.event, held))))
 
-  function recentAfter(owner: Address, afterSeq: number): Page | undefined {
+  function recentAfter(owner: Address, afterSeq: number): FramePage | undefined {
     if (afterSeq < head - capacity) return undefined
     const frames: Buffer[] = []
     let upTo = afterSeq

@@ -1,6 +1,6 @@
 import type { Bus } from '../../runtime/bus/bus.js'
 import { MAX_STREAM_READS } from './limits.js'
-import type { Gate, Page, TopicStream } from './topic-stream.js'
+import type { ReadLimiter, FramePage, TopicStream } from './topic-stream.js'
 
 /** The receiver of a replay. */
 export interface ReplayTarget {
@@ -30,7 +30,7 @@ export interface ReplayRequest {
 
 /** Replays for one process; at most MAX_STREAM_READS of them read from the bus at a time. */
 export function createReplayer(bus: Bus): Replayer {
-  const gate = createGate(MAX_STREAM_READS)
+  const limiter = createReadLimiter(MAX_STREAM_READS)
 
   async function replay(request: ReplayRequest): Promise<ReplayOutcome> {
     const { stream, target, goLive } = request
@@ -59,7 +59,7 @@ export function createReplayer(bus: Bus): Replayer {
     { stream, target }: ReplayRequest,
     afterSeq: number,
   ): Promise<number | ReplayOutcome> {
-    const pages = stream.olderPages?.(afterSeq, { bus, gate })
+    const pages = stream.olderPages?.(afterSeq, { bus, limiter })
     if (pages === undefined) return 'too_old'
     for (let at = afterSeq; ;) {
       if (!target.isCurrent()) return 'abandoned'
@@ -76,12 +76,12 @@ export function createReplayer(bus: Bus): Replayer {
   return { replay }
 }
 
-function writePage(target: ReplayTarget, { frames }: Page): Promise<boolean> {
+function writePage(target: ReplayTarget, { frames }: FramePage): Promise<boolean> {
   return frames.length === 0 ? Promise.resolve(true) : target.write([Buffer.concat(frames)])
 }
 
 /** Runs at most `width` tasks at a time; the others wait in order of arrival. */
-export function createGate(width: number): Gate {
+export function createReadLimiter(width: number): ReadLimiter {
   const waiting: (() => void)[] = []
   let running = 0
   return async (task) => {

@@ -13,7 +13,7 @@ import {
 } from '../../runtime/http/server.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { createAdmission, type AdmissionParts, type UpgradeRefusal } from './admission.js'
-import { createConnection, type Connection } from './connection.js'
+import { createConnection, type ClientConnection } from './connection.js'
 import {
   MAX_BUFFERED_CHUNKS,
   MAX_CLIENT_FRAME_BYTES,
@@ -23,7 +23,7 @@ import {
   type SessionLimits,
 } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
-import { createSession, type Session, type SessionParts } from './session.js'
+import { createSession, type ClientSession, type SessionParts } from './session.js'
 
 export const WS_PATH = '/v1/ws'
 /** The gateway's relay adds `X-Forwarded-For` to the headers of the client. */
@@ -42,7 +42,7 @@ export interface FanOutServer {
   /** Tells every client that follows all markets of one that is listed from now on. */
   onListed(feed: MarketFeed): void
   /** The sessions of all open connections. */
-  sessions(): Iterable<Session>
+  sessions(): Iterable<ClientSession>
   /** Closes every connection with 1001 and stops listening. */
   stop(): Promise<void>
 }
@@ -60,8 +60,8 @@ export interface ServerOptions
 /** Serves WebSocket clients at WS_PATH; other requests get an error in JSON. */
 export async function startServer(options: ServerOptions): Promise<FanOutServer> {
   const { port, host, limits = SESSION_LIMITS, log } = options
-  const connections = new Set<Connection>()
-  const sessions = new Set<Session>()
+  const connections = new Set<ClientConnection>()
+  const sessions = new Set<ClientSession>()
   const admission = createAdmission({ ...options, limits })
   const http = createHttpServer(answerPlain, serverLimits(limits, options.trustedProxies))
   const wss = new WebSocketServer({
@@ -129,14 +129,14 @@ const serverLimits = (limits: SessionLimits, trustedProxies: number): Partial<Se
     trustedProxies > 0 ? Infinity : limits.maxSocketsPerAddress + OTHER_CONNECTIONS_PER_ADDRESS,
 })
 
-interface Client {
-  readonly connection: Connection
-  readonly session: Session
+interface SocketClientState {
+  readonly connection: ClientConnection
+  readonly session: ClientSession
   readonly limits: SessionLimits
 }
 
 /** Passes the client's messages to its session and limits their rate. */
-function attach(ws: WebSocket, { connection, session, limits }: Client): void {
+function attach(ws: WebSocket, { connection, session, limits }: SocketClientState): void {
   const rate = createMessageRate(limits, () => performance.now())
   const count = (): boolean => {
     if (rate.allows()) return true

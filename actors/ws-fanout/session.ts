@@ -8,7 +8,7 @@ import { KEY_ENDED, readAuthFrame, type FrameWords } from '../../core/entry/auth
 import type { SocketError } from '../../interface/socket.js'
 import { AppendRefused, AppendUnknown, BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { parseClientFrame, type ClientFrame } from './client-frames.js'
-import type { Connection } from './connection.js'
+import type { ClientConnection } from './connection.js'
 import type { LeaseKeeper } from './lease-keeper.js'
 import { createSocketLeases } from './leases.js'
 import { KEEP_NONCES_MS } from './limits.js'
@@ -22,7 +22,7 @@ import {
 } from './subscriptions.js'
 
 /** The protocol state of one client. */
-export interface Session {
+export interface ClientSession {
   /** Answers one text frame; answers keep the order of the frames. */
   onText(text: string): void
   /** A market is listed from now on. */
@@ -44,7 +44,7 @@ export interface SessionParts
 
 type Auth = Extract<ClientFrame, { op: 'auth' }>
 
-export function createSession(parts: SessionParts): Session {
+export function createSession(parts: SessionParts): ClientSession {
   const { connection, authenticate } = parts
   const subscriptions = createSubscriptions(parts)
   const ofSocket = {
@@ -117,14 +117,14 @@ const authAnswer = (result: Authentication, reqId: string | undefined): string =
     ? ackFrame('authenticated', { reqId })
     : errorFrame(result.code ?? 'auth_failed', { reqId, message: result.reason })
 
-const closing = (connection: Pick<Connection, 'isOpen' | 'send' | 'close'>) => (): void => {
+const closing = (connection: Pick<ClientConnection, 'isOpen' | 'send' | 'close'>) => (): void => {
   if (!connection.isOpen()) return
   connection.send(errorFrame('session_key_ended'))
   connection.close(1008, 'session_key_ended')
 }
 
 const tellListed =
-  (connection: Pick<Connection, 'isOpen'>, subscriptions: Pick<Subscriptions, 'onListed'>) =>
+  (connection: Pick<ClientConnection, 'isOpen'>, subscriptions: Pick<Subscriptions, 'onListed'>) =>
   (feed: MarketFeed): void => {
     if (!connection.isOpen()) return
     subscriptions.onListed(feed)

@@ -100,13 +100,21 @@ const ownerOf = (topics: readonly Topic[]): Address | undefined => {
   return undefined
 }
 
-type Groups<Key> = Map<Key, Set<Subscriber>>
+type SubscriberGroups<Key> = Map<Key, Set<Subscriber>>
 
-function join<Key>(groups: Groups<Key>, key: Key | undefined, subscriber: Subscriber): void {
+function join<Key>(
+  groups: SubscriberGroups<Key>,
+  key: Key | undefined,
+  subscriber: Subscriber,
+): void {
   if (key !== undefined) groups.set(key, (groups.get(key) ?? new Set()).add(subscriber))
 }
 
-function leave<Key>(groups: Groups<Key>, key: Key | undefined, subscriber: Subscriber): void {
+function leave<Key>(
+  groups: SubscriberGroups<Key>,
+  key: Key | undefined,
+  subscriber: Subscriber,
+): void {
   if (key === undefined) return
   const group = groups.get(key)
   group?.delete(subscriber)

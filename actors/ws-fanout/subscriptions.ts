@@ -1,7 +1,7 @@
 import type { Address } from '../../core/action.js'
-import { channels, type Asked, type VenueChannels } from './channels.js'
+import { channels, type ChannelRequest, type VenueChannels } from './channels.js'
 import type { ClientFrame } from './client-frames.js'
-import type { Connection } from './connection.js'
+import type { ClientConnection } from './connection.js'
 import type { SessionLimits } from './limits.js'
 import type { MarketFeed } from './market-feed.js'
 import type { Replayer } from './replay.js'
@@ -10,7 +10,7 @@ import { createTopicStarter, type TopicRequest, type TopicRun } from './topic-st
 import type { TopicStream } from './topic-stream.js'
 
 export interface SubscriptionsParts {
-  readonly connection: Connection
+  readonly connection: ClientConnection
   /** The feed of a market by any of its names: symbol, alias, or `asset:sub_id`. */
   readonly findFeed: (identifier: string) => MarketFeed | undefined
   /** The feeds of all listed markets, for a subscription without a market. */
@@ -49,7 +49,7 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
   const topics = createTopicSubscriptions(connection, replayer)
   const subscribed = new Set<string>()
   /** Subscriptions to all markets, with what they ask of each. */
-  const wide = new Map<string, Asked>()
+  const wide = new Map<string, ChannelRequest>()
 
   function subscribe(frame: Subscribe, owner: Address | undefined): void {
     const { channel, reqId } = frame
@@ -113,7 +113,7 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
 /** Undefined when the market is not listed, or absent where it is required. */
 function scopeOf(
   { findFeed, listedFeeds, venue }: Pick<SubscriptionsParts, 'findFeed' | 'listedFeeds' | 'venue'>,
-  asked: Asked,
+  asked: ChannelRequest,
 ): Scope | undefined {
   const { frame, owner } = asked
   const { channel, market } = frame
@@ -165,7 +165,7 @@ export interface TopicSubscriptions {
 }
 
 export function createTopicSubscriptions(
-  connection: Connection,
+  connection: ClientConnection,
   replayer: Replayer,
 ): TopicSubscriptions {
   const current = new Map<string, TopicRun>()

@@ -1,5 +1,5 @@
 import { mayBeReadLater } from '../../runtime/bus/bus.js'
-import type { Connection } from './connection.js'
+import type { ClientConnection } from './connection.js'
 import type { Replayer, ReplayOutcome, ReplayTarget } from './replay.js'
 import { ackFrame, errorFrame, snapshotFrame, type Snapshot } from './server-frames.js'
 import { SnapshotFailed } from './snapshots.js'
@@ -19,7 +19,7 @@ export interface TopicRun {
 }
 
 export interface TopicStarterParts {
-  readonly connection: Connection
+  readonly connection: ClientConnection
   readonly replayer: Replayer
   /** Whether the client still wants what this run delivers. */
   readonly isCurrent: (run: TopicRun) => boolean
@@ -109,7 +109,7 @@ function tellFailure(
 
 /** Resolves with whether the client has taken it. */
 const writeSnapshot = (
-  connection: Connection,
+  connection: ClientConnection,
   { channel, market, params }: TopicStream,
   { snapshot, reqId }: { readonly snapshot: Snapshot; readonly reqId: string | undefined },
 ): Promise<boolean> =>

@@ -23,9 +23,9 @@ export interface TopicStream {
    */
   snapshot(minSeq: number): Snapshot | Promise<Snapshot>
   /** The frames after `afterSeq`, from memory; undefined when they are no longer held. */
-  recentAfter(afterSeq: number): Page | undefined
+  recentAfter(afterSeq: number): FramePage | undefined
   /** The same from the bus. Absent where only memory is replayed. */
-  olderPages?(afterSeq: number, source: PageSource): AsyncGenerator<Page, PagesEnd>
+  olderPages?(afterSeq: number, source: PageSource): AsyncGenerator<FramePage, PagesEnd>
   /** Delivers every frame from the next on. */
   subscribe(subscriber: Subscriber): void
   /** Also delivers what is queued. */
@@ -33,7 +33,7 @@ export interface TopicStream {
 }
 
 /** The frames of a topic after a sequence, up to and including `upTo`. */
-export interface Page {
+export interface FramePage {
   readonly frames: Buffer[]
   readonly upTo: number
 }
@@ -44,8 +44,8 @@ export type PagesEnd = 'head' | 'gone'
 export interface PageSource {
   readonly bus: Bus
   /** Limits concurrent reads. */
-  readonly gate: Gate
+  readonly limiter: ReadLimiter
 }
 
 /** Runs a task when a place is free. */
-export type Gate = <T>(task: () => Promise<T>) => Promise<T>
+export type ReadLimiter = <T>(task: () => Promise<T>) => Promise<T>

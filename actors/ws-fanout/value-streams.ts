@@ -56,7 +56,7 @@ interface FrameHead {
 }
 
 /** One update and its place in its stream. */
-interface Update {
+interface StreamUpdate {
   readonly seq: number
   readonly prevSeq: number
   /** ISO time. */
@@ -64,7 +64,7 @@ interface Update {
   readonly data: object
 }
 
-const updateFrame = (head: FrameHead, { seq, prevSeq, ts, data }: Update): Buffer =>
+const updateFrame = (head: FrameHead, { seq, prevSeq, ts, data }: StreamUpdate): Buffer =>
   textFrame(JSON.stringify({ type: 'update', ...head, seq, prev_seq: prevSeq, ts, data }))
 
 /** The data of a snapshot as JSON, rendered once until it is dropped. */

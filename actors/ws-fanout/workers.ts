@@ -6,7 +6,7 @@ import {
   childOf,
   supervise,
   type Child,
-  type Supervised,
+  type SupervisedProcess,
 } from '../../runtime/process/supervisor.js'
 import type { WsFanoutConfig } from './config.js'
 
@@ -42,7 +42,7 @@ export function stopInOrderWithoutParent(): void {
   worker?.once('disconnect', () => (worker.exitedAfterDisconnect = true))
 }
 
-const superviseWorker = (worker: number, log: Logger): Supervised =>
+const superviseWorker = (worker: number, log: Logger): SupervisedProcess =>
   supervise({
     name: `ws-fanout-${worker}`,
     start: async (spawned) => spawned(await startWorker(worker)),

@@ -1,7 +1,7 @@
 import type { Market } from '../../core/model/market.js'
 import { marketEntry } from '../../core/records/market-entry.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
-import type { BookRow } from '../../data/history/read-book.js'
+import type { OpenOrderRow } from '../../data/history/read-book.js'
 import type { ReadModel } from '../../data/history/read-model.js'
 import { bodyPart, type BodyPart } from '../../runtime/http/gzip-parts.js'
 
@@ -30,17 +30,17 @@ interface RenderedOrder {
 }
 
 /** A piece, and what it was made of. */
-interface Made {
+interface MadeBook {
   readonly piece: Piece
   readonly orders: readonly RenderedOrder[]
   readonly isFirst: boolean
 }
 
-interface Kept {
+interface RenderedBody {
   readonly form: string
   readonly orders: Map<number, RenderedOrder>
   /** By the first order of each. */
-  readonly pieces: Map<RenderedOrder | undefined, Made>
+  readonly pieces: Map<RenderedOrder | undefined, MadeBook>
 }
 
 /**
@@ -51,7 +51,7 @@ interface Kept {
 export function createBookRenderer(
   readModel: Pick<ReadModel, 'book'>,
 ): (market: Market) => RenderedBook {
-  const kept = new Map<string, Kept>()
+  const kept = new Map<string, RenderedBody>()
   let pieces = 0
 
   function pieceOf(orders: readonly RenderedOrder[], isFirst: boolean): Piece {
@@ -68,7 +68,7 @@ export function createBookRenderer(
       before.orders.get(key)?.updatedSeq === updatedSeq
     const { bids, asks, seq, lastTradeSec } = readModel.book(market.market, isKnown)
 
-    const sideOf = (rows: readonly BookRow[]): Piece[] => {
+    const sideOf = (rows: readonly OpenOrderRow[]): Piece[] => {
       const orders = rows.flatMap(
         (row) => rendering(market, row) ?? before.orders.get(row.key) ?? [],
       )
@@ -89,9 +89,12 @@ export function createBookRenderer(
   }
 }
 
-const emptyBook = (form: string): Kept => ({ form, orders: new Map(), pieces: new Map() })
+const emptyBook = (form: string): RenderedBody => ({ form, orders: new Map(), pieces: new Map() })
 
-function rendering(market: Market, { key, updatedSeq, open }: BookRow): RenderedOrder | undefined {
+function rendering(
+  market: Market,
+  { key, updatedSeq, open }: OpenOrderRow,
+): RenderedOrder | undefined {
   if (open === undefined) return undefined
   const text = orderRecordJson(market, open)
   // Not from the pool of small buffers, of which one kept order would hold back many others.
@@ -125,10 +128,10 @@ function cut(orders: readonly RenderedOrder[]): RenderedOrder[][] {
 }
 
 const isMadeOf = (
-  made: Made | undefined,
+  made: MadeBook | undefined,
   orders: readonly RenderedOrder[],
   isFirst: boolean,
-): made is Made =>
+): made is MadeBook =>
   made?.isFirst === isFirst &&
   made.orders.length === orders.length &&
   made.orders.every((order, index) => order === orders[index])

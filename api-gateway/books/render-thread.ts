@@ -27,7 +27,7 @@ export interface RenderAnswer {
   readonly book: Omit<RenderedBook, 'bids' | 'asks'> & Record<'bids' | 'asks', (Piece | number)[]>
 }
 
-interface Waiting {
+interface RenderWaiter {
   readonly market: string
   readonly resolve: (book: RenderedBook) => void
   readonly reject: (error: Error) => void
@@ -35,7 +35,7 @@ interface Waiting {
 
 /** The read model at `path` must exist. As many calls wait as the caller makes: Books makes one for each market. */
 export function openRenderThread(path: string, log: Logger): RenderThread {
-  const waiting = new Map<number, Waiting>()
+  const waiting = new Map<number, RenderWaiter>()
   const pieces = new Map<string, ReadonlyMap<number, Piece>>()
   let worker: Worker | undefined
   let calls = 0

@@ -5,12 +5,12 @@ import { keyText } from '../../chain/signing/key-file.js'
 import type { DocsExamples } from '../../interface/signing.js'
 import type { GatewayDeps } from '../context.js'
 
-type Parts = Pick<GatewayDeps, 'markets' | 'deployment' | 'auth' | 'nowMs' | 'devnetFile'>
+type ExampleSources = Pick<GatewayDeps, 'markets' | 'deployment' | 'auth' | 'nowMs' | 'devnetFile'>
 
 const HOUR_SEC = 3_600
 
 /** Examples of the listed markets; signed ones where `devnet.json` describes this very venue. */
-export async function docsExamples(parts: Parts): Promise<DocsExamples> {
+export async function docsExamples(parts: ExampleSources): Promise<DocsExamples> {
   const { deployment, auth, nowMs } = parts
   const listed = parts.markets.filter(({ enabled }) => enabled)
   // The market that the spot accounts of a devnet trade.
@@ -56,7 +56,7 @@ const devnet = z.object({
 })
 
 /** The first account of the devnet; undefined where there is no such file, or one of another venue. */
-async function devnetAccount({ devnetFile, deployment }: Parts) {
+async function devnetAccount({ devnetFile, deployment }: ExampleSources) {
   if (devnetFile === undefined) return undefined
   let text: string
   try {

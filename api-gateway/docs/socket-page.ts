@@ -3,8 +3,8 @@ import { asyncApiDocument } from '../asyncapi.js'
 
 /** The WebSocket as a page to browse, as Markdown: each frame with its fields, from the AsyncAPI document. */
 export function socketPage(): string {
-  const { info, operations, components } = asyncApiDocument() as unknown as Document
-  const frames = ({ messages }: Operation): string[] =>
+  const { info, operations, components } = asyncApiDocument() as unknown as SocketDocument
+  const frames = ({ messages }: SocketOperation): string[] =>
     messages.flatMap(({ $ref }) => {
       const message = components.messages[$ref.split('/').at(-1) ?? '']
       return message === undefined ? [] : frame(message, components.schemas)
@@ -24,21 +24,21 @@ export function socketPage(): string {
   ].join('\n')
 }
 
-interface Document {
+interface SocketDocument {
   readonly info: { readonly title: string; readonly description: string }
-  readonly operations: Readonly<Record<string, Operation>>
+  readonly operations: Readonly<Record<string, SocketOperation>>
   readonly components: {
-    readonly messages: Readonly<Record<string, Message>>
+    readonly messages: Readonly<Record<string, SocketMessage>>
     readonly schemas: Readonly<Record<string, Json>>
   }
 }
 
-interface Operation {
+interface SocketOperation {
   readonly summary: string
   readonly messages: readonly { readonly $ref: string }[]
 }
 
-interface Message {
+interface SocketMessage {
   readonly title: string
   readonly summary?: string
   readonly payload: { readonly $ref: string }
@@ -46,7 +46,7 @@ interface Message {
 
 type Schemas = Readonly<Record<string, Json>>
 
-function frame({ title, summary = '', payload }: Message, schemas: Schemas): string[] {
+function frame({ title, summary = '', payload }: SocketMessage, schemas: Schemas): string[] {
   const schema = resolved(payload, schemas)
   return [`### ${title}`, '', summary, '', ...fieldTable(schema, schemas, ''), '']
 }

@@ -9,7 +9,7 @@ import { askBalances } from '../../bus-schemas/subjects.js'
 import { assert } from '../../core/assert.js'
 import { parseInteger } from '../../core/decimal.js'
 import { readRefusals as texts } from '../../core/entry/read-refusals.js'
-import { refusals, type Checked } from '../../core/entry/refusals.js'
+import { refusals, type OrRefusal } from '../../core/entry/refusals.js'
 import { MAX_BALANCE_ACCOUNTS } from '../../core/limits.js'
 import { BalancesBody, BalancesQuery } from '../../interface/balances.js'
 import { serviceAuthHeader } from '../../interface/venue.js'
@@ -77,7 +77,7 @@ const REFUSALS = {
 /** The accounts of the query; none when it names none. */
 function askedAccounts({
   query,
-}: GatewayContext): Checked<{ readonly accounts?: readonly bigint[] }> {
+}: GatewayContext): OrRefusal<{ readonly accounts?: readonly bigint[] }> {
   const { subaccount_id: sent } = query
   if (sent === undefined) return {}
   const parts = typeof sent === 'string' ? sent.split(',') : []

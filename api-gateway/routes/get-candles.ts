@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Checked } from '../../core/entry/refusals.js'
+import type { OrRefusal } from '../../core/entry/refusals.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
 import { candlesPage } from '../../core/records/candle-record.js'
 import { ceilSec, isLater, readTimestamp } from '../../core/time.js'
@@ -51,7 +51,7 @@ export const getCandles: Route = asOf({
   },
 })
 
-function readRange(ctx: GatewayContext): Checked<CandleRange> {
+function readRange(ctx: GatewayContext): OrRefusal<CandleRange> {
   const query = readQuery(ctx, CandlesQuery, {
     interval: readRefusals.candleInterval,
     limit: readRefusals.candlesLimit,

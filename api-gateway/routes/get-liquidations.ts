@@ -1,6 +1,6 @@
 import { parseInteger } from '../../core/decimal.js'
 import { readRefusals as texts } from '../../core/entry/read-refusals.js'
-import type { Checked } from '../../core/entry/refusals.js'
+import type { OrRefusal } from '../../core/entry/refusals.js'
 import { liquidationRecord } from '../../core/records/liquidation-record.js'
 import type { LiquidationFilter } from '../../data/history/liquidations.js'
 import { LiquidationsPage, LiquidationsQuery } from '../../interface/liquidation.js'
@@ -39,7 +39,7 @@ export const getLiquidations: Route = {
   },
 }
 
-function askedFilter(ctx: GatewayContext, deps: GatewayDeps): Checked<LiquidationFilter> {
+function askedFilter(ctx: GatewayContext, deps: GatewayDeps): OrRefusal<LiquidationFilter> {
   const { symbol, asset_address, sub_id, subaccount_id: sent } = ctx.query
   const isOfOne = [symbol, asset_address, sub_id].some((value) => value !== undefined)
   const found = isOfOne ? askedPast(ctx, deps) : undefined

@@ -7,7 +7,7 @@ import {
 import { askOrderFacts } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import { tradingOf } from '../../core/contracts/registry.js'
-import { refusals, type Checked } from '../../core/entry/refusals.js'
+import { refusals, type OrRefusal } from '../../core/entry/refusals.js'
 import { amountE18 } from '../../core/money.js'
 import type { OrderFacts } from '../../core/records/order-record.js'
 import type { StoredOrder } from '../../data/history/read-orders.js'
@@ -82,7 +82,7 @@ export const getOrderExplanation: Route = asOf({
 async function askerOf(
   ctx: GatewayContext,
   deps: GatewayDeps,
-): Promise<Checked<{ readonly owner?: Address }>> {
+): Promise<OrRefusal<{ readonly owner?: Address }>> {
   return ctx.get(deps.auth.header) === '' ? {} : serviceAuth(ctx, deps)
 }
 

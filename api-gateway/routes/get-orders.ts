@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { noSuchMarket } from '../../core/entry/find-market.js'
 import { readRefusals } from '../../core/entry/read-refusals.js'
-import type { Checked } from '../../core/entry/refusals.js'
+import type { OrRefusal } from '../../core/entry/refusals.js'
 import { orderRecordJson } from '../../core/records/order-record.js'
 import type { LiveFilter } from '../../data/history/read-orders.js'
 import { OrderHistoryPage, OrdersQuery } from '../../interface/order.js'
@@ -74,7 +74,7 @@ const FILTER = OrdersQuery.pick({ status: true, market: true, subaccount_id: tru
 function readFilter(
   ctx: GatewayContext,
   deps: GatewayDeps,
-): Checked<LiveFilter & { readonly status?: 'open' | undefined }> {
+): OrRefusal<LiveFilter & { readonly status?: 'open' | undefined }> {
   const query = readQuery(ctx, FILTER, {
     status: readRefusals.ordersStatus,
     market: noSuchMarket(deps.markets, ''),

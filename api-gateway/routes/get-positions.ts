@@ -1,7 +1,7 @@
 import { contractOf } from '../../core/contracts/registry.js'
 import { parseInteger } from '../../core/decimal.js'
 import { readRefusals as texts } from '../../core/entry/read-refusals.js'
-import type { Checked } from '../../core/entry/refusals.js'
+import type { OrRefusal } from '../../core/entry/refusals.js'
 import type { Market } from '../../core/model/market.js'
 import { PositionsBody, PositionsQuery } from '../../interface/position.js'
 import { refuse, type GatewayContext, type GatewayDeps } from '../context.js'
@@ -42,7 +42,7 @@ export const getPositions: Route = asOf({
   },
 })
 
-function askedAccount({ query }: GatewayContext): Checked<{ readonly subaccountId: bigint }> {
+function askedAccount({ query }: GatewayContext): OrRefusal<{ readonly subaccountId: bigint }> {
   const { subaccount_id: sent } = query
   if (sent === undefined || sent === '') return { refusal: texts.subaccountRequired }
   const subaccountId = parseInteger(sent)

@@ -1,5 +1,5 @@
 import { readRefusals } from '../../core/entry/read-refusals.js'
-import type { Checked } from '../../core/entry/refusals.js'
+import type { OrRefusal } from '../../core/entry/refusals.js'
 import { MAX_CHART_BARS } from '../../core/limits.js'
 import { candlesOfResolution, chartHistory } from '../../core/records/chart-record.js'
 import type { CandleRange } from '../../data/history/read-candles.js'
@@ -66,7 +66,7 @@ const before = (range: CandleRange): CandleRange => ({
   beforeSec: Math.min(range.fromSec, range.beforeSec),
 })
 
-function readRange(ctx: GatewayContext): Checked<CandleRange> {
+function readRange(ctx: GatewayContext): OrRefusal<CandleRange> {
   const query = readQuery(ctx, RANGE, {
     resolution: readRefusals.chartResolution,
     from: readRefusals.chartFrom,

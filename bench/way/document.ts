@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { ROOT } from './product-files.js'
-import { stationsOf } from './stations.js'
+import { sectionsOf } from './sections.js'
 import type { Way, WayFile } from './summary.js'
 
 /** The document that names the files of the way. */
 export const DOCUMENT = 'docs/ARCHITECTURE.md'
 const BEGIN = '<!-- way -->\n'
 const END = '<!-- /way -->'
-const HEAD = ['| station | process | files |', '| - | - | - |']
+const HEAD = ['| section | process | files |', '| - | - | - |']
 /** Title of the list of files that not every order needs. */
 const ALSO = 'also '
 
@@ -67,9 +67,9 @@ export function disagreementOf(named: Named, way: Way): Disagreement {
 }
 
 function tableOf(way: Way): string {
-  const rows = stationsOf(way).map(({ station, processes, files, also }) => {
+  const rows = sectionsOf(way).map(({ section, processes, files, also }) => {
     const cell = [listed('', files), listed(ALSO, also)].filter((part) => part !== '').join('; ')
-    return `| ${station} | ${processes.map(inCode).join(', ')} | ${cell} |`
+    return `| ${section} | ${processes.map(inCode).join(', ')} | ${cell} |`
   })
   return [...HEAD, ...rows].join('\n')
 }

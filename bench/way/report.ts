@@ -1,4 +1,4 @@
-import { inWayOrder, stationName } from './stations.js'
+import { inWayOrder, sectionName } from './sections.js'
 import type { Totals, Way, WayFile } from './summary.js'
 import type { Spread, Tree } from './tree.js'
 
@@ -26,8 +26,8 @@ export function wayText(way: Way): string {
 function processText(process: string, all: readonly WayFile[]): string {
   const files = all.filter(({ functions }) => functions[process] !== undefined)
   const functions = sum(files.map((file) => file.functions[process] ?? 0))
-  const station = stationName(process)
-  const title = station === '' ? process : `${process} (${station})`
+  const section = sectionName(process)
+  const title = section === '' ? process : `${process} (${section})`
   const counts = `${files.length} files, ${number(sum(files.map(({ lines }) => lines)))} lines`
   if (files.length === 0) return `${title}: nothing of an order`
   const rows = files.map(({ path, lines, functions: by }) => row(lines, by[process] ?? 0, path))

@@ -1,6 +1,6 @@
 import type { RpcLog } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
-import type { Claim, FillTerms, MatchTerms } from '../../core/contracts/claims.js'
+import type { CapacityClaim, FillTerms, MatchTerms } from '../../core/contracts/claims.js'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { FundsFacts } from '../../core/contracts/funds.js'
 import type { Liquidation } from '../../core/contracts/liquidation.js'
@@ -26,11 +26,11 @@ export interface AccountCalls extends BlockCalls {
   /** The account's balance of an asset, signed, in 1e-18 units. */
   readonly balance: (asset: Address, subId: bigint) => Promise<bigint>
   /** All that the account holds, in no particular order. */
-  readonly holdings: () => Promise<readonly Holding[]>
+  readonly holdings: () => Promise<readonly AssetBalance[]>
 }
 
 /** A balance of an account, signed, in 1e-18 units; never 0. */
-export interface Holding {
+export interface AssetBalance {
   readonly asset: Address
   readonly subId: bigint
   readonly balance: bigint
@@ -41,7 +41,7 @@ export interface Holder {
   readonly id: bigint
   readonly manager: Address
   /** All that it holds. */
-  readonly holdings: readonly Holding[]
+  readonly holdings: readonly AssetBalance[]
 }
 
 /** Reads at one block about upkeep. */
@@ -154,14 +154,14 @@ export interface ChainContract {
     market: Market,
     terms: MatchTerms,
     seen: MarketFacts | undefined,
-  ) => readonly Claim[] | undefined
+  ) => readonly CapacityClaim[] | undefined
   /** What an account has of a capacity, at one block. Absent where no key names a part of the market. */
   readonly capacityOf?: (part: string, account: AccountFacts, seen: MarketFacts) => bigint
   readonly solvency: Solvency
   /** How the chain closes positions by itself. Absent where it closes none at a settlement price. */
-  readonly closing?: Closing
+  readonly closing?: CloseOutEvents
   /** How the chain liquidates accounts. Absent where it does not. */
-  readonly liquidating?: Liquidating
+  readonly liquidating?: LiquidationEvents
   /**
    * What the contracts that hold the market's positions need done at the block; those of markets with the same asset and
    * manager, once for all of them. Absent where they need nothing.
@@ -232,7 +232,7 @@ export interface Brought {
 }
 
 /** Close-outs of a market's positions, of which the chain tells by events. */
-export interface Closing {
+export interface CloseOutEvents {
   /** Whether the chain may have closed a position by the block of these facts. */
   readonly hasBegun: (seen: MarketFacts) => boolean
   /** The event with which the contract tells. */
@@ -246,7 +246,7 @@ export interface Closing {
 }
 
 /** Liquidations of accounts, of which the chain tells by events. */
-export interface Liquidating {
+export interface LiquidationEvents {
   /** The events that tell, by the facts of the market; undefined where there is no contract that liquidates. */
   readonly eventsOf: (market: Market, seen: MarketFacts) => EventFilter | undefined
   /**

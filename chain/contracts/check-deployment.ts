@@ -9,7 +9,7 @@ import { ChainUnreachable, orUnreachable, type ChainClient } from '../reads/clie
 import { DeploymentMismatch, guardDeployment, type Deployment } from '../reads/deployment.js'
 import { isTrue, readDeploymentFault, readMarketFault, wordOf } from '../reads/read-faults.js'
 import { doesWalletVouch } from '../signing/ask-wallet.js'
-import { accountChecks, keeperChecks, type Finding } from './check-keeper.js'
+import { accountChecks, keeperChecks, type KeeperFinding } from './check-keeper.js'
 import {
   cashApart,
   cashIsBlocked,
@@ -42,7 +42,7 @@ export interface DeploymentCheck {
 }
 
 /** A key of the venue's that sends transactions. */
-export interface Sender {
+export interface SenderKey {
   /** `executor`, `deposit submitter`, `withdrawal submitter` or `keeper`. */
   readonly role: string
   readonly address: Address
@@ -54,11 +54,11 @@ export interface CheckedDeployment {
   readonly deployment: Deployment
   readonly markets: readonly Market[]
   /** Settles the matches. */
-  readonly executor: Sender
+  readonly executor: SenderKey
   /** Send deposits and withdrawals themselves, so that each is a trade executor. */
-  readonly submitters: readonly Sender[]
+  readonly submitters: readonly SenderKey[]
   /** Keeps the contracts; absent where nothing of the venue's does. */
-  readonly keeper?: Sender
+  readonly keeper?: SenderKey
   /** With which the keeper takes over; none by default. */
   readonly keeperAccounts?: readonly bigint[]
   readonly nowMs: () => number
@@ -115,11 +115,11 @@ function cashChecks(deps: CheckedDeployment): readonly Check[] {
 /** What a key that is to send transactions needs; `submitter` for one that calls matching itself, `keeper` for one that never does. */
 export function checkNewSender(
   deps: Pick<CheckedDeployment, 'client' | 'deployment'>,
-  sender: Sender,
+  sender: SenderKey,
   as: 'executor' | 'submitter' | 'keeper',
 ): Promise<DeploymentCheck[]> {
   const { role, address } = sender
-  const right = (): Finding =>
+  const right = (): KeeperFinding =>
     as === 'executor'
       ? mayNotSettle({ ...deps, executor: sender })
       : isNoTradeExecutor(deps, address)
@@ -132,12 +132,12 @@ export function checkNewSender(
 }
 
 /** A key that was used elsewhere may be used there again. */
-async function isUsed({ client }: ChainReads, address: Address): Finding {
+async function isUsed({ client }: ChainReads, address: Address): KeeperFinding {
   const count = await orUnreachable('nonce', client.getTransactionCount({ address }))
   return count === 0 ? undefined : `${address} has sent ${count} transactions: take a fresh key`
 }
 
-type Check = readonly [what: string, find: () => Finding]
+type Check = readonly [what: string, find: () => KeeperFinding]
 type ChainReads = Pick<CheckedDeployment, 'client' | 'deployment'>
 type Answer = Omit<DeploymentCheck, 'what'>
 
@@ -151,7 +151,7 @@ async function answered(what: string, ask: () => Promise<Answer>): Promise<Deplo
   }
 }
 
-const verdict = (what: string, find: () => Finding): Promise<DeploymentCheck> =>
+const verdict = (what: string, find: () => KeeperFinding): Promise<DeploymentCheck> =>
   answered(what, async () => {
     const detail = await find()
     if (typeof detail === 'string') return { result: 'failed', detail }
@@ -191,7 +191,7 @@ function marketChecks(deps: CheckedDeployment, market: Market) {
   const { market: name, assetAddress, quoteAssetAddress } = market
   const { client, executor, deployment } = deps
   const faults = { client, deployment, sender: executor.address }
-  const refusesMatches = async (): Finding => {
+  const refusesMatches = async (): KeeperFinding => {
     const fault = await readMarketFault(faults, market)
     if (fault === undefined) return undefined
     const cures: Partial<Record<string, string>> = {
@@ -222,7 +222,7 @@ function marketChecks(deps: CheckedDeployment, market: Market) {
 const STILL_AFTER_SEC = 60
 
 /** A newest block that is old, or of a time that is not yet. */
-async function standsStill({ client, nowMs }: CheckedDeployment): Finding {
+async function standsStill({ client, nowMs }: CheckedDeployment): KeeperFinding {
   const { timestamp, number } = await readHead(client)
   const ageSec = Math.floor(nowMs() / 1_000) - exactNumber(timestamp)
   if (ageSec > STILL_AFTER_SEC)
@@ -232,7 +232,7 @@ async function standsStill({ client, nowMs }: CheckedDeployment): Finding {
   return undefined
 }
 
-async function contractsThere({ client, deployment }: ChainReads): Finding {
+async function contractsThere({ client, deployment }: ChainReads): KeeperFinding {
   const { chainId, perpManager, ...contracts } = deployment
   const guard = guardDeployment(client, {
     chainId,
@@ -252,11 +252,11 @@ const mayNotSettle = async ({
   client,
   deployment,
   executor,
-}: ChainReads & Pick<CheckedDeployment, 'executor'>): Finding =>
+}: ChainReads & Pick<CheckedDeployment, 'executor'>): KeeperFinding =>
   (await readDeploymentFault({ client, deployment, sender: executor.address }))?.why
 
 /** Rejects where orders of wallets would stay unchecked; what the contract answers does not matter. */
-async function cannotAsk({ client, deployment, executor }: CheckedDeployment): Finding {
+async function cannotAsk({ client, deployment, executor }: CheckedDeployment): KeeperFinding {
   const { matching, subAccounts } = deployment
   const asked = { signer: subAccounts, digest: NO_DIGEST, signature: '0x' } as const
   await doesWalletVouch(client, { ...asked, matching, sender: executor.address })
@@ -265,7 +265,7 @@ async function cannotAsk({ client, deployment, executor }: CheckedDeployment): F
 
 const NO_DIGEST: Hex = `0x${'0'.repeat(64)}`
 
-async function isNoTradeExecutor(deps: ChainReads, address: Address): Finding {
+async function isNoTradeExecutor(deps: ChainReads, address: Address): KeeperFinding {
   const { matching } = deps.deployment
   const call = { abi: matchingAbi, functionName: 'tradeExecutors', args: [address] } as const
   if (await orUnreachable('trade executors', isTrue(deps, matching, encodeFunctionData(call))))
@@ -273,7 +273,7 @@ async function isNoTradeExecutor(deps: ChainReads, address: Address): Finding {
   return `${address} is not a trade executor: setTradeExecutor(${address}, true) on ${matching}`
 }
 
-async function isNoModule(deps: CheckedDeployment, name: string, module: Address): Finding {
+async function isNoModule(deps: CheckedDeployment, name: string, module: Address): KeeperFinding {
   const { matching } = deps.deployment
   const call = { abi: matchingAbi, functionName: 'allowedModules', args: [module] } as const
   if (await orUnreachable('allowed modules', isTrue(deps, matching, encodeFunctionData(call))))
@@ -281,7 +281,7 @@ async function isNoModule(deps: CheckedDeployment, name: string, module: Address
   return `the ${name} is not allowed: setAllowedModule(${module}, true) on ${matching}`
 }
 
-async function lacksGas({ client }: ChainReads, sender: Sender): Finding {
+async function lacksGas({ client }: ChainReads, sender: SenderKey): KeeperFinding {
   const { address, reserveWei } = sender
   const balance = await orUnreachable('balance', client.getBalance({ address }))
   return balance >= reserveWei
@@ -290,22 +290,23 @@ async function lacksGas({ client }: ChainReads, sender: Sender): Finding {
 }
 
 /** A market that its own facts hold, for example by an old price. */
-async function isHeld(deps: CheckedDeployment, market: Market): Finding {
-  const { gate } = tradingOf(market)
-  if (gate === undefined || chainContractOf(market)?.readMarketFacts === undefined) return undefined
+async function isHeld(deps: CheckedDeployment, market: Market): KeeperFinding {
+  const { holdOf } = tradingOf(market)
+  if (holdOf === undefined || chainContractOf(market)?.readMarketFacts === undefined)
+    return undefined
   const head = await readHead(deps.client)
   const nowMs = deps.nowMs()
   const observed = await orUnreachable(
     `facts of ${market.market}`,
     observeMarket(deps, market, head, nowMs),
   )
-  const hold = gate(observed, nowMs)
+  const hold = holdOf(observed, nowMs)
   if (hold === undefined) return undefined
   return `held: ${hold.reason}; ${holdCureOf(hold.reason, market)}`
 }
 
 /** An asset that accounts may post besides what the market trades, and that the chain refuses. */
-async function collateralFault(deps: CheckedDeployment, market: Market): Finding {
+async function collateralFault(deps: CheckedDeployment, market: Market): KeeperFinding {
   const { readCollateral } = chainContractOf(market) ?? {}
   if (readCollateral === undefined) return undefined
   const read = readCollateral(market, newestCalls(deps))
@@ -320,7 +321,7 @@ async function isCapped(
   deps: CheckedDeployment,
   market: Market,
   assets: readonly Address[],
-): Finding {
+): KeeperFinding {
   const { marginManagerAddress: manager } = market
   for (const address of assets) {
     const read = (functionName: 'totalPosition' | 'totalPositionCap') => {
@@ -338,7 +339,7 @@ async function isCapped(
 const LEAST_ALLOWANCE = 10n ** 18n
 
 /** An account for fees that a trade module may not credit: a wrapped asset asks for consent, cash does not. */
-async function takesNoFees({ client, deployment }: ChainReads, market: Market): Finding {
+async function takesNoFees({ client, deployment }: ChainReads, market: Market): KeeperFinding {
   const { tradeModuleAddress: module, quoteAssetAddress: quote } = market
   const { subAccounts, cashAsset, matching } = deployment
   if (quote === cashAsset) return undefined

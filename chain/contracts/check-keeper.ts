@@ -11,7 +11,7 @@ import { chainContractOf } from './registry.js'
 /** What the keeper's key may do, and what it takes over with. */
 
 /** What is wrong, with the cure; undefined when nothing is, or a note of what was found. */
-export type Finding = Promise<string | { readonly note: string } | undefined>
+export type KeeperFinding = Promise<string | { readonly note: string } | undefined>
 
 interface KeptDeployment extends ObservingDeps {
   readonly markets: readonly Market[]
@@ -20,19 +20,19 @@ interface KeptDeployment extends ObservingDeps {
   readonly keeperAccounts?: readonly bigint[]
 }
 
-type Check = readonly [what: string, find: () => Finding]
+type KeeperCheck = readonly [what: string, find: () => KeeperFinding]
 
 /** None without a keeper, and where the contracts let any caller keep them. */
-export function keeperChecks(deps: KeptDeployment, market: Market): readonly Check[] {
+export function keeperChecks(deps: KeptDeployment, market: Market): readonly KeeperCheck[] {
   const { keeper } = deps
   if (keeper === undefined) return []
   const { readKeeperFault, readOwnSeries } = chainContractOf(market) ?? {}
   const name = market.market
   const may = `${name}: the keeper may do what is due`
   const opens = `${name}: who opens the next series`
-  const fault = async (): Finding =>
+  const fault = async (): KeeperFinding =>
     orUnreachable(may, readKeeperFault?.(market, newestCalls(deps), keeper.address) ?? nothing)
-  const series = async (): Finding => {
+  const series = async (): KeeperFinding => {
     const read = readOwnSeries?.(market, newestCalls(deps), keeper.address) ?? nothing
     const isKeeper = (await orUnreachable(opens, read)) !== undefined
     return {
@@ -48,7 +48,7 @@ export function keeperChecks(deps: KeptDeployment, market: Market): readonly Che
 const nothing = Promise.resolve(undefined)
 
 /** None where the keeper takes over nothing. */
-export const accountChecks = (deps: KeptDeployment): readonly Check[] =>
+export const accountChecks = (deps: KeptDeployment): readonly KeeperCheck[] =>
   (deps.keeper === undefined ? [] : (deps.keeperAccounts ?? [])).map((id) => [
     `the keeper's account ${id}`,
     () => isOfNoUse(deps, id),
@@ -58,7 +58,7 @@ export const accountChecks = (deps: KeptDeployment): readonly Check[] =>
 async function isOfNoUse(
   { client, deployment, keeper, markets }: KeptDeployment,
   id: bigint,
-): Finding {
+): KeeperFinding {
   const { subAccounts } = deployment
   const read = (functionName: 'ownerOf' | 'manager') => {
     const data = encodeFunctionData({ abi: subAccountsAbi, functionName, args: [id] })

@@ -18,7 +18,7 @@ import { revertOf } from '../abi/errors.js'
 import { orUnreachable, unreachable, type ChainClient } from '../reads/client.js'
 import type { Deployment } from '../reads/deployment.js'
 import { wordOf } from '../reads/read-faults.js'
-import type { Finding } from './check-keeper.js'
+import type { KeeperFinding } from './check-keeper.js'
 
 /**
  * Facts of a deployment without which the chain refuses a match, a deposit or a withdrawal: one reading for each, and the cure
@@ -57,7 +57,7 @@ async function askWords({ client }: Wired, to: Address, call: Call): Promise<rea
 }
 
 /** The first that is wrong. */
-async function firstOf(findings: readonly Finding[]): Finding {
+async function firstOf(findings: readonly KeeperFinding[]): KeeperFinding {
   const found = await Promise.all(findings)
   return found.find((each) => typeof each === 'string')
 }
@@ -69,7 +69,7 @@ const belongs = async (
   name: string,
   at: Address,
   [functionName, wanted]: readonly ['matching' | 'subAccounts', Address],
-): Finding => {
+): KeeperFinding => {
   const found = await askAddress(wired, at, { abi: depositModuleAbi, functionName })
   if (found === wanted) return undefined
   return `${functionName}() of the ${name} ${at} is ${found ?? 'nothing'}, not ${wanted}: correct DEPLOYMENT_FILE`
@@ -90,7 +90,11 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A module of another kind than its place in the deployment file. */
-async function isSwapped({ client, deployment }: Wired, at: Address, wanted: string): Finding {
+async function isSwapped(
+  { client, deployment }: Wired,
+  at: Address,
+  wanted: string,
+): KeeperFinding {
   const { matching: from } = deployment
   const call = { from, to: at, data: MODULE_CALL }
   try {
@@ -106,7 +110,7 @@ async function isSwapped({ client, deployment }: Wired, at: Address, wanted: str
 }
 
 /** Matching and the modules that all markets share, each with the others. */
-export const modulesApart = (wired: Wired): Finding => {
+export const modulesApart = (wired: Wired): KeeperFinding => {
   const { matching, subAccounts, depositModule, withdrawalModule } = wired.deployment
   const modules = [
     ['deposit_module', depositModule],
@@ -123,16 +127,16 @@ export const modulesApart = (wired: Wired): Finding => {
 }
 
 /** The trade module of a market: of this deployment, and in the market's quote. */
-export const moduleApart = (wired: Wired, market: Market): Finding => {
+export const moduleApart = (wired: Wired, market: Market): KeeperFinding => {
   const { tradeModuleAddress: module, quoteAssetAddress: quote, assetAddress: asset } = market
   const { matching, subAccounts } = wired.deployment
-  const pays = async (): Finding => {
+  const pays = async (): KeeperFinding => {
     const call = { abi: tradeModuleAbi, functionName: 'quoteAsset' } as const
     const found = await askAddress(wired, module, call)
     if (found === quote) return undefined
     return `quoteAsset() of ${module} is ${found ?? 'nothing'}, not ${quote}: correct trade_module or quote_asset of the row`
   }
-  const holds = async (): Finding => {
+  const holds = async (): KeeperFinding => {
     const call = { abi: depositModuleAbi, functionName: 'subAccounts' } as const
     const found = await askAddress(wired, asset, call)
     if (found === undefined || found === subAccounts) return undefined
@@ -150,7 +154,7 @@ export const moduleApart = (wired: Wired, market: Market): Finding => {
 // --- managers and assets
 
 /** An asset that refuses the accounts of a manager, or that a manager does not know. */
-async function isUnknown(wired: Wired, manager: Address, asset: Address): Finding {
+async function isUnknown(wired: Wired, manager: Address, asset: Address): KeeperFinding {
   const args = [manager] as const
   const whitelisted = { abi: wrappedErc20AssetAbi, functionName: 'whitelistedManager', args }
   const cash = { abi: managerAbi, functionName: 'cashAsset' } as const
@@ -167,7 +171,7 @@ async function isUnknown(wired: Wired, manager: Address, asset: Address): Findin
   return `${manager} does not know ${asset}: whitelistAsset(${asset}, …) on ${manager}`
 }
 
-export const managerApart = (wired: Wired, market: Market): Finding =>
+export const managerApart = (wired: Wired, market: Market): KeeperFinding =>
   firstOf(
     [market.assetAddress, market.quoteAssetAddress].map((asset) =>
       isUnknown(wired, market.marginManagerAddress, asset),
@@ -175,14 +179,14 @@ export const managerApart = (wired: Wired, market: Market): Finding =>
   )
 
 /** What posting an asset to accounts under a manager needs. */
-export const collateralApart = (wired: Wired, manager: Address, asset: Address): Finding =>
+export const collateralApart = (wired: Wired, manager: Address, asset: Address): KeeperFinding =>
   firstOf([
     isUnknown(wired, manager, asset),
     tokenFault(wired, asset, tokensOf(wired.deployment).get(asset)),
   ])
 
 /** What deposits of the venue need of the cash asset and of the manager that holds cash. */
-export const cashApart = (wired: Wired, manager: Address): Finding => {
+export const cashApart = (wired: Wired, manager: Address): KeeperFinding => {
   const { cashAsset, usdc } = wired.deployment
   return firstOf([isUnknown(wired, manager, cashAsset), tokenFault(wired, cashAsset, usdc)])
 }
@@ -190,7 +194,7 @@ export const cashApart = (wired: Wired, manager: Address): Finding => {
 // --- the account for fees
 
 /** An account for fees that is not there, or may not hold what it is paid in. */
-export async function feeAccountFault(wired: Wired, market: Market): Finding {
+export async function feeAccountFault(wired: Wired, market: Market): KeeperFinding {
   const { tradeModuleAddress: module, quoteAssetAddress: quote } = market
   const { subAccounts, matching, cashAsset } = wired.deployment
   const account = await ask(wired, module, { abi: tradeModuleAbi, functionName: 'feeRecipient' })
@@ -221,7 +225,11 @@ const tokenAbi = parseAbi([
 ])
 
 /** A token that does not move at all, or not for a contract of the deployment. */
-async function tokenFault(wired: Wired, escrow: Address, wanted: Address | undefined): Finding {
+async function tokenFault(
+  wired: Wired,
+  escrow: Address,
+  wanted: Address | undefined,
+): KeeperFinding {
   const call = { abi: wrappedErc20AssetAbi, functionName: 'wrappedAsset' } as const
   const token = await askAddress(wired, escrow, call)
   // A position is no token.
@@ -259,7 +267,7 @@ const tokensOf = ({
   ])
 
 /** The tokens in which a market's accounts pay and are paid. */
-export function tokensFault(wired: Wired, market: Market): Finding {
+export function tokensFault(wired: Wired, market: Market): KeeperFinding {
   const tokens = tokensOf(wired.deployment)
   return firstOf(
     [market.assetAddress, market.quoteAssetAddress].map((asset) =>
@@ -283,7 +291,7 @@ interface FeedPlace {
 }
 
 /** A feed that is not set or has no fresh price; nothing for a contract that names no such feed. */
-async function feedFault(wired: Wired, { at, call, set }: FeedPlace): Finding {
+async function feedFault(wired: Wired, { at, call, set }: FeedPlace): KeeperFinding {
   const [feed] = await askWords(wired, at, call)
   if (feed === undefined) return undefined
   const name = `${call.functionName ?? 'a feed'} of ${at}`
@@ -292,7 +300,7 @@ async function feedFault(wired: Wired, { at, call, set }: FeedPlace): Finding {
   return noPrice(wired, name, address)
 }
 
-async function noPrice({ client }: Wired, name: string, feed: Address): Finding {
+async function noPrice({ client }: Wired, name: string, feed: Address): KeeperFinding {
   const reasons: string[] = []
   for (const functionName of ['getSpot', 'getResult'] as const) {
     const data = encodeFunctionData({ abi: feedAbi, functionName })
@@ -313,7 +321,7 @@ async function noPrice({ client }: Wired, name: string, feed: Address): Finding 
 }
 
 /** The feeds of the market's asset, of its manager's market id, and of the stable asset. */
-export async function oracleFault(wired: Wired, market: Market): Finding {
+export async function oracleFault(wired: Wired, market: Market): KeeperFinding {
   const { assetAddress: asset, marginManagerAddress: manager } = market
   const detail = { abi: managerAbi, functionName: 'assetDetails', args: [asset] } as const
   const [, , marketId] = await askWords(wired, manager, detail)
@@ -338,7 +346,7 @@ export async function oracleFault(wired: Wired, market: Market): Finding {
 }
 
 /** Impact prices that contradict each other, which stop all trades. */
-async function isCrossed({ client }: Wired, asset: Address): Finding {
+async function isCrossed({ client }: Wired, asset: Address): KeeperFinding {
   const call = { abi: perpAssetAbi, functionName: 'getFundingRate' } as const
   const data = encodeFunctionData(call)
   try {
@@ -375,7 +383,7 @@ const openInterestFeeAbi = parseAbi([
 ])
 
 /** A fee on open interest that the manager takes of both sides, which the venue does not count. */
-export async function openInterestFee(wired: Wired, market: Market): Finding {
+export async function openInterestFee(wired: Wired, market: Market): KeeperFinding {
   const { marginManagerAddress: manager, tradeModuleAddress: module, assetAddress: asset } = market
   const abi = openInterestFeeAbi
   const viewer = await askAddress(wired, manager, { abi, functionName: 'viewer' })
@@ -393,7 +401,7 @@ export async function openInterestFee(wired: Wired, market: Market): Finding {
 // --- withdrawals
 
 /** An auction that keeps cash from being withdrawn from every account. */
-export async function cashIsBlocked(wired: Wired): Finding {
+export async function cashIsBlocked(wired: Wired): KeeperFinding {
   const { cashAsset } = wired.deployment
   const call = { abi: cashAssetAbi, functionName: 'liquidationModule' } as const
   const auction = await askAddress(wired, cashAsset, call)

@@ -24,7 +24,7 @@ import {
   keepsSignature,
   maySign,
   mayHoldAssets,
-  type Leg,
+  type MatchSideChecks,
   type SideCheck,
   type SideReads,
 } from './side-checks.js'
@@ -61,11 +61,11 @@ export interface GuiltyDeps {
 }
 
 /** A match of one taker and one maker in the state in which it failed. */
-interface Judged {
+interface GuiltyCase {
   readonly deps: GuiltyDeps
   readonly state: FailedState | undefined
   readonly read: MarketMatch
-  readonly legs: Readonly<Record<MatchSide, Leg>>
+  readonly legs: Readonly<Record<MatchSide, MatchSideChecks>>
 }
 
 const NOTHING: Findings = {}
@@ -82,7 +82,7 @@ export function createGuiltyFinder(deps: GuiltyDeps): FindGuilty {
     const { revert } = revertFields(stored)
     try {
       const state = at && (await readFailedState(match, at))
-      const judged: Judged = { deps, state, read, legs }
+      const judged: GuiltyCase = { deps, state, read, legs }
       const [guilty, codeSigners] = await Promise.all([judge(judged, revert), readCode(judged)])
       return { ...(guilty !== undefined && { guilty }), ...(codeSigners && { codeSigners }) }
     } catch (error) {
@@ -106,12 +106,16 @@ function legsOf(
   match: MatchCall,
   { market, contract, terms }: MarketMatch,
   hasher: ActionHasher,
-): Judged['legs'] | undefined {
+): GuiltyCase['legs'] | undefined {
   const [taker, maker] = match.actions
   const [ofTaker, ofMaker] = match.signatures
   const [fill] = terms.fillDetails
   if (match.actions.length !== 2 || !taker || !maker || fill === undefined) return undefined
-  const legOf = (side: MatchSide, action: Leg['action'], signature: Hex = '0x'): Leg => ({
+  const legOf = (
+    side: MatchSide,
+    action: MatchSideChecks['action'],
+    signature: Hex = '0x',
+  ): MatchSideChecks => ({
     ...{ market, action, terms, side, signature },
     amount: fill.amountFilled,
     solvency: contract.solvency,
@@ -130,7 +134,7 @@ const OF_ACCOUNTS: ReadonlyMap<string, SideCheck> = new Map([
 const ofManager = (revert: string): SideCheck =>
   revert === 'BM_AdjustmentsPaused' ? isUnderOpenManager : isUnderManagerOf
 
-async function judge(judged: Judged, revert: string): Promise<Blame | undefined> {
+async function judge(judged: GuiltyCase, revert: string): Promise<Blame | undefined> {
   // A mined batch that was refused as a whole: the right to send it was taken away after its simulation. The name is not in
   // core/contracts/faults.ts, because matchers judge by that table, and a new name there would change replay.
   if (revert === 'BE_OnlyOperator') return 'venue'
@@ -164,10 +168,13 @@ const OUT_OF_GAS_NAME = revertFields(OUT_OF_GAS).revert
 const isNoFeeAccount: SideCheck = async (reads, leg) => !(await isFeeAccount(reads, leg))
 
 /** The sides that fail a check; undefined when both pass all, or the state is not known. */
-async function blameBy(judged: Judged, checks: readonly SideCheck[]): Promise<Blame | undefined> {
+async function blameBy(
+  judged: GuiltyCase,
+  checks: readonly SideCheck[],
+): Promise<Blame | undefined> {
   const { legs, state } = judged
   if (state === undefined) return undefined
-  const fails = async (leg: Leg): Promise<boolean> => {
+  const fails = async (leg: MatchSideChecks): Promise<boolean> => {
     const each = await Promise.all(checks.map((check) => failsBy(judged, state, check, leg)))
     return each.some((failed) => failed)
   }
@@ -179,10 +186,10 @@ async function blameBy(judged: Judged, checks: readonly SideCheck[]): Promise<Bl
 
 /** Whether the side certainly did not pass the check where the match failed. */
 async function failsBy(
-  { deps }: Judged,
+  { deps }: GuiltyCase,
   { before, after, placed, isShared }: FailedState,
   check: SideCheck,
-  leg: Leg,
+  leg: MatchSideChecks,
 ): Promise<boolean> {
   const passes = (client: ChainClient) => check({ ...deps, client }, leg)
   const isOfSigner = check === keepsSignature
@@ -195,7 +202,7 @@ async function failsBy(
 }
 
 /** The signers that were code where the match failed. */
-async function readCode({ state, legs }: Judged): Promise<Address[] | undefined> {
+async function readCode({ state, legs }: GuiltyCase): Promise<Address[] | undefined> {
   if (state === undefined) return undefined
   const signers = [...new Set([legs.taker.action.signer, legs.maker.action.signer])]
   const areCode = await Promise.all(

@@ -4,7 +4,7 @@ import type { Market } from '../../core/model/market.js'
 import type { MarketObservation } from '../../core/model/observation.js'
 import { blockTimeSec } from '../../core/time.js'
 import type { BlockPlace } from '../reads/blocks.js'
-import type { Holding } from './chain-contract.js'
+import type { AssetBalance } from './chain-contract.js'
 import { createHeadReads, type HeadReadsOptions } from './head-reads.js'
 import { accountCalls, readCustody } from './observe-account.js'
 import { chainContractOf } from './registry.js'
@@ -15,7 +15,7 @@ export interface AccountFunds {
   readonly manager: Address
   /** Absent while the matching contract does not hold the account. */
   readonly custodyOwner?: Address
-  readonly holdings: readonly Holding[]
+  readonly holdings: readonly AssetBalance[]
   /** The markets under whose manager the account is. */
   readonly markets: readonly MarketFunds[]
   readonly blockNumber: bigint

@@ -1,6 +1,6 @@
 import type { Hex } from '../../core/action.js'
 import { expirySecOf } from '../../core/contracts/future-entry.js'
-import type { FutureAccount, FutureFacts } from '../../core/contracts/future-facts.js'
+import type { FutureAccountFacts, FutureFacts } from '../../core/contracts/future-facts.js'
 import { variationOf } from '../../core/contracts/future-margin.js'
 import type { Market } from '../../core/model/market.js'
 import { addressOfWord, signedWord } from '../../core/entry/read-action.js'
@@ -9,7 +9,7 @@ import { futureAssetAbi, futuresManagerAbi, managerAbi, matchingAbi } from '../a
 import { NotWords } from '../abi/errors.js'
 import type { PlainCalls } from '../reads/plain-calls.js'
 import { selectorsOf } from '../abi/selectors.js'
-import type { AccountCalls, BlockCalls, Holding } from './chain-contract.js'
+import type { AccountCalls, BlockCalls, AssetBalance } from './chain-contract.js'
 
 const of = {
   ...selectorsOf(matchingAbi, 'allowedModules'),
@@ -93,7 +93,7 @@ export async function readFutureAccount(
   market: Market,
   account: AccountCalls,
   { cngnAsset, mark }: FutureFacts,
-): Promise<FutureAccount> {
+): Promise<FutureAccountFacts> {
   const { assetAddress, subId, quoteAssetAddress, marginManagerAddress: manager } = market
   const [holdings, variation] = await Promise.all([
     account.holdings(),
@@ -124,7 +124,7 @@ export interface OpenPositions {
 export async function readPositions(
   asset: Pick<Market, 'assetAddress'>,
   calls: PlainCalls,
-  holdings: readonly Holding[],
+  holdings: readonly AssetBalance[],
 ): Promise<OpenPositions> {
   const marks = await Promise.all(holdings.map(({ subId }) => readMark(asset, subId, calls)))
   return holdings.reduce<OpenPositions>(

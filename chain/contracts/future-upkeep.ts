@@ -54,9 +54,9 @@ export async function readKeeperFault(
   return `${named} moves the marks: setMarkKeeper(${keeper}) on ${asset}`
 }
 
-type Contracts = Pick<Market, 'assetAddress' | 'marginManagerAddress'>
+type UpkeepContracts = Pick<Market, 'assetAddress' | 'marginManagerAddress'>
 
-async function readUpkeep(market: Contracts, block: UpkeepCalls): Promise<FutureUpkeep> {
+async function readUpkeep(market: UpkeepContracts, block: UpkeepCalls): Promise<FutureUpkeep> {
   const { marginManagerAddress: manager } = market
   const holders = block.holders.filter((holder) => holder.manager === manager)
   const [subIds, index, pool, rates, tokens] = await Promise.all([
@@ -82,7 +82,7 @@ async function readUpkeep(market: Contracts, block: UpkeepCalls): Promise<Future
 
 /** Expiries of series that the calendar names and the chain lacks; none where another key opens them. */
 async function readMissing(
-  market: Contracts,
+  market: UpkeepContracts,
   { word, keeper, calendar, markets, atSec }: UpkeepCalls,
   subIds: readonly bigint[],
 ): Promise<readonly number[]> {
@@ -114,7 +114,7 @@ interface Tokens {
 }
 
 async function readTokens(
-  { marginManagerAddress: manager }: Contracts,
+  { marginManagerAddress: manager }: UpkeepContracts,
   { constant }: UpkeepCalls,
 ): Promise<Tokens> {
   const address = (word: bigint | undefined) => (word === undefined ? word : addressOfWord(word))
@@ -130,7 +130,7 @@ const balanceOf = ({ holdings }: Holder, token: Address | undefined): bigint =>
 
 /** The newest price of the feed, also a stale one: a sample may be recorded of it. */
 async function readIndex(
-  { assetAddress: asset }: Contracts,
+  { assetAddress: asset }: UpkeepContracts,
   { word, words }: UpkeepCalls,
 ): Promise<FutureUpkeep['index']> {
   const [feedWord, [, , isFresh = 0n]] = await Promise.all([
@@ -146,7 +146,7 @@ async function readIndex(
 }
 
 async function readSeries(
-  { assetAddress: asset }: Contracts,
+  { assetAddress: asset }: UpkeepContracts,
   { words }: UpkeepCalls,
   { subId, holders }: { readonly subId: bigint; readonly holders: readonly Holder[] },
 ): Promise<SeriesUpkeep> {
@@ -169,7 +169,7 @@ async function readSeries(
 
 /** Surplus over initial or maintenance margin in USD; undefined while the index is stale. */
 const readMargin = (
-  { marginManagerAddress: manager }: Contracts,
+  { marginManagerAddress: manager }: UpkeepContracts,
   { word }: UpkeepCalls,
   { id, isInitial }: { readonly id: bigint; readonly isInitial: boolean },
 ): Promise<bigint | undefined> =>
@@ -178,7 +178,7 @@ const readMargin = (
     .catch(undefinedOnRevert)
 
 async function readKeptAccount(
-  market: Contracts,
+  market: UpkeepContracts,
   block: UpkeepCalls,
   { holder, tokens }: { readonly holder: Holder; readonly tokens: Tokens },
 ): Promise<UpkeepAccount> {
@@ -199,7 +199,7 @@ async function readKeptAccount(
 
 /** The keeper's accounts under the manager, with what they can take over. */
 function readRescuers(
-  market: Contracts,
+  market: UpkeepContracts,
   block: UpkeepCalls,
   { cngn }: Tokens,
 ): Promise<readonly Rescuer[]> {
@@ -214,7 +214,7 @@ function readRescuers(
 
 /** What the contract says of the end of each debt that may have to be borne by others. */
 async function readLosses(
-  market: Contracts,
+  market: UpkeepContracts,
   block: UpkeepCalls,
   { index, accounts }: Pick<FutureUpkeep, 'index' | 'accounts'>,
 ): Promise<ReadonlyMap<bigint, LossStep>> {
@@ -225,7 +225,7 @@ async function readLosses(
 
 /** Undefined where the contract sees no such debt. What else it says is told when the call is tried. */
 async function readLossStep(
-  { marginManagerAddress: manager }: Contracts,
+  { marginManagerAddress: manager }: UpkeepContracts,
   { words }: UpkeepCalls,
   id: bigint,
 ): Promise<LossStep | undefined> {
@@ -252,7 +252,7 @@ export async function hasLedger(
   return (await word(manager, of.variation, [id])) !== 0n
 }
 
-function callOf(task: FutureTask, market: Contracts): UpkeepCall {
+function callOf(task: FutureTask, market: UpkeepContracts): UpkeepCall {
   const ofAsset = { abi: futureAssetAbi } as const
   const ofManager = { abi: futuresManagerAbi } as const
   const { assetAddress: asset, marginManagerAddress: manager } = market

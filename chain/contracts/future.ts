@@ -30,8 +30,8 @@ import { selectorsOf } from '../abi/selectors.js'
 import type {
   BlockCalls,
   ChainContract,
-  Closing,
-  Liquidating,
+  CloseOutEvents,
+  LiquidationEvents,
   Solvency,
   Trial,
 } from './chain-contract.js'
@@ -88,7 +88,7 @@ const closed = getAbiItem({ abi: futuresManagerAbi, name: 'PositionClosed' })
 const POSITION_CLOSED = toEventSelector(closed)
 
 /** A series is closed out at its settlement price, by any caller, once it is settled. */
-const closing: Closing = {
+const closing: CloseOutEvents = {
   hasBegun: (seen) => futureOf(seen).settled === true,
   eventOf: ({ marginManagerAddress: address, subId }) => ({
     address,
@@ -111,7 +111,7 @@ const liquidated = getAbiItem({ abi: futuresManagerAbi, name: 'PositionLiquidate
 const POSITION_LIQUIDATED = toEventSelector(liquidated)
 
 /** Below maintenance margin another account takes a position over, at the index. */
-const liquidating: Liquidating = {
+const liquidating: LiquidationEvents = {
   eventsOf: ({ marginManagerAddress: address, subId }) => ({
     address,
     topics: [POSITION_LIQUIDATED, null, numberToHex(subId, { size: 32 })],

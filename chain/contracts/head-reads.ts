@@ -2,7 +2,7 @@ import type { Market } from '../../core/model/market.js'
 import type { MarketObservation } from '../../core/model/observation.js'
 import type { BlockPlace } from '../reads/blocks.js'
 import { createCircuitBreaker, type CircuitBreaker } from '../reads/client.js'
-import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'
+import { createExpiringCache, type CacheAnswer } from '../reads/expiring-cache.js'
 import { unlessUnreadable } from '../reads/read-account.js'
 import { observeMarket, type ObservingDeps } from './observe-account.js'
 
@@ -23,9 +23,9 @@ interface HeadReads<Value> {
    * Reads at a block that was the newest at most half a second ago, or gives what was read for the same key as lately.
    * Undefined when the chain gives no whole answer in time, or too many reads run.
    */
-  read(key: string, ask: (head: BlockPlace) => Promise<Value>): Answer<Value | undefined>
+  read(key: string, ask: (head: BlockPlace) => Promise<Value>): CacheAnswer<Value | undefined>
   /** The facts of a market at the block; undefined where its contract type has none. */
-  observe(market: Market, head: BlockPlace): Answer<MarketObservation | undefined>
+  observe(market: Market, head: BlockPlace): CacheAnswer<MarketObservation | undefined>
 }
 
 /** How long a block counts as the newest, and how long an answer is shared. */

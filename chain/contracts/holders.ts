@@ -31,7 +31,7 @@ export interface Sought {
 }
 
 /** What a look at a block has found. */
-export interface Found {
+export interface HoldersFinding {
   readonly holders: readonly Holder[]
   /** Accounts are left to read: another look, also at the same block, goes on with them. */
   readonly isPartial: boolean
@@ -46,7 +46,7 @@ export interface Census {
    * Those of the block, which is not older than that of the last look, as far as they are known. Rejects with ChainUnreachable;
    * the next look begins where this one did.
    */
-  at(block: BlockPlace, sought: Sought): Promise<Found>
+  at(block: BlockPlace, sought: Sought): Promise<HoldersFinding>
 }
 
 /** The accounts from `next` to `last`, which are read one after the other; none are left where `next` is greater. */
@@ -59,7 +59,7 @@ interface Scan {
   readonly isRepeated: boolean
 }
 
-interface Counted {
+interface HolderCount {
   readonly block: BlockPlace
   readonly sought: Sought
   readonly holders: ReadonlyMap<bigint, Holder>
@@ -74,7 +74,7 @@ interface Counted {
  * has lost, or too many blocks, another follows the one that has begun.
  */
 export function createCensus(deps: ObservingDeps): Census {
-  let counted: Counted | undefined
+  let counted: HolderCount | undefined
   return {
     async at(block, sought) {
       const next = await advance(deps, await begin(deps, counted, { block, sought }))
@@ -90,9 +90,9 @@ const isDone = ({ next, last }: Scan): boolean => next > last
 /** What was counted before, with what has changed until the block. */
 async function begin(
   deps: ObservingDeps,
-  before: Counted | undefined,
-  { block, sought }: Pick<Counted, 'block' | 'sought'>,
-): Promise<Counted> {
+  before: HolderCount | undefined,
+  { block, sought }: Pick<HolderCount, 'block' | 'sought'>,
+): Promise<HolderCount> {
   const holders = before?.holders ?? new Map<bigint, Holder>()
   const same = before !== undefined && isSought(before, sought) ? before : undefined
   if (same === undefined || !(await goesOn(deps, same, block))) {
@@ -117,7 +117,7 @@ async function begin(
 
 async function goesOn(
   { client }: ObservingDeps,
-  before: Counted,
+  before: HolderCount,
   block: BlockPlace,
 ): Promise<boolean> {
   if (before.block.hash === block.hash) return true
@@ -137,7 +137,7 @@ async function beginScan(deps: ObservingDeps, block: BlockPlace): Promise<Scan> 
 }
 
 /** Reads the known accounts that changed, and of the others that changed and of the scan as many as one look reads. */
-async function advance(deps: ObservingDeps, counted: Counted): Promise<Counted> {
+async function advance(deps: ObservingDeps, counted: HolderCount): Promise<HolderCount> {
   const { block, sought, scan } = counted
   const changed = [...counted.changed]
   const known = changed.filter((id) => counted.holders.has(id))
@@ -156,7 +156,7 @@ async function advance(deps: ObservingDeps, counted: Counted): Promise<Counted> 
   }
 }
 
-interface Question {
+interface HoldersQuestion {
   readonly ids: readonly bigint[]
   readonly sought: Sought
 }
@@ -165,7 +165,7 @@ interface Question {
 async function readHolders(
   deps: ObservingDeps,
   block: BlockPlace,
-  { ids, sought }: Question,
+  { ids, sought }: HoldersQuestion,
 ): Promise<readonly Holder[]> {
   const read = async (id: bigint): Promise<Holder | undefined> => {
     const account = accountCalls(deps, id, block)
@@ -181,7 +181,7 @@ async function readHolders(
   return found.filter((holder) => holder !== undefined)
 }
 
-const isSought = ({ sought }: Counted, { assets, managers }: Sought): boolean =>
+const isSought = ({ sought }: HolderCount, { assets, managers }: Sought): boolean =>
   isSame(sought.assets, assets) && isSame(sought.managers, managers)
 
 const isSame = (a: ReadonlySet<Address>, b: ReadonlySet<Address>): boolean =>

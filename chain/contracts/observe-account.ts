@@ -16,10 +16,14 @@ import { createHeadReader, type BlockPlace, type HeadReader } from '../reads/blo
 import type { BlockId } from '../reads/call-batch.js'
 import { createCircuitBreaker, type ChainClient, type CircuitBreaker } from '../reads/client.js'
 import type { Deployment } from '../reads/deployment.js'
-import { createExpiringCache, type Answer, type ExpiringCache } from '../reads/expiring-cache.js'
+import {
+  createExpiringCache,
+  type CacheAnswer,
+  type ExpiringCache,
+} from '../reads/expiring-cache.js'
 import { plainCalls, toAddress, type PlainCalls } from '../reads/plain-calls.js'
 import { KEPT_MS, unlessUnreadable } from '../reads/read-account.js'
-import type { AccountCalls, BlockCalls, Holding } from './chain-contract.js'
+import type { AccountCalls, BlockCalls, AssetBalance } from './chain-contract.js'
 import { chainContractOf } from './registry.js'
 
 export interface ObservingDeps {
@@ -137,7 +141,7 @@ export function accountCalls(
 }
 
 /** An ABI-encoded list of asset, sub id and balance. */
-function holdingsOf([, count = 0n, ...words]: readonly bigint[]): Holding[] {
+function holdingsOf([, count = 0n, ...words]: readonly bigint[]): AssetBalance[] {
   const fields = 3
   if (count * BigInt(fields) !== BigInt(words.length)) throw new NotWords('not a list of balances')
   return Array.from({ length: words.length / fields }, (_, i) => {
@@ -147,12 +151,12 @@ function holdingsOf([, count = 0n, ...words]: readonly bigint[]): Holding[] {
 }
 
 /** Reads what accounts have when their orders come; an order is judged without it when the chain does not answer. */
-export interface FundsReader {
+export interface OrderFundsReader {
   /**
    * An observation at most a block's time old, or which no block has touched since; undefined when the chain cannot be read,
    * or the contract type is unknown.
    */
-  readFunds(subaccountId: bigint, market: Market): Answer<AccountObservation | undefined>
+  readFunds(subaccountId: bigint, market: Market): CacheAnswer<AccountObservation | undefined>
   /** The account at the newest block by now, `seen` itself if it is of that block; undefined when unreadable. */
   readNewer(seen: AccountObservation, market: Market): Promise<AccountObservation | undefined>
 }
@@ -183,7 +187,7 @@ function isOfAccountAlone(market: Market, { facts }: AccountObservation): boolea
 }
 
 /** All facts of one observation are of the block whose number it has. */
-export function createFundsReader(options: FundsReaderOptions): FundsReader {
+export function createFundsReader(options: FundsReaderOptions): OrderFundsReader {
   const { client, cacheMs, breaker = createCircuitBreaker(), touched } = options
   const { readHead = createHeadReader(client) } = options
   const byMarket = new Map<string, ExpiringCache<AccountObservation>>()

@@ -12,7 +12,7 @@ import { perpetualOf } from '../../core/contracts/perpetual-facts.js'
 import { priceE18, type PriceE18 } from '../../core/money.js'
 import { dutchAuctionAbi, perpAssetAbi, subAccountsAbi } from '../abi/contracts.js'
 import type {
-  Liquidating,
+  LiquidationEvents,
   LiquidationReads,
   PlacedEvent,
   ToldLiquidation,
@@ -31,7 +31,7 @@ const POSITION_SETTLED = toEventSelector(positionSettled)
  * An auction sells an account below maintenance margin. Its events state neither the position nor the mark: in the same
  * transaction the accounts contract states what a bid moves, and the perpetual the mark at which it settles the position.
  */
-export const perpetualLiquidating: Liquidating = {
+export const perpetualLiquidating: LiquidationEvents = {
   eventsOf(_, seen) {
     const { auction } = perpetualOf(seen)
     return auction && { address: auction, topics: [EVENTS] }

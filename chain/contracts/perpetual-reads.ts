@@ -154,9 +154,12 @@ async function readPrices(
   }
 }
 
-type Rules = Pick<PerpetualFacts, 'initialRate' | 'maintenanceRate' | 'contingency' | 'collateral'>
+type RateFacts = Pick<
+  PerpetualFacts,
+  'initialRate' | 'maintenanceRate' | 'contingency' | 'collateral'
+>
 
-async function readRules(market: Market, block: BlockCalls): Promise<Rules> {
+async function readRules(market: Market, block: BlockCalls): Promise<RateFacts> {
   const { assetAddress: perp, marginManagerAddress: manager } = market
   const [, , marketId = 0n] = await block.words(manager, of.assetDetails, [BigInt(perp)])
   const ofMarket = (selector: Hex) => block.words(manager, selector, [marketId])

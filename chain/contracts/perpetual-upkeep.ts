@@ -103,14 +103,17 @@ async function readAccount(
   return { id, margin, auction: found }
 }
 
-interface Called {
+interface PerpetualContracts {
   readonly perp: Address
   readonly auction: Address | undefined
   /** Holds no position: touching it changes nothing but the funding of all. */
   readonly feeAccount: bigint
 }
 
-function callOf(task: PerpetualTask, { perp, auction, feeAccount }: Called): UpkeepCall {
+function callOf(
+  task: PerpetualTask,
+  { perp, auction, feeAccount }: PerpetualContracts,
+): UpkeepCall {
   if (task.call === 'accrue_funding' || auction === undefined) {
     const call = { abi: perpAssetAbi, functionName: 'realizeAccountPNL' } as const
     return { to: perp, data: encodeFunctionData({ ...call, args: [feeAccount] }) }

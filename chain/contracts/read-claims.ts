@@ -1,6 +1,6 @@
 import type { Address, Hex } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
-import type { Claim, ClaimKey } from '../../core/contracts/claims.js'
+import type { CapacityClaim, ClaimKey } from '../../core/contracts/claims.js'
 import type { Market } from '../../core/model/market.js'
 import type { MarketFacts } from '../../core/model/observation.js'
 import { managerAbi, subAccountsAbi } from '../abi/contracts.js'
@@ -39,7 +39,9 @@ export function createCapacityReader(client: ChainClient, subAccounts: Address):
 /** What matches claim and what there is for their claims, all of it at one block. */
 export interface ClaimReads {
   /** By position; undefined where the facts of the market do not tell. Rejects with ChainUnreachable. */
-  readonly claims: (matches: readonly MarketMatch[]) => Promise<(readonly Claim[] | undefined)[]>
+  readonly claims: (
+    matches: readonly MarketMatch[],
+  ) => Promise<(readonly CapacityClaim[] | undefined)[]>
   /** By position, in 1e-18 units. Rejects with ChainUnreachable. */
   readonly capacities: ReadCapacities
 }
@@ -87,8 +89,14 @@ export function createClaimReader(deps: ObservingDeps): ReadClaims {
 
 /** Computes the claims of a match once for the same facts: most matches are judged in several groups. */
 function rememberClaims() {
-  const known = new WeakMap<MarketMatch, { seen?: MarketFacts; claims?: readonly Claim[] }>()
-  return (match: MarketMatch, seen: MarketFacts | undefined): readonly Claim[] | undefined => {
+  const known = new WeakMap<
+    MarketMatch,
+    { seen?: MarketFacts; claims?: readonly CapacityClaim[] }
+  >()
+  return (
+    match: MarketMatch,
+    seen: MarketFacts | undefined,
+  ): readonly CapacityClaim[] | undefined => {
     const before = known.get(match)
     if (before !== undefined && before.seen === seen) return before.claims
     const claims = match.contract.claimsOf(match.market, match.terms, seen)

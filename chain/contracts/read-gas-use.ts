@@ -4,7 +4,7 @@ import { mulDivCeil } from '../../core/money.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
 import { rpcErrorOf } from '../abi/errors.js'
 import { isEvent, isQuantity } from '../reads/answer-form.js'
-import type { ReceiptLog } from '../lane/lane-chain.js'
+import type { ReceiptLog } from '../sender/sender-chain.js'
 import type { ChainClient } from '../reads/client.js'
 import { throwDefect } from '../reads/read-failure.js'
 import { gasOfBatch, type MatchGas } from './simulate.js'
@@ -52,7 +52,7 @@ interface GasReceipt {
  * What the node says of a transaction. `strange`: its receipt tells no cost. `absent`: it answers without a receipt.
  * `unsupported`: it never has one. `silent`: it does not answer.
  */
-type Found = TransactionGas | 'strange' | 'absent' | 'unsupported' | 'silent'
+type GasFinding = TransactionGas | 'strange' | 'absent' | 'unsupported' | 'silent'
 
 /** Transactions whose matches ask about at once: each match of a batch asks when the batch is mined. */
 const KEPT = 256
@@ -82,11 +82,11 @@ export interface GasUseReaderDeps {
  */
 export function createGasUseReader(deps: GasUseReaderDeps): ReadGasUse {
   const { client, batchExecutor, onUnreadable, elapsedMs = () => performance.now() } = deps
-  const kept = new Map<Hex, Promise<Found>>()
+  const kept = new Map<Hex, Promise<GasFinding>>()
   /** Since when the node answers without a receipt. */
   const absent = new Map<Hex, number>()
 
-  async function read(hash: Hex): Promise<Found> {
+  async function read(hash: Hex): Promise<GasFinding> {
     const receipt = await receiptOf(client, hash)
     if (typeof receipt === 'string') return receipt
     const gas = gasOf(receipt, batchExecutor)
@@ -94,7 +94,7 @@ export function createGasUseReader(deps: GasUseReaderDeps): ReadGasUse {
     return gas ?? 'strange'
   }
 
-  function readOnce(hash: Hex): Promise<Found> {
+  function readOnce(hash: Hex): Promise<GasFinding> {
     const known = kept.get(hash)
     if (known !== undefined) return known
     const reading = read(hash)

@@ -18,7 +18,7 @@ import { observeAccount, observeMarket } from './observe-account.js'
 import { chainContractOf } from './registry.js'
 
 /** One side of a match: what it has signed, what the match takes of its order, and how its contract judges its means. */
-export interface Leg extends SideOfMatch {
+export interface MatchSideChecks extends SideOfMatch {
   readonly action: Action
   /** In units of the signed amount. */
   readonly amount: bigint
@@ -36,7 +36,7 @@ export interface SideReads {
 }
 
 /** Whether a side passes by itself in the client's newest state. Rejects when the chain does not answer. */
-export type SideCheck = (reads: SideReads, leg: Leg) => Promise<boolean>
+export type SideCheck = (reads: SideReads, leg: MatchSideChecks) => Promise<boolean>
 
 const isSame = (a: Address, b: Address): boolean => a.toLowerCase() === b.toLowerCase()
 

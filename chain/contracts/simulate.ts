@@ -10,9 +10,9 @@ import type { Address, Hex } from '../../core/action.js'
 import { NOT_TRIED, OUT_OF_GAS } from '../../core/revert.js'
 import { batchExecutorAbi } from '../abi/contracts.js'
 import { revertName, revertOf, rpcErrorOf } from '../abi/errors.js'
-import type { EventPerIntent, ReceiptLog } from '../lane/lane-chain.js'
+import type { EventPerIntent, ReceiptLog } from '../sender/sender-chain.js'
 import type { IntentOutcome } from '../../core/transaction-journal.js'
-import type { OutcomesOf } from '../lane/tracking.js'
+import type { OutcomesOf } from '../sender/tracking.js'
 import { hexOf, OddAnswer, quantityOf } from '../reads/answer-form.js'
 import { unreachable, type ChainClient } from '../reads/client.js'
 import { PAID, PAYER } from '../reads/paid-call.js'
@@ -32,12 +32,12 @@ export type Simulation =
   | { readonly kind: 'passes'; readonly gas: bigint }
   | { readonly kind: 'reverts'; readonly revert: string }
 
-type Call = Pick<SimulatedCall, 'from' | 'to' | 'data'> & { readonly gas?: Hex }
+type CallRequest = Pick<SimulatedCall, 'from' | 'to' | 'data'> & { readonly gas?: Hex }
 type At = { readonly blockHash: Hex } | 'latest'
 
 /** viem's types allow only a block number here. */
 interface PaidSchema {
-  readonly Parameters: [Call, At] | [Call & typeof PAID, At, StateOverrides]
+  readonly Parameters: [CallRequest, At] | [CallRequest & typeof PAID, At, StateOverrides]
   readonly ReturnType: Hex
 }
 
@@ -48,7 +48,7 @@ interface PaidSchema {
 async function runPaid(
   client: ChainClient,
   method: 'eth_call' | 'eth_estimateGas',
-  call: Call,
+  call: CallRequest,
   at: At,
 ): Promise<Hex> {
   try {

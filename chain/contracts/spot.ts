@@ -24,7 +24,7 @@ import type {
   AccountCalls,
   BlockCalls,
   ChainContract,
-  Holding,
+  AssetBalance,
   Solvency,
   Trial,
 } from './chain-contract.js'
@@ -184,8 +184,8 @@ async function readTradingAccount(
   }
 }
 
-interface Exposed {
-  readonly positions: readonly Holding[]
+interface SpotExposure {
+  readonly positions: readonly AssetBalance[]
   readonly cngn: bigint
 }
 
@@ -193,7 +193,7 @@ interface Exposed {
 async function readExposure(
   manager: FuturesManager,
   account: AccountCalls,
-  { positions, cngn }: Exposed,
+  { positions, cngn }: SpotExposure,
 ): Promise<Exposure | undefined> {
   const [terms, [, rate = 0n], { size, net, worth }] = await Promise.all([
     readCngnTerms(manager, account),

@@ -56,7 +56,7 @@ export async function readAccountEvents(
         toAddress(await word(subAccounts, MANAGER, [id]))
       const accounts = await Promise.all(
         events
-          .filter((event): event is Undecided => 'subaccountId' in event)
+          .filter((event): event is UndecidedEvent => 'subaccountId' in event)
           .map(async (event): Promise<AccountEvent> => {
             if (event.kind !== 'deposited') return event
             return { ...event, manager: await managerOf(event.subaccountId) }
@@ -67,15 +67,15 @@ export async function readAccountEvents(
   )
 }
 
-type Deposited = Extract<AccountEvent, { kind: 'deposited' }>
+type DepositedEvent = Extract<AccountEvent, { kind: 'deposited' }>
 /** A deposit without its manager. */
-type Undecided = Exclude<AccountEvent, { kind: 'deposited' }> | Omit<Deposited, 'manager'>
+type UndecidedEvent = Exclude<AccountEvent, { kind: 'deposited' }> | Omit<DepositedEvent, 'manager'>
 
 /** Undefined for an event of another contract. Throws OddAnswer without a place, and viem's error for another form. */
 function eventOf(
   { matching, subAccounts }: AccountEventReader['deployment'],
   log: RpcLog,
-): Undecided | KeyEvent | undefined {
+): UndecidedEvent | KeyEvent | undefined {
   const at = {
     blockNumber: quantityOf(log.blockNumber, 'the block of an event'),
     logIndex: exactQuantityOf(log.logIndex, 'the place of an event'),

@@ -79,14 +79,14 @@ const RECEIPT_QUANTITIES = [
   ...['effectiveGasPrice', 'gasUsed', 'transactionIndex'],
 ]
 
-type Fields = Readonly<Record<string, unknown>>
+type AnswerFields = Readonly<Record<string, unknown>>
 
-function fieldsOf(value: unknown, what: string): Fields {
+function fieldsOf(value: unknown, what: string): AnswerFields {
   if (typeof value !== 'object' || value === null) throw new OddAnswer(`${what} is no object`)
-  return value as Fields
+  return value as AnswerFields
 }
 
-function checkQuantities(fields: Fields, names: readonly string[], what: string): void {
+function checkQuantities(fields: AnswerFields, names: readonly string[], what: string): void {
   for (const name of names) {
     if (!isAbsent(fields[name])) quantityOf(fields[name], `${name} of ${what}`)
   }

@@ -57,7 +57,7 @@ const MAX_WAITING = 100_000
 /** How long the calls go out one by one after a node has not run the program. */
 const REST_MS = 60_000
 
-interface Asked {
+interface BlockQuestion {
   /** As the program reads it, in hex digits. */
   readonly record: string
   /** The same question to the node by itself. */
@@ -69,7 +69,7 @@ interface Asked {
 /** The questions about one block that wait, oldest first. */
 interface Group {
   readonly at: BlockId
-  readonly asked: Asked[]
+  readonly asked: BlockQuestion[]
   /** By record; the same question waits once. */
   readonly waiting: Map<string, Promise<Hex>>
   inFlight: number
@@ -92,7 +92,10 @@ function createCallBatch(client: ChainClient): CallBatch {
     call: (to, data, at) =>
       ask(at, recordOf(to, data), async () => {
         const params = [{ to, data }, at] as const
-        return hexOf(await client.request<CallSchema>({ method: 'eth_call', params }), 'an answer')
+        return hexOf(
+          await client.request<BatchedCallSchema>({ method: 'eth_call', params }),
+          'an answer',
+        )
       }),
     async hasCode(address, at) {
       const record = `${address.slice(2)}${CODE_SIZE}`
@@ -110,12 +113,15 @@ const NO_CODE: Hex = '0x00'
 const SOME_CODE: Hex = '0x01'
 
 /** Answers questions about one block; resolves with those that are left when a request could not carry them all. */
-type Answering = (at: BlockId, asked: readonly Asked[]) => Promise<readonly Asked[]>
+type QuestionCarrier = (
+  at: BlockId,
+  asked: readonly BlockQuestion[],
+) => Promise<readonly BlockQuestion[]>
 
-type Ask = (at: BlockId, record: string, alone: Asked['alone']) => Promise<Hex>
+type AskAtBlock = (at: BlockId, record: string, alone: BlockQuestion['alone']) => Promise<Hex>
 
 /** Collects the questions of a turn by block; what is asked while a request is in flight shares the next. */
-function createQueue(answer: Answering): Ask {
+function createQueue(answer: QuestionCarrier): AskAtBlock {
   const groups = new Map<string, Group>()
   let waiting = 0
   let isScheduled = false
@@ -166,7 +172,7 @@ function createQueue(answer: Answering): Ask {
   }
 }
 
-function createAnswering(client: ChainClient): Answering {
+function createAnswering(client: ChainClient): QuestionCarrier {
   let aloneUntilMs = 0
   return async (at, asked) => {
     if (asked.length === 1 || performance.now() < aloneUntilMs) {
@@ -201,7 +207,7 @@ function recordOf(to: Address, data: Hex): string {
 }
 
 /** Takes the oldest questions that fit in one request. */
-function takePart(asked: Asked[]): Asked[] {
+function takePart(asked: BlockQuestion[]): BlockQuestion[] {
   let bytes = 0
   const rest = asked.findIndex(({ record }, i) => {
     bytes += record.length / 2
@@ -211,7 +217,7 @@ function takePart(asked: Asked[]): Asked[] {
 }
 
 /** Asks each by itself; whether the node answered any. The client sends them in as few requests as it can. */
-async function askAlone(asked: readonly Asked[]): Promise<boolean> {
+async function askAlone(asked: readonly BlockQuestion[]): Promise<boolean> {
   const answered = await Promise.all(
     asked.map(async ({ alone, resolve, reject }) => {
       try {
@@ -234,11 +240,14 @@ async function askAlone(asked: readonly Asked[]): Promise<boolean> {
 async function askTogether(
   client: ChainClient,
   at: BlockId,
-  asked: readonly Asked[],
+  asked: readonly BlockQuestion[],
 ): Promise<{ readonly answers: readonly (Hex | undefined)[] } | { readonly error: unknown }> {
   const data: Hex = `0x${BATCH_PROGRAM}${asked.map(({ record }) => record).join('')}`
   try {
-    const answer = await client.request<CallSchema>({ method: 'eth_call', params: [{ data }, at] })
+    const answer = await client.request<BatchedCallSchema>({
+      method: 'eth_call',
+      params: [{ data }, at],
+    })
     return { answers: isHex(answer) ? readAnswers(answer, asked.length) : [] }
   } catch (error) {
     return rpcErrorOf(error) === undefined ? { error } : { answers: [] }
@@ -265,7 +274,7 @@ function readAnswers(text: Hex, most: number): (Hex | undefined)[] {
 }
 
 /** viem's types allow neither a block hash here nor a call without an address. */
-interface CallSchema {
+interface BatchedCallSchema {
   readonly Parameters: readonly [{ readonly to?: Address; readonly data: Hex }, BlockId]
   readonly ReturnType: unknown
 }

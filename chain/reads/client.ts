@@ -41,8 +41,8 @@ export function createChainClient(rpcUrl: string, purpose: ClientPurpose): Chain
 function withCheckedAnswers(transport: HttpTransport): HttpTransport {
   return (options) => {
     const node = transport(options)
-    const ask = node.request as (asked: Asked, more?: unknown) => Promise<unknown>
-    const request = async (asked: Asked, more?: unknown): Promise<unknown> => {
+    const ask = node.request as (asked: RpcQuestion, more?: unknown) => Promise<unknown>
+    const request = async (asked: RpcQuestion, more?: unknown): Promise<unknown> => {
       const answer = await ask(asked, more)
       checkAnswer(asked.method, answer)
       return answer
@@ -51,7 +51,7 @@ function withCheckedAnswers(transport: HttpTransport): HttpTransport {
   }
 }
 
-interface Asked {
+interface RpcQuestion {
   readonly method: string
 }
 

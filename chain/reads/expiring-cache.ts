@@ -17,15 +17,15 @@ export interface ExpiringCacheOptions<Value> {
 }
 
 /** A known value, or a promise of it. A known value saves a turn of the event loop. */
-export type Answer<Value> = Value | Promise<Value>
+export type CacheAnswer<Value> = Value | Promise<Value>
 
 /** Keeps values for a short time. Concurrent callers share one load. */
 export interface ExpiringCache<Value> {
   /** The cached value, or the result of `load`. Failures and undefined are not cached. */
-  get(key: string, load: () => Promise<Value | undefined>): Answer<Value | undefined>
+  get(key: string, load: () => Promise<Value | undefined>): CacheAnswer<Value | undefined>
 }
 
-interface Entry<Value> {
+interface CacheEntry<Value> {
   readonly asking: Promise<Value | undefined>
   /** Undefined before the answer. */
   value: Value | undefined
@@ -43,9 +43,9 @@ export function createExpiringCache<Value>(
   options: ExpiringCacheOptions<Value>,
 ): ExpiringCache<Value> {
   const { ttlMs, maxEntries, keep, nowMs = () => performance.now() } = options
-  const entries = new Map<string, Entry<Value>>()
+  const entries = new Map<string, CacheEntry<Value>>()
 
-  function forget(key: string, entry: Entry<Value>): void {
+  function forget(key: string, entry: CacheEntry<Value>): void {
     if (entries.get(key) === entry) entries.delete(key)
   }
 
@@ -53,7 +53,7 @@ export function createExpiringCache<Value>(
     // The age counts from the call: a slow answer is old when it arrives.
     const askedAtMs = nowMs()
     const asking = read()
-    const entry: Entry<Value> = {
+    const entry: CacheEntry<Value> = {
       ...{ asking, value: undefined, askedAtMs },
       keptMs: keep === undefined ? 0 : spreadMs(keep.mostMs, key),
     }
@@ -71,7 +71,7 @@ export function createExpiringCache<Value>(
   }
 
   /** A value that is still asked for counts as good. */
-  function isGood({ value, askedAtMs, keptMs }: Entry<Value>, key: string): boolean {
+  function isGood({ value, askedAtMs, keptMs }: CacheEntry<Value>, key: string): boolean {
     if (value === undefined) return true
     const ageMs = nowMs() - askedAtMs
     if (ageMs < ttlMs) return true

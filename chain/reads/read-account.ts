@@ -9,12 +9,12 @@ import type { BlockId } from './call-batch.js'
 import { createCircuitBreaker, type ChainClient, type CircuitBreaker } from './client.js'
 import { undefinedOnFailure } from './read-failure.js'
 import type { Deployment } from './deployment.js'
-import { createExpiringCache, type Answer } from './expiring-cache.js'
+import { createExpiringCache, type CacheAnswer } from './expiring-cache.js'
 import { plainCalls, toAddress } from './plain-calls.js'
 import { logSpans } from './logs.js'
 
 /** The facts that decide whether an order may use a subaccount (AUT-018, ORD-069, ORD-070). */
-export interface AccountFacts {
+export interface SubaccountFacts {
   /** Owner recorded by the matching contract; the zero address when it holds no such account. */
   readonly recordedOwner: Address
   /** Whether the account's NFT is held by the matching contract. */
@@ -30,12 +30,12 @@ export interface AccountReader {
   /**
    * Facts at most a block old, or which no block has touched since; undefined when the chain cannot be read.
    */
-  readAccount(subaccountId: bigint): Answer<AccountFacts | undefined>
+  readAccount(subaccountId: bigint): CacheAnswer<SubaccountFacts | undefined>
   /**
    * Unix seconds at which the key ends: its expiry, or 0 when it was never registered or its deregistration has begun;
    * undefined when unreadable.
    */
-  readSessionKeyExpiry(owner: Address, key: Address): Answer<bigint | undefined>
+  readSessionKeyExpiry(owner: Address, key: Address): CacheAnswer<bigint | undefined>
 }
 
 export interface AccountReaderOptions {
@@ -65,7 +65,7 @@ export function createAccountReader(options: AccountReaderOptions): AccountReade
   const { breaker = createCircuitBreaker(), touched } = options
   const ask = <Value>(read: () => Promise<Value>) => breaker.ask(() => unlessUnreadable(read))
   const bounds = { ttlMs: options.cacheMs, maxEntries: CACHE_ENTRIES }
-  const accounts = createExpiringCache<AccountFacts>({
+  const accounts = createExpiringCache<SubaccountFacts>({
     ...bounds,
     ...(touched !== undefined && {
       keep: {
@@ -96,7 +96,7 @@ export function createAccountReader(options: AccountReaderOptions): AccountReade
 /** Facts that refuse an order are not kept: a change that was not announced would refuse it for minutes. */
 const isUntouched = (
   touched: Pick<TouchedBlocks<bigint>, 'isUntouched'>,
-  { blockNumber, inCustody }: AccountFacts,
+  { blockNumber, inCustody }: SubaccountFacts,
   read: Omit<ReadAtBlock<bigint>, 'blockNumber'>,
 ): boolean =>
   inCustody && blockNumber !== undefined && touched.isUntouched({ ...read, blockNumber })
@@ -110,7 +110,7 @@ async function fetchAccount(
   { client, deployment: { matching, subAccounts } }: AccountReaderOptions,
   id: bigint,
   at: BlockId,
-): Promise<AccountFacts> {
+): Promise<SubaccountFacts> {
   const { word } = plainCalls(client, at)
   const [recordedOwner, withdrawRequestedAtSec, holder, manager] = await Promise.all([
     word(matching, of.subAccountToOwner, [id]),

@@ -36,7 +36,7 @@ export function readBalances(
 }
 
 /** By how much one transaction has moved an account's balance of the asset. */
-export interface BalanceMove {
+export interface AssetMove {
   readonly account: bigint
   readonly txHash: Hex
   readonly amount: bigint
@@ -50,7 +50,7 @@ export async function* readMoves(
   client: ChainClient,
   { subAccounts, asset, subId }: PositionAsset,
   { accounts, from, to }: BlockRange & { readonly accounts: readonly bigint[] },
-): AsyncGenerator<readonly BalanceMove[]> {
+): AsyncGenerator<readonly AssetMove[]> {
   const assetAndSubId = encodePacked(['address', 'uint96'], [asset, subId])
   const topics = encodeEventTopics({
     ...{ abi: subAccountsAbi, eventName: 'BalanceAdjusted' },
@@ -63,7 +63,7 @@ export async function* readMoves(
       eventName: 'BalanceAdjusted',
       logs: [...(await orUnreachable('moves of positions', read))],
     })
-    const moves = new Map<string, BalanceMove>()
+    const moves = new Map<string, AssetMove>()
     for (const { args, transactionHash: txHash } of logs) {
       const { accountId: account } = args
       const key = `${account} ${txHash}`

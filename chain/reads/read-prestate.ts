@@ -22,7 +22,7 @@ interface TracedAccount {
   readonly storage?: Readonly<Record<Hex, Hex>>
 }
 
-interface TraceSchema {
+interface PrestateSchema {
   readonly Method: 'debug_traceTransaction'
   readonly Parameters: [Hex, { readonly tracer: 'prestateTracer' }]
   readonly ReturnType: unknown
@@ -40,7 +40,7 @@ export async function readPrestate(
   parentHash: Hex,
 ): Promise<StateOverrides | undefined> {
   try {
-    const traced = await client.request<TraceSchema>(
+    const traced = await client.request<PrestateSchema>(
       { method: 'debug_traceTransaction', params: [hash, { tracer: 'prestateTracer' }] },
       // What takes too long takes as long again.
       { retryCount: 0 },

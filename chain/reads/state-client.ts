@@ -24,7 +24,7 @@ export interface ChainState {
 }
 
 /** The requests of a read: method and parameters of JSON-RPC. */
-interface Request {
+interface StateRequest {
   readonly method: string
   readonly params?: unknown
 }
@@ -37,8 +37,8 @@ export function clientOfState(client: ChainClient, state: ChainState): ChainClie
   const { blockHash, overrides, newest } = state
   const at = { blockHash }
   const isChanged = Object.keys(overrides).length > 0
-  const ask = client.request as (request: Request) => Promise<unknown>
-  const request = async ({ method, params }: Request): Promise<unknown> => {
+  const ask = client.request as (request: StateRequest) => Promise<unknown>
+  const request = async ({ method, params }: StateRequest): Promise<unknown> => {
     const [first, , more] = (params ?? []) as readonly [unknown, unknown?, StateOverrides?]
     switch (method) {
       case 'eth_call': {
@@ -57,7 +57,7 @@ export function clientOfState(client: ChainClient, state: ChainState): ChainClie
   }
   // The client below tries again by itself.
   const transport = custom(
-    { request: (asked: Request) => request(asked).catch(markDefect) },
+    { request: (asked: StateRequest) => request(asked).catch(markDefect) },
     { retryCount: 0 },
   )
   return createPublicClient({ transport, cacheTime: 0, ccipRead: false })

@@ -55,7 +55,7 @@ export interface WalletQuestion {
   readonly sender: Address
 }
 
-interface CallSchema {
+interface WalletCallSchema {
   readonly Method: 'eth_call'
   readonly Parameters: [object, 'latest', StateOverrides]
   readonly ReturnType: unknown
@@ -79,7 +79,7 @@ export async function doesWalletVouch(
   const overrides: StateOverrides = { [matching]: { code: STUB }, [sender]: PAYER }
   const question = `signature of ${signer}`
   const answer = await client
-    .request<CallSchema>({ method: 'eth_call', params: [call, 'latest', overrides] })
+    .request<WalletCallSchema>({ method: 'eth_call', params: [call, 'latest', overrides] })
     .catch((error: unknown) => {
       throw unreachable(question, error)
     })

@@ -1,12 +1,12 @@
 import type { Address } from '../../core/action.js'
-import type { Answer } from '../reads/expiring-cache.js'
+import type { CacheAnswer } from '../reads/expiring-cache.js'
 import type { FrameProof } from './verify-frame.js'
 
 /**
  * Unix seconds at which a session key of the owner ends, 0 when it was never registered or its deregistration has begun; undefined
  * when that cannot be read.
  */
-export type ReadKeyEnd = (owner: Address, key: Address) => Answer<bigint | undefined>
+export type ReadKeyEnd = (owner: Address, key: Address) => CacheAnswer<bigint | undefined>
 
 /** The owner that a frame proves, and the session key by which it does; without one the owner has signed. */
 export interface ProvenFrame {
@@ -22,7 +22,7 @@ export function proveFrame(
   proof: FrameProof,
   readKeyEnd: ReadKeyEnd,
   nowMs: number,
-): Answer<ProvenFrame | UnprovenKey> {
+): CacheAnswer<ProvenFrame | UnprovenKey> {
   if ('owner' in proof) return { owner: proof.owner }
   const { keyOf: owner, key } = proof
   const judge = (endSec: bigint | undefined): ProvenFrame | UnprovenKey => {

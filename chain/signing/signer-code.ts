@@ -1,6 +1,6 @@
 import type { Address } from '../../core/action.js'
 import type { TouchedBlocks } from '../../core/touched-blocks.js'
-import { createExpiringCache, type Answer } from '../reads/expiring-cache.js'
+import { createExpiringCache, type CacheAnswer } from '../reads/expiring-cache.js'
 import { CACHE_ENTRIES, KEPT_MS } from '../reads/read-account.js'
 
 /** Whether there was code at an address. */
@@ -36,7 +36,7 @@ export function createSignerCodes({
   readCode,
   codeCacheMs = BLOCK_TIME_MS,
   touched,
-}: SignerCodesOptions): (address: Address) => Answer<SignerCode | undefined> {
+}: SignerCodesOptions): (address: Address) => CacheAnswer<SignerCode | undefined> {
   const codes = createExpiringCache<SignerCode>({
     ttlMs: codeCacheMs,
     maxEntries: CACHE_ENTRIES,

@@ -6,7 +6,7 @@ import { readAtHead, type HeadReader } from '../reads/blocks.js'
 import { callBatchOf } from '../reads/call-batch.js'
 import { ChainUnreachable, type ChainClient, type CircuitBreaker } from '../reads/client.js'
 import { undefinedOnFailure } from '../reads/read-failure.js'
-import type { Answer } from '../reads/expiring-cache.js'
+import type { CacheAnswer } from '../reads/expiring-cache.js'
 import { doesWalletVouch, type WalletQuestion } from './ask-wallet.js'
 import {
   bytesToHex,
@@ -44,18 +44,22 @@ export interface SignatureVerifier {
   /** EIP-712 digest of an action on this venue's domain. */
   readonly digest: (action: Action) => Hex
   /** Never rejects for what the chain or the client does; the signature may be any text. */
-  readonly verify: (action: Action, signature: Hex) => Answer<SignatureVerdict>
+  readonly verify: (action: Action, signature: Hex) => CacheAnswer<SignatureVerdict>
   /**
    * Whether there is code at the address, at most a block old, or of a plain key that no block has given code since;
    * undefined when the chain did not say.
    */
-  readonly hasCode: (address: Address) => Answer<boolean | undefined>
+  readonly hasCode: (address: Address) => CacheAnswer<boolean | undefined>
   /** EIP-712 digest of a cancel on this venue's domain. */
-  readonly cancelDigest: (terms: CancelTerms) => Hex
+  readonly cancelDigest: (terms: CancelStatement) => Hex
   /** The same for a cancel of many orders. */
-  readonly cancelAllDigest: (terms: CancelAllTerms) => Hex
+  readonly cancelAllDigest: (terms: CancelAllStatement) => Hex
   /** Judges a signature over a digest of this venue as `verify` does. */
-  readonly verifyDigest: (signer: Address, digest: Hex, signature: Hex) => Answer<SignatureVerdict>
+  readonly verifyDigest: (
+    signer: Address,
+    digest: Hex,
+    signature: Hex,
+  ) => CacheAnswer<SignatureVerdict>
 }
 
 /** The two questions that only the chain can answer; undefined without an answer. */
@@ -78,7 +82,7 @@ export class SignerUnreadable extends Error {
   override readonly name = 'SignerUnreadable'
 }
 
-type Signed = readonly [digest: Uint8Array, signature: Hex]
+type SignedDigest = readonly [digest: Uint8Array, signature: Hex]
 
 /** A contract's signature may be long, but no longer than a request body. */
 const MAX_SIGNATURE_DIGITS = 2 * 65_536
@@ -94,7 +98,7 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
   const hasher = createActionHasher(domain)
   const codeOf = createSignerCodes(options)
 
-  function verifySigned(signer: Address, signed: Signed): Answer<SignatureVerdict> {
+  function verifySigned(signer: Address, signed: SignedDigest): CacheAnswer<SignatureVerdict> {
     const [digest, signature] = signed
     if (!isHexBytes(signature)) {
       return { kind: 'invalid', digest: bytesToHex(digest), path: 'ecdsa' }
@@ -108,8 +112,8 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
   function judge(
     code: SignerCode | undefined,
     signer: Address,
-    [digest, signature]: Signed,
-  ): Answer<SignatureVerdict> {
+    [digest, signature]: SignedDigest,
+  ): CacheAnswer<SignatureVerdict> {
     if (code?.hasCode === true) return askContract(signer, digest, signature)
     const recovered = recoverStrict(digest, hexToBytes(signature))
     if (recovered === signer) {
@@ -219,7 +223,7 @@ export interface ActionDomain {
 }
 
 /** What an owner or a session key signs to prove a cancel (CAN-011). */
-export interface CancelTerms {
+export interface CancelStatement {
   readonly owner: Address
   readonly signer: Address
   readonly nonce: bigint
@@ -228,7 +232,7 @@ export interface CancelTerms {
 }
 
 /** What an owner or a session key signs to cancel many orders, or to set a lease. */
-export interface CancelAllTerms {
+export interface CancelAllStatement {
   readonly owner: Address
   readonly signer: Address
   /** What it is for (core/entry/signed-structs.ts). */
@@ -243,8 +247,8 @@ export interface ActionHasher {
   /** EIP-712 digest, the 32 bytes that are signed. A field that does not fit its type is a broken invariant. */
   digest(action: Action): Uint8Array
   /** The same for a signed cancel, which stays off chain. */
-  cancelDigest(terms: CancelTerms): Uint8Array
-  cancelAllDigest(terms: CancelAllTerms): Uint8Array
+  cancelDigest(terms: CancelStatement): Uint8Array
+  cancelAllDigest(terms: CancelAllStatement): Uint8Array
 }
 
 const DOMAIN_TYPE =

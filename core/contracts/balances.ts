@@ -21,18 +21,18 @@ export interface BalanceFacts {
 }
 
 /** An amount of each asset, signed, 1e-18 units. */
-interface Balances {
+interface AssetAmounts {
   readonly base: bigint
   readonly quote: bigint
 }
 
-type BalanceMove = SettledMove & Balances
+type SettledBalances = SettledMove & AssetAmounts
 
 /** The balances of an account, and how much of them its matches in flight have reserved. */
 export interface BalanceRiskAccount {
   observed: AccountObservation<BalanceFacts> | undefined
   /** By block, ascending: what an observation of an earlier block does not show. */
-  readonly settled: BalanceMove[]
+  readonly settled: SettledBalances[]
   /** What the account's matches in flight may take. Follows from them. */
   reservedBase: bigint
   reservedQuote: bigint
@@ -42,8 +42,8 @@ export interface BalanceRiskAccount {
 }
 
 export interface BalanceRiskSnapshot {
-  readonly settled: readonly BalanceMove[]
-  readonly reserved: Balances
+  readonly settled: readonly SettledBalances[]
+  readonly reserved: AssetAmounts
 }
 
 export interface BalanceTypes {
@@ -55,7 +55,7 @@ export interface BalanceTypes {
   readonly cost: bigint
 }
 
-const balances: Codec<Balances> = struct<Balances>({ base: int, quote: int })
+const balances: Codec<AssetAmounts> = struct<AssetAmounts>({ base: int, quote: int })
 
 /** How balances stand in logs and checkpoints; decimal text of 1e-18 units, signed. */
 export const balanceWire: ContractWire<BalanceTypes> = {
@@ -66,7 +66,7 @@ export const balanceWire: ContractWire<BalanceTypes> = {
   }),
   marketFacts: never,
   riskAccount: struct<BalanceRiskSnapshot>({
-    settled: list(struct<BalanceMove>({ blockNumber: uint, base: int, quote: int })),
+    settled: list(struct<SettledBalances>({ blockNumber: uint, base: int, quote: int })),
     reserved: balances,
   }),
 }
@@ -187,23 +187,23 @@ const receivedFor = ({ side, limitPrice }: LiveOrder, paid: bigint): bigint =>
   side === 'buy' ? mulDivFloor(paid, E18, limitPrice) : notionalFloor(limitPrice, amountE18(paid))
 
 /** A trade as the account bears it: what the order pays, and both signed moves. */
-interface Exchange extends Balances {
+interface TradeMoves extends AssetAmounts {
   readonly paid: bigint
 }
 
-const exchangeOf = ({ side }: LiveOrder, paid: bigint, received: bigint): Exchange =>
+const exchangeOf = ({ side }: LiveOrder, paid: bigint, received: bigint): TradeMoves =>
   side === 'buy' ? { paid, base: received, quote: -paid } : { paid, base: -paid, quote: received }
 
 /** All that is unmatched of a resting order, hit at its limit. */
-function restOf(order: LiveOrder): Exchange {
+function restOf(order: LiveOrder): TradeMoves {
   const paid = restCost(order)
   const { side, limitPrice, unmatched } = order
   return exchangeOf(order, paid, side === 'buy' ? unmatched : notionalFloor(limitPrice, unmatched))
 }
 
-const NOTHING: Balances = { base: 0n, quote: 0n }
+const NOTHING: AssetAmounts = { base: 0n, quote: 0n }
 
-const reservedIn = ({ reservedBase, reservedQuote }: BalanceRiskAccount): Balances => ({
+const reservedIn = ({ reservedBase, reservedQuote }: BalanceRiskAccount): AssetAmounts => ({
   base: reservedBase,
   quote: reservedQuote,
 })
@@ -214,8 +214,8 @@ const reservedIn = ({ reservedBase, reservedQuote }: BalanceRiskAccount): Balanc
  */
 function ifBound(
   { observed, availableBase, availableQuote }: BalanceRiskAccount,
-  trade: () => Exchange,
-  kept: Balances = NOTHING,
+  trade: () => TradeMoves,
+  kept: AssetAmounts = NOTHING,
 ): Hold | undefined {
   const exposure = observed?.facts.exposure
   if (observed === undefined || exposure === undefined) return undefined
@@ -238,14 +238,14 @@ function reserve(riskAccount: BalanceRiskAccount, { side }: LiveOrder, cost: big
   }
 }
 
-function moveOf(order: LiveOrder, { match, blockNumber }: SettledMatch): BalanceMove {
+function moveOf(order: LiveOrder, { match, blockNumber }: SettledMatch): SettledBalances {
   const notional = notionalFloor(match.price, match.amount)
   const fee = match.takerOrderId === order.orderId ? match.takerFee : 0n
   const sign = order.side === 'buy' ? 1n : -1n
   return { blockNumber, base: sign * match.amount, quote: -sign * notional - fee }
 }
 
-const sum = (move: BalanceMove, other: Balances): BalanceMove => ({
+const sum = (move: SettledBalances, other: AssetAmounts): SettledBalances => ({
   blockNumber: move.blockNumber,
   base: move.base + other.base,
   quote: move.quote + other.quote,

@@ -22,7 +22,7 @@ export interface ClaimKey {
   readonly shares?: { readonly margin: string; readonly branch: string }
 }
 
-export interface Claim {
+export interface CapacityClaim {
   readonly key: ClaimKey
   /** In 1e-18 units, more than zero. */
   readonly debit: bigint
@@ -65,8 +65,8 @@ export interface FillTerms {
 }
 
 /** One claim for each key, without those that draw nothing. Claims on one key are all soft, or none is. */
-export function sumClaims(claims: readonly Claim[]): Claim[] {
-  const sums = new Map<string, Claim>()
+export function sumClaims(claims: readonly CapacityClaim[]): CapacityClaim[] {
+  const sums = new Map<string, CapacityClaim>()
   for (const { key, debit, isSoft } of claims) {
     const before = sums.get(key.id)?.debit ?? 0n
     sums.set(key.id, { key, debit: before + debit, ...(isSoft === true && { isSoft }) })
@@ -77,11 +77,11 @@ export function sumClaims(claims: readonly Claim[]): Claim[] {
 /** What is left of capacities when claims are taken from them. */
 interface ClaimsLeft {
   /** The accounts of which a capacity would not cover the claims in addition to those taken; a key without capacity covers any. */
-  readonly lacking: (claims: readonly Claim[]) => bigint[]
-  readonly take: (claims: readonly Claim[]) => void
+  readonly lacking: (claims: readonly CapacityClaim[]) => bigint[]
+  readonly take: (claims: readonly CapacityClaim[]) => void
 }
 
-interface Kept {
+interface CapacityLeft {
   readonly key: ClaimKey
   readonly capacity: bigint | undefined
   taken: bigint
@@ -94,9 +94,9 @@ interface Kept {
 export function claimsLeft(
   capacities: readonly { readonly key: ClaimKey; readonly capacity: bigint }[],
 ): ClaimsLeft {
-  const kept = new Map<string, Kept>()
-  const groups = new Map<string, Kept[]>()
-  const keep = (key: ClaimKey, capacity?: bigint): Kept => {
+  const kept = new Map<string, CapacityLeft>()
+  const groups = new Map<string, CapacityLeft[]>()
+  const keep = (key: ClaimKey, capacity?: bigint): CapacityLeft => {
     const known = kept.get(key.id)
     if (known !== undefined) return known
     const added = { key, capacity, taken: 0n }
@@ -110,12 +110,12 @@ export function claimsLeft(
   }
   for (const { key, capacity } of capacities) keep(key, capacity)
 
-  const take = (claims: readonly Claim[]): void => {
+  const take = (claims: readonly CapacityClaim[]): void => {
     for (const { key, debit } of claims) keep(key).taken += debit
   }
 
   /** What other branches of the same margin take. */
-  function elsewhere({ key: { shares } }: Kept): bigint {
+  function elsewhere({ key: { shares } }: CapacityLeft): bigint {
     if (shares === undefined) return 0n
     const largest = new Map<string, bigint>()
     for (const { key, taken } of groups.get(shares.margin) ?? []) {
@@ -127,11 +127,11 @@ export function claimsLeft(
     return [...largest.values()].reduce((sum, taken) => sum + taken, 0n)
   }
 
-  const isShort = (one: Kept): boolean =>
+  const isShort = (one: CapacityLeft): boolean =>
     one.capacity !== undefined && one.taken + elsewhere(one) > one.capacity
 
   /** The keys that a claim may leave short: its own, and those of the other branches of its margin. */
-  function concerned({ key, isSoft }: Claim): Kept[] {
+  function concerned({ key, isSoft }: CapacityClaim): CapacityLeft[] {
     const own = kept.get(key.id)
     const { shares } = key
     const others =

@@ -37,7 +37,7 @@ export interface Contract {
   readonly problemOf?: (row: Pick<Market, 'market' | 'subId'>) => string | undefined
   /** The chain takes no signed amount that is not a multiple of it. Absent where it takes any. */
   readonly signedStep?: bigint
-  readonly trading: Trading
+  readonly trading: TradingRules
   readonly present: Presentation
 }
 
@@ -45,7 +45,7 @@ export interface Contract {
 export type ContractTerms = Pick<Market, 'takerFeeBps'>
 
 /** Everything by which orders of one contract type are judged, matched and settled. */
-export interface Trading<Own extends OwnTypes = OpaqueTypes> {
+export interface TradingRules<Own extends OwnTypes = OpaqueTypes> {
   /** What a fill adds to `filled_quote`, rounded down (MON-024). */
   readonly quoteOf: (terms: ContractTerms, price: PriceE18, amount: AmountE18) => QuoteE18
   /** Symbol of the token in which `quoteOf` counts. */
@@ -62,7 +62,7 @@ export interface Trading<Own extends OwnTypes = OpaqueTypes> {
    * nothing crosses. Facts may be older by `spareMs`, 0 by default, than they may be where something can cross. Absent where nothing
    * holds a whole market.
    */
-  readonly gate?: (
+  readonly holdOf?: (
     facts: MarketObservation<Own['marketFacts']> | undefined,
     nowMs: number,
     spareMs?: number,
@@ -71,7 +71,10 @@ export interface Trading<Own extends OwnTypes = OpaqueTypes> {
    * What two crossing orders may match of `amount`, or which of them steps aside. Absent where amount and price alone
    * decide.
    */
-  readonly pair?: (pair: Pair, facts: MarketObservation<Own['marketFacts']> | undefined) => Pairing
+  readonly pair?: (
+    pair: CrossingPair,
+    facts: MarketObservation<Own['marketFacts']> | undefined,
+  ) => PairVerdict
   /**
    * The prices at which the chain fills at this time. An order that could be filled only at others rests visibly, is
    * passed over, and matches once a new observation allows it. Undefined while any price is allowed; absent where always.
@@ -115,22 +118,22 @@ export interface PriceRange {
 }
 
 /** An order with what the chain showed when it came; undefined where that could not be read. */
-export interface Admitted<Own extends OwnTypes = OpaqueTypes> {
+export interface ObservedOrder<Own extends OwnTypes = OpaqueTypes> {
   readonly market: Market
   readonly order: Order
   readonly account: AccountObservation<Own['accountFacts']> | undefined
   readonly observed: MarketObservation<Own['marketFacts']> | undefined
-  /** The index against a sample from outside; absent without a gate. */
+  /** The index against a sample from outside; absent without a limit. */
   readonly indexLag?: IndexLag | undefined
 }
 
 /** Refuses an order, or undefined when nothing speaks against it. */
 export type AdmissionCheck<Own extends OwnTypes = OpaqueTypes> = (
-  admitted: Admitted<Own>,
+  admitted: ObservedOrder<Own>,
 ) => Refusal | undefined
 
 /** Two orders that cross, the one that moves and the one that rests, and what both have left. */
-export interface Pair {
+export interface CrossingPair {
   readonly incoming: LiveOrder
   readonly resting: LiveOrder
   readonly amount: AmountE18
@@ -139,7 +142,7 @@ export interface Pair {
 }
 
 /** The amount to match, or the order that steps aside: held, or cancelled for good. */
-export type Pairing =
+export type PairVerdict =
   | { readonly amount: AmountE18 }
   | { readonly aside: LiveOrder; readonly hold: Hold }
   | { readonly aside: LiveOrder; readonly cancelReason: CancelReason }
@@ -227,7 +230,7 @@ export interface Means<Own extends OwnTypes = OpaqueTypes> {
   ) => void
   readonly snapshot: (riskAccount: Own['riskAccount']) => Own['riskSnapshot']
   /** The inverse of snapshot, given what was observed at that moment. */
-  readonly restore: (kept: Own['riskSnapshot'], seen: Seen<Own>) => Own['riskAccount']
+  readonly restore: (kept: Own['riskSnapshot'], seen: NewestFacts<Own>) => Own['riskAccount']
   /** Throws unless the risk account's derived values follow from `reserved`, all costs that await settlement. For tests. */
   readonly check: (
     riskAccount: Own['riskAccount'],
@@ -236,7 +239,7 @@ export interface Means<Own extends OwnTypes = OpaqueTypes> {
 }
 
 /** The newest observations of an account and of its market, as far as there are any. */
-export interface Seen<Own extends OwnTypes = OpaqueTypes> {
+export interface NewestFacts<Own extends OwnTypes = OpaqueTypes> {
   readonly observed: AccountObservation<Own['accountFacts']> | undefined
   readonly market: MarketObservation<Own['marketFacts']> | undefined
 }
@@ -381,5 +384,5 @@ export interface MarkedFill {
 export type MarkFields = Required<Pick<FillRecord, 'mark_price' | 'vm_cngn'>>
 
 /** Hides the own types of a contract from everything outside its record. */
-export const sealTrading = <Own extends OwnTypes>(trading: Trading<Own>): Trading =>
-  Object.freeze(trading) as unknown as Trading
+export const sealTrading = <Own extends OwnTypes>(trading: TradingRules<Own>): TradingRules =>
+  Object.freeze(trading) as unknown as TradingRules

@@ -3,7 +3,7 @@ import type { Address } from '../action.js'
 import type { Side } from '../model/order.js'
 import type { AmountE18, PriceE18 } from '../money.js'
 import type { Market } from '../model/market.js'
-import type { FillEvent } from '../model/match.js'
+import type { LegEvent } from '../model/match.js'
 import type { MarketObservation } from '../model/observation.js'
 
 /** What an account holds, as its owner sees it: the part that differs between contract types. */
@@ -22,7 +22,7 @@ export interface OpenClaim {
 }
 
 /** A match that awaits settlement, or that the facts do not show yet. */
-export type MatchClaim = Pick<FillEvent, 'side' | 'price' | 'amount' | 'fee'>
+export type MatchClaim = Pick<LegEvent, 'side' | 'price' | 'amount' | 'fee'>
 
 /** What an account's orders of one market have claimed. */
 export interface Claims {

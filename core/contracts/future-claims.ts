@@ -4,11 +4,11 @@ import {
   balanceClaim,
   sharedMargin,
   sumClaims,
-  type Claim,
+  type CapacityClaim,
   type ClaimKey,
   type MatchTerms,
 } from './claims.js'
-import type { FutureAccount, FutureFacts } from './future-facts.js'
+import type { FutureAccountFacts, FutureFacts } from './future-facts.js'
 import { CONTRACT_MULTIPLIER, cngnValue, lowerCngn, variationOf } from './future-margin.js'
 
 /**
@@ -17,7 +17,7 @@ import { CONTRACT_MULTIPLIER, cngnValue, lowerCngn, variationOf } from './future
  * match that reduces claims nothing of the margin that it releases. The fee is a claim on USDC as well, a loss against the
  * mark one on cNGN. Other series, and spot, draw on the same margin.
  */
-type Capacity = 'long' | 'short'
+type FutureCapacity = 'long' | 'short'
 
 /**
  * The claims of both accounts: the initial margin of the contracts, what a fill is worse than the mark or the index, the
@@ -27,7 +27,7 @@ export function futureClaims(
   market: Market,
   { takerAccount, takerIsBuyer, takerFee, fillDetails }: MatchTerms,
   facts: FutureFacts,
-): Claim[] | undefined {
+): CapacityClaim[] | undefined {
   if (facts.indexStale) return undefined
   const claims = fillDetails.flatMap(({ filledAccount, amountFilled, price, fee: makerFee }, i) => {
     const size = takerIsBuyer ? amountFilled : 0n - amountFilled
@@ -41,7 +41,7 @@ export function futureClaims(
 }
 
 /** A fill as one of its accounts sees it: signed contracts, cNGN per USDC, USDC. */
-interface FillLeg {
+interface FutureFillLeg {
   readonly account: bigint
   readonly size: bigint
   readonly price: bigint
@@ -51,8 +51,8 @@ interface FillLeg {
 function legClaims(
   market: Market,
   facts: FutureFacts,
-  { account, size, price, fee }: FillLeg,
-): Claim[] {
+  { account, size, price, fee }: FutureFillLeg,
+): CapacityClaim[] {
   const variation = variationOf(size, price, facts.mark)
   const paid = variation < 0n ? -variation : 0n
   const atIndex = variationOf(size, price, facts.index)
@@ -63,7 +63,7 @@ function legClaims(
   const contracts = buys ? size : -size
   // The other side is left with less margin to keep, rounded down.
   const uncovered = cost + marginOf(facts, -contracts)
-  const key = (capacity: Capacity) => partKey(market, account, capacity)
+  const key = (capacity: FutureCapacity) => partKey(market, account, capacity)
   return [
     { key: key(buys ? 'long' : 'short'), debit: cost + marginOf(facts, contracts) },
     { key: key(buys ? 'short' : 'long'), debit: uncovered > 0n ? uncovered : 0n },
@@ -76,7 +76,7 @@ function legClaims(
 /** What the account has of a capacity that a key of futureClaims names; 0 while the index is stale. */
 export function futureCapacity(
   facts: FutureFacts,
-  account: FutureAccount,
+  account: FutureAccountFacts,
   capacity: string,
 ): bigint {
   if (facts.indexStale) return 0n
@@ -91,7 +91,7 @@ function marginOf({ initialRate }: FutureFacts, contracts: bigint): bigint {
   return margin / E18 + (margin > 0n && margin % E18 !== 0n ? 1n : 0n)
 }
 
-function partKey(market: Market, accountId: bigint, part: Capacity): ClaimKey {
+function partKey(market: Market, accountId: bigint, part: FutureCapacity): ClaimKey {
   const margin = sharedMargin(market, accountId)
   const branch = `${market.assetAddress} ${market.subId}`
   const id = `${margin} ${branch} ${part}`

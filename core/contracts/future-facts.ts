@@ -41,7 +41,7 @@ interface OtherPositions {
 }
 
 /** What the chain shows of a trading account at one block, signed where it may be, at 1e18. */
-export interface FutureAccount {
+export interface FutureAccountFacts {
   /** Contracts of this series: positive is long. */
   readonly position: bigint
   readonly usdc: bigint
@@ -71,7 +71,7 @@ export const futureFactsCodec = struct<FutureFacts>({
   settled: appended(always),
 })
 
-export const futureAccountCodec = struct<FutureAccount>({
+export const futureAccountCodec = struct<FutureAccountFacts>({
   position: int,
   usdc: int,
   cngn: int,
@@ -83,5 +83,6 @@ export const futureAccountCodec = struct<FutureAccount>({
 /** Hides a future's facts from everything outside its records, and the inverse. */
 export const hideFuture = (facts: FutureFacts): MarketFacts => facts as MarketFacts
 export const futureOf = (facts: MarketFacts): FutureFacts => facts as FutureFacts
-export const hideFutureAccount = (facts: FutureAccount): AccountFacts => facts as AccountFacts
-export const futureAccountOf = (facts: AccountFacts): FutureAccount => facts as FutureAccount
+export const hideFutureAccount = (facts: FutureAccountFacts): AccountFacts => facts as AccountFacts
+export const futureAccountOf = (facts: AccountFacts): FutureAccountFacts =>
+  facts as FutureAccountFacts

@@ -2,7 +2,12 @@ import { assert } from '../assert.js'
 import { E18 } from '../money.js'
 import type { JudgedAccount, MarginStanding, AccountTrade } from './contract.js'
 import type { FundsFacts, HeldFunds, ShownFunds } from './funds.js'
-import { futureAccountOf, futureOf, type FutureAccount, type FutureFacts } from './future-facts.js'
+import {
+  futureAccountOf,
+  futureOf,
+  type FutureAccountFacts,
+  type FutureFacts,
+} from './future-facts.js'
 import {
   CONTRACT_MULTIPLIER,
   cngnAtBoth,
@@ -20,7 +25,7 @@ import { floorE18, sizeOf } from './perpetual-margin.js'
 
 /** What the chain shows of a trading account for its balances. */
 export interface FutureFunds {
-  readonly account: FutureAccount
+  readonly account: FutureAccountFacts
   /** Wrapped cNGN in the account, without variation margin that is not paid. */
   readonly cngnBalance: bigint
 }
@@ -76,7 +81,7 @@ function figuresOf(
 }
 
 /** Undefined where a surplus depends on an index that is stale. */
-function surplusesOf(facts: FutureFacts, account: FutureAccount) {
+function surplusesOf(facts: FutureFacts, account: FutureAccountFacts) {
   const { usdc, position, otherSize } = account
   const { index, indexStale, maintenanceRate: rate, maintenanceFactor: factor } = facts
   const size = sizeOf(position) + otherSize
@@ -99,7 +104,7 @@ export function futureMarginAfter(
   const before = futureAccountOf(own)
   const legs = trades.map(({ side, price, amount, fee }) => legOf(side, price, amount, fee))
   const total = (of: (leg: Leg) => bigint): bigint => legs.reduce((sum, leg) => sum + of(leg), 0n)
-  const account: FutureAccount = {
+  const account: FutureAccountFacts = {
     ...before,
     position: before.position + total(({ size }) => size) / CONTRACT_MULTIPLIER,
     usdc: before.usdc - total(({ fee }) => fee),

@@ -1,7 +1,7 @@
 import { E18, mulDivCeil, mulDivFloor, type PriceE18 } from '../money.js'
 import { int, priceE18, uint } from '../wire/codec.js'
 import { struct } from '../wire/compound.js'
-import type { FutureAccount, FutureFacts } from './future-facts.js'
+import type { FutureAccountFacts, FutureFacts } from './future-facts.js'
 import { outlookAt, type LiquidationOutlook } from './liquidation-outlook.js'
 import { legOf, type Leg, type MarginModel } from './margin-risk.js'
 import { floorE18, sizeOf } from './perpetual-margin.js'
@@ -62,7 +62,10 @@ const MAX_PRICE = 2n ** 96n
  * How far an account is from its liquidation by the index, with all its positions: the last index towards it at which the manager's
  * maintenance margin is not below zero, to the last unit.
  */
-export function futureOutlook(market: FutureFacts, account: FutureAccount): LiquidationOutlook {
+export function futureOutlook(
+  market: FutureFacts,
+  account: FutureAccountFacts,
+): LiquidationOutlook {
   const { index, indexStale, maintenanceRate: rate, maintenanceFactor: factor } = market
   const { usdc, position, otherSize, others } = account
   const size = sizeOf(position) + otherSize
@@ -89,7 +92,7 @@ export function futureOutlook(market: FutureFacts, account: FutureAccount): Liqu
 
 /** What the account's positions that are not settled are worth at the index beyond their marks, in cNGN at 1e18; exact. */
 export function shiftOf(
-  { position, others }: Pick<FutureAccount, 'position' | 'others'>,
+  { position, others }: Pick<FutureAccountFacts, 'position' | 'others'>,
   { mark, index }: Pick<FutureFacts, 'mark' | 'index'>,
 ): bigint {
   const own = variationOf(position, mark, index)
@@ -103,13 +106,13 @@ export interface CngnAtBoth {
 }
 
 /** Both, of an account at the market's newest prices. */
-export function cngnAtBoth(account: FutureAccount, market: FutureFacts): CngnAtBoth {
+export function cngnAtBoth(account: FutureAccountFacts, market: FutureFacts): CngnAtBoth {
   const atMark = account.cngn + variationOf(account.position, account.mark, market.mark)
   return { atMark, atIndex: atMark + shiftOf(account, market) }
 }
 
 /** The one with which initial margin counts. */
-export function lowerCngn(account: FutureAccount, market: FutureFacts): bigint {
+export function lowerCngn(account: FutureAccountFacts, market: FutureFacts): bigint {
   const { atMark, atIndex } = cngnAtBoth(account, market)
   return lower(atMark, atIndex)
 }
@@ -122,7 +125,7 @@ const gainOf = (
 
 /** The price at which the account has less after a trade: the index where it is so for both. */
 export function judgingPrice(
-  account: FutureAccount,
+  account: FutureAccountFacts,
   market: FutureFacts,
   { size }: Pick<Leg, 'size'>,
 ): 'mark' | 'index' {
@@ -141,7 +144,7 @@ interface ManagedFill {
 }
 
 /** An account before a fill, its positions at the market's mark. */
-export type FillBearer = Omit<FutureAccount, 'mark'>
+export type FillBearer = Omit<FutureAccountFacts, 'mark'>
 
 /**
  * Whether the chain lets an account bear a fill, at a fresh index: it holds the fee, and where the fill may weaken it and
@@ -179,7 +182,7 @@ export const initialTerms = ({ initialRate, initialFactor }: FutureFacts): Margi
  * thousand to the contract. What a trade gains in cNGN counts as an asset, what it loses as a debt, at the mark or the
  * index, whichever is worse for it: the account may have both, and then the estimate is below what the manager says.
  */
-export const futureModel: MarginModel<FutureAccount, FutureFacts> = {
+export const futureModel: MarginModel<FutureAccountFacts, FutureFacts> = {
   positionOf: ({ position }) => position * CONTRACT_MULTIPLIER,
   isFrozen: () => false,
   standing(account, market) {

@@ -44,7 +44,7 @@ export const isInBand = ({ low, high }: FillBand, price: PriceE18): boolean =>
   price >= low && price <= high
 
 /** A mark with the time at which it was set. */
-export interface Mark {
+export interface TimedMark {
   readonly price: PriceE18
   readonly atSec: number
 }
@@ -55,8 +55,8 @@ export type MarkRefusal =
 
 /** Why the asset refuses to move a mark, given a fresh index; undefined when it accepts. */
 export function refusalOfMark(
-  last: Mark,
-  next: Mark,
+  last: TimedMark,
+  next: TimedMark,
   { index, expirySec }: { readonly index: PriceE18; readonly expirySec: number },
 ): MarkRefusal | undefined {
   if (next.atSec >= expirySec) return 'FA_SeriesExpired'
@@ -79,21 +79,21 @@ export function markTowards(
 }
 
 /** A price of the index with the time that its feed states. */
-export interface IndexSample {
+export interface IndexPrice {
   readonly price: PriceE18
   readonly atSec: number
 }
 
 /** The time-weighted index over the hour before expiry, as far as samples cover it. */
-export interface Fixing {
-  readonly last: IndexSample | undefined
+export interface FixingAverage {
+  readonly last: IndexPrice | undefined
   /** Sum of price × seconds. */
   readonly priceSeconds: bigint
   readonly coveredSec: number
   readonly largestGapSec: number
 }
 
-export const NO_FIXING: Fixing = {
+export const NO_FIXING: FixingAverage = {
   last: undefined,
   priceSeconds: 0n,
   coveredSec: 0,
@@ -102,16 +102,16 @@ export const NO_FIXING: Fixing = {
 
 /** The fixing with one more sample; undefined for a sample that is not newer than the last or is after expiry. */
 export function withSample(
-  fixing: Fixing,
+  fixing: FixingAverage,
   expirySec: number,
-  sample: IndexSample,
-): Fixing | undefined {
+  sample: IndexPrice,
+): FixingAverage | undefined {
   if (sample.atSec > expirySec || sample.atSec <= (fixing.last?.atSec ?? 0)) return undefined
   return { ...extended(fixing, expirySec, sample.atSec), last: sample }
 }
 
 /** The newest sample stands until `toSec`. A sample too long before the hour does not open it. */
-function extended(fixing: Fixing, expirySec: number, toSec: number): Fixing {
+function extended(fixing: FixingAverage, expirySec: number, toSec: number): FixingAverage {
   const startSec = expirySec - FIXING_SEC
   if (toSec <= startSec) return fixing
   const { last, largestGapSec } = fixing
@@ -134,7 +134,7 @@ export interface FixingResult {
 }
 
 /** The fixing as it is if no further sample comes. */
-export function fixingAtExpiry(fixing: Fixing, expirySec: number): FixingResult {
+export function fixingAtExpiry(fixing: FixingAverage, expirySec: number): FixingResult {
   const { priceSeconds, coveredSec, largestGapSec } = extended(fixing, expirySec, expirySec)
   if (coveredSec === 0) return { isComplete: false, average: undefined }
   return {

@@ -21,7 +21,7 @@ import {
 } from '../money.js'
 import {
   sealTrading,
-  type Admitted,
+  type ObservedOrder,
   type Contract,
   type ContractTerms,
   type PriceRange,
@@ -40,7 +40,7 @@ import {
 import {
   futureAccountCodec,
   futureFactsCodec,
-  type FutureAccount,
+  type FutureAccountFacts,
   type FutureFacts,
 } from './future-facts.js'
 import { futureFunds, futureMarginAfter } from './future-funds.js'
@@ -52,8 +52,8 @@ import { sizeOf } from './perpetual-margin.js'
 import { endOfReduceOnly, pairPositions, refuseReduceOnly } from './positions.js'
 import { movesOfUsdc } from './trade-moves.js'
 
-type FutureTypes = MarginTypes<FutureAccount, FutureFacts>
-type Observed = MarketObservation<FutureFacts> | undefined
+type FutureTypes = MarginTypes<FutureAccountFacts, FutureFacts>
+type FutureObservation = MarketObservation<FutureFacts> | undefined
 
 /** Nothing crosses on facts whose read began longer ago (FUT-021). */
 export const BAND_AGE_MAX_MS = 2_000
@@ -69,8 +69,8 @@ const feePerContract = (fee: QuoteE18, amount: AmountE18): FeePerUnitE18 =>
   feePerUnitE18(mulDivFloor(fee, E18, amount / CONTRACT_MULTIPLIER))
 
 /** The hold of a series at its facts, the most lasting reason first. */
-function gate(
-  observed: Observed,
+function holdOf(
+  observed: FutureObservation,
   nowMs: number,
   spareMs = 0,
 ): MarketHold<MarketReason> | undefined {
@@ -83,14 +83,14 @@ function gate(
   return facts.indexStale ? { reason: 'index_stale' } : undefined
 }
 
-function fillRange(observed: Observed, nowMs: number): PriceRange | undefined {
+function fillRange(observed: FutureObservation, nowMs: number): PriceRange | undefined {
   if (observed === undefined) return undefined
   const { index, expirySec } = observed.facts
   return fillBand(index, expirySec, Math.ceil(nowMs / 1000) + INCLUSION_SEC)
 }
 
 /** The chain counts contracts, the engine USDC. */
-const capOf = (observed: Observed) =>
+const capOf = (observed: FutureObservation) =>
   observed && {
     total: observed.facts.totalPosition * CONTRACT_MULTIPLIER,
     cap: observed.facts.positionCap * CONTRACT_MULTIPLIER,
@@ -115,10 +115,10 @@ const FAULTS: VenueFaults = new Map<string, FaultOf>([
   ['SRM_UnsupportedAsset', 'manager'],
 ])
 
-type Asked = Admitted<FutureTypes>
+type FuturePlacement = ObservedOrder<FutureTypes>
 
 /** Pause, last trade time and band, in this order (FUT-018). */
-function refuseByMarket({ market, order, observed }: Asked): Refusal | undefined {
+function refuseByMarket({ market, order, observed }: FuturePlacement): Refusal | undefined {
   if (observed === undefined) return futureRefusals.bandUnreadable
   const { facts, readAtMs, blockTimeSec } = observed
   if (facts.paused) return marketRefusals.tradingPaused
@@ -134,7 +134,7 @@ function refuseByMarket({ market, order, observed }: Asked): Refusal | undefined
  * The order by itself: all of it that may be filled, at its own limit, as the taker. One that can only shrink the position
  * needs its fee alone: at which price it is filled, and with what margin left, is judged before each match.
  */
-function refuseMargin({ market, order, account, observed }: Asked): Refusal | undefined {
+function refuseMargin({ market, order, account, observed }: FuturePlacement): Refusal | undefined {
   if (account === undefined || observed === undefined) return marketRefusals.marginUnreadable
   const { side, limitPrice, desiredAmount, initialFilled } = order
   const position = futureModel.positionOf(account.facts)
@@ -155,7 +155,7 @@ function refuseMargin({ market, order, account, observed }: Asked): Refusal | un
   return beyondFutureMargin({ by, mark, index })
 }
 
-const positionOf = (facts: FutureAccount | undefined): bigint | undefined =>
+const positionOf = (facts: FutureAccountFacts | undefined): bigint | undefined =>
   facts === undefined ? undefined : futureModel.positionOf(facts)
 
 /** A dated position, margined in USDC and cNGN and settled in cNGN; fees in USDC. */
@@ -178,7 +178,7 @@ export const future: Contract = Object.freeze<Contract>({
     ],
     countsShortMargin: true,
     means: { ...marginMeans(futureModel), endOf: (_, order) => endOfReduceOnly(order) },
-    gate,
+    holdOf,
     fillRange,
     lastTradeSec: lastTradeSecOf,
     pair: (pair, observed) => pairPositions(pair, capOf(observed)),

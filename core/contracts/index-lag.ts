@@ -6,7 +6,7 @@ import type { PriceE18 } from '../money.js'
 /** New orders of a perpetual while its index on the chain is away from the price outside of it (PER-016, PER-017). */
 
 /** How far the index may be away. */
-export interface IndexLagGate {
+export interface IndexLagLimit {
   /** While false, the lag is shown and refuses nothing. */
   readonly enforced: boolean
   readonly maxBps: number
@@ -24,13 +24,13 @@ export interface IndexSample {
 }
 
 export interface IndexWatch {
-  readonly gate: IndexLagGate
+  readonly gate: IndexLagLimit
   /** Absent until one is reported. */
   readonly sample?: IndexSample
 }
 
-/** A gate with its sample at one moment. */
-export interface IndexLag extends Pick<IndexLagGate, 'enforced' | 'maxBps'> {
+/** A limit with its sample at one moment. */
+export interface IndexLag extends Pick<IndexLagLimit, 'enforced' | 'maxBps'> {
   readonly sample?: IndexSample & {
     readonly ageMs: number
     readonly isFresh: boolean
@@ -55,7 +55,7 @@ export function lagBps({ sample }: IndexLag, index: PriceE18): bigint | undefine
 }
 
 /**
- * Refuses while an enforced gate has no fresh sample, or one too far from the index. Without an index there is nothing to
+ * Refuses while an enforced limit has no fresh sample, or one too far from the index. Without an index there is nothing to
  * compare: the market is held then.
  */
 export function refuseIndexLag(lag: IndexLag | undefined, index: PriceE18): Refusal | undefined {

@@ -10,14 +10,14 @@ export interface MarginReserved {
   readonly byMatches: bigint
 }
 
-type Rules<Market> = Pick<MarginModel<never, Market>, 'requirement' | 'resultOf'>
+type FundsRules<Market> = Pick<MarginModel<never, Market>, 'requirement' | 'resultOf'>
 
 /**
  * What the matches take first, then what the open orders add to it. Either side may be carried out without the other, so
  * the one that requires more counts; a gain against the mark does not count, a loss does.
  */
 export function reservedMargin<Market>(
-  model: Rules<Market>,
+  model: FundsRules<Market>,
   market: Market,
   position: bigint,
   { orders, matches }: Claims,
@@ -37,7 +37,7 @@ export function reservedMargin<Market>(
 
 /** The most that the position requires after all legs of one side, or after all. */
 function worst<Market>(
-  { requirement }: Rules<Market>,
+  { requirement }: FundsRules<Market>,
   market: Market,
   position: bigint,
   legs: readonly Leg[],
@@ -52,7 +52,7 @@ function worst<Market>(
 }
 
 function lossesOf<Market>(
-  { resultOf }: Rules<Market>,
+  { resultOf }: FundsRules<Market>,
   market: Market,
   legs: readonly Leg[],
 ): bigint {

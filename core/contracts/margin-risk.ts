@@ -24,7 +24,7 @@ export interface FlightLeg extends Leg {
 export type MarginMove = SettledMove & Leg
 
 /** What an account has at its market's prices, before what its position requires; signed, 1e18. */
-export interface Standing {
+export interface MarginTotals {
   /** What of it pays in cash, with the profit that a trade settles into it. */
   readonly cash: bigint
   /** The same with all that counts as initial margin. */
@@ -42,7 +42,7 @@ export interface MarginModel<Account, Market> {
    */
   readonly isValued?: (account: Account) => boolean
   /** Undefined while the market has no prices. */
-  readonly standing: (account: Account, market: Market) => Standing | undefined
+  readonly standing: (account: Account, market: Market) => MarginTotals | undefined
   /** Initial margin that a position requires. */
   readonly requirement: (market: Market, position: bigint) => bigint
   /** What a leg adds to equity at the market's mark, its fee paid. */
@@ -79,7 +79,7 @@ export interface MarginRiskAccount<Account, Market> {
   /** Position as observed, with what was settled since. Follows from both; undefined while nothing was observed. */
   position: bigint | undefined
   /** Follows from the account, what was settled since, and the market. */
-  standing: Standing | undefined
+  standing: MarginTotals | undefined
 }
 
 export interface MarginSnapshot {

@@ -20,7 +20,7 @@ import {
   type MarginModel,
   type MarginRiskAccount,
   type MarginTypes,
-  type Standing,
+  type MarginTotals,
 } from './margin-risk.js'
 import { addMove, forgetMoves } from './settled-moves.js'
 
@@ -84,34 +84,34 @@ const UNREADABLE: Hold['reason'] = 'margin_unreadable'
 const OF_MARGIN: ReadonlySet<Hold['reason']> = new Set([MARGIN, UNREADABLE])
 
 /** A trade to judge, with the account's matches in flight or without. */
-interface Judged {
+interface TradeCase {
   readonly leg: Leg
   readonly counted: 'with_flight' | 'alone'
 }
 
 /** Matches in flight as far as a judgement needs them. */
-type InFlight = Pick<Flight, 'size' | 'losses' | 'cash'>
+type FlightTotals = Pick<Flight, 'size' | 'losses' | 'cash'>
 
-export const NO_FLIGHT: InFlight = { size: 0n, losses: 0n, cash: 0n }
+export const NO_FLIGHT: FlightTotals = { size: 0n, losses: 0n, cash: 0n }
 
 /** What an account has, and what of it is in flight on the side of a trade and on the other. */
-export interface Bearing {
+export interface AccountBearing {
   readonly position: bigint
-  readonly standing: Standing | undefined
-  readonly own: InFlight
-  readonly opposite: InFlight
+  readonly standing: MarginTotals | undefined
+  readonly own: FlightTotals
+  readonly opposite: FlightTotals
 }
 
-type Rules<Market, Names extends keyof MarginModel<never, Market>> = Pick<
+type ModelRules<Market, Names extends keyof MarginModel<never, Market>> = Pick<
   MarginModel<never, Market>,
   Names
 >
 
 /** Whether the margin of an account carries a trade; while the market has no prices it does. */
 export function fitsMargin<Market>(
-  model: Rules<Market, 'requirement' | 'resultOf' | 'cashOf' | 'mayBorrow' | 'reducesFreely'>,
+  model: ModelRules<Market, 'requirement' | 'resultOf' | 'cashOf' | 'mayBorrow' | 'reducesFreely'>,
   market: Market,
-  bearing: Bearing,
+  bearing: AccountBearing,
   leg: Leg,
 ): boolean {
   const { position: known, standing, own, opposite } = bearing
@@ -134,9 +134,9 @@ export function fitsMargin<Market>(
 
 /** Whether an account has the cash that a trade takes, with all its matches in flight. */
 export function fitsCash<Market>(
-  model: Rules<Market, 'cashOf' | 'mayBorrow'>,
+  model: ModelRules<Market, 'cashOf' | 'mayBorrow'>,
   market: Market,
-  { standing, own, opposite }: Bearing,
+  { standing, own, opposite }: AccountBearing,
   leg: Leg,
 ): boolean {
   const moved = model.cashOf(market, leg)
@@ -161,7 +161,7 @@ function carries<Account, Market>(
   model: MarginModel<Account, Market>,
   riskAccount: MarginRiskAccount<Account, Market>,
   { side }: LiveOrder,
-  { leg, counted }: Judged,
+  { leg, counted }: TradeCase,
 ): boolean {
   const { account, position, standing, market } = riskAccount
   if (account === undefined || position === undefined || market === undefined) return true
@@ -176,7 +176,7 @@ function unfit<Account, Market>(
   model: MarginModel<Account, Market>,
   riskAccount: MarginRiskAccount<Account, Market>,
   order: LiveOrder,
-  judged: Judged,
+  judged: TradeCase,
 ): Hold | undefined {
   const { account } = riskAccount
   if (account !== undefined && model.isFrozen(account)) return { reason: 'under_liquidation' }
@@ -190,7 +190,7 @@ function unfitToRest<Account, Market>(
   model: MarginModel<Account, Market>,
   riskAccount: MarginRiskAccount<Account, Market>,
   order: LiveOrder,
-  counted: Judged['counted'],
+  counted: TradeCase['counted'],
 ): Hold | undefined {
   const leg = restLeg(riskAccount, order)
   const { account, position } = riskAccount

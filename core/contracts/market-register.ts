@@ -7,17 +7,17 @@ import { contractOf } from './registry.js'
 export type MarketTexts = Readonly<Pick<Market, 'aliases' | 'orderEntry' | 'presentation'>>
 
 /** A market as the register holds it: with what its log is opened, and its texts. */
-export interface MarketEntry {
+export interface RegisterEntry {
   /** Identity, and the rules with which the log begins; from then on the log governs the rules. */
   readonly opening: MarketOpening
   readonly texts: MarketTexts
 }
 
 /** The entries of a register by the names of their markets, in the order of their first registration. */
-export type MarketEntries = ReadonlyMap<string, MarketEntry>
+export type MarketEntries = ReadonlyMap<string, RegisterEntry>
 
 /** The entry of a market as a row states it. */
-export const entryOf = (market: Market): MarketEntry => ({
+export const entryOf = (market: Market): RegisterEntry => ({
   opening: openingOf(market),
   texts: textsOf(market),
 })
@@ -27,7 +27,7 @@ function textsOf({ aliases, orderEntry, presentation }: MarketTexts): MarketText
 }
 
 /** The market of an entry, with the rules with which it opens. */
-export function marketOf({ opening, texts }: MarketEntry): Market {
+export function marketOf({ opening, texts }: RegisterEntry): Market {
   const { identity, rules, enabled } = opening
   const { settlementType } = contractOf(identity)
   // The settlement type follows from the contract type, which is all that tells the members of Market apart.
@@ -37,8 +37,8 @@ export function marketOf({ opening, texts }: MarketEntry): Market {
 /** The entries with those of one registration. A known market keeps its opening and gets the texts. */
 export function withEntries(
   known: MarketEntries,
-  registered: readonly MarketEntry[],
-): Map<string, MarketEntry> {
+  registered: readonly RegisterEntry[],
+): Map<string, RegisterEntry> {
   const entries = new Map(known)
   for (const entry of registered) {
     const { market } = entry.opening.identity
@@ -65,7 +65,7 @@ export const ordinalsByName = (entries: MarketEntries): ReadonlyMap<string, numb
  */
 export function whyUnregistrable(
   known: MarketEntries,
-  wanted: readonly MarketEntry[],
+  wanted: readonly RegisterEntry[],
 ): string | undefined {
   for (const { opening } of wanted) {
     const { market, ordinal } = opening.identity
@@ -89,10 +89,10 @@ export function whyUnregistrable(
   return undefined
 }
 
-const nameOf = ({ opening }: MarketEntry): string => opening.identity.market
+const nameOf = ({ opening }: RegisterEntry): string => opening.identity.market
 
 /** What no other market may have. */
-const claimedBy = ({ opening: { identity }, texts }: MarketEntry): string[] => [
+const claimedBy = ({ opening: { identity }, texts }: RegisterEntry): string[] => [
   ...new Set([identity.market, ...texts.aliases].map((name) => `the name ${name}`)),
   `the ordinal ${identity.ordinal}`,
   `the instrument ${identity.assetAddress}:${identity.subId}`,

@@ -1,6 +1,12 @@
 import type { Market } from '../model/market.js'
 import { E18 } from '../money.js'
-import { sumClaims, type Claim, type ClaimKey, type FillTerms, type MatchTerms } from './claims.js'
+import {
+  sumClaims,
+  type CapacityClaim,
+  type ClaimKey,
+  type FillTerms,
+  type MatchTerms,
+} from './claims.js'
 import type { PerpetualAccount, PerpetualFacts } from './perpetual-facts.js'
 import { linearRate, marginOf, requirementOf, sizeOf } from './perpetual-margin.js'
 
@@ -9,7 +15,7 @@ import { linearRate, marginOf, requirementOf, sizeOf } from './perpetual-margin.
  * the initial margin of its position if that ends long, the same if it ends short, and its cash. So a match that reduces
  * claims nothing of the margin that it releases, and claims add up whichever of their matches the chain carries out.
  */
-type Capacity = 'long' | 'short' | 'cash'
+type PerpetualCapacity = 'long' | 'short' | 'cash'
 
 /**
  * The claims of both accounts: the initial margin of the contracts, what a fill is worse than the mark, and the fees, each
@@ -19,7 +25,7 @@ export function perpClaims(
   market: Market,
   { takerAccount, takerIsBuyer, takerFee, fillDetails }: MatchTerms,
   facts: PerpetualFacts,
-): Claim[] | undefined {
+): CapacityClaim[] | undefined {
   if (facts.pricesStale) return undefined
   const claims = fillDetails.flatMap((fill, i) => {
     const fee = i === 0 ? takerFee : 0n
@@ -31,19 +37,19 @@ export function perpClaims(
 }
 
 /** A fill as one of its accounts sees it. */
-interface FillLeg extends Pick<FillTerms, 'amountFilled' | 'price'> {
+interface PerpetualFillLeg extends Pick<FillTerms, 'amountFilled' | 'price'> {
   readonly account: bigint
   readonly buys: boolean
   readonly fee: bigint
 }
 
-function legClaims(market: Market, facts: PerpetualFacts, leg: FillLeg): Claim[] {
+function legClaims(market: Market, facts: PerpetualFacts, leg: PerpetualFillLeg): CapacityClaim[] {
   const { account, buys, amountFilled, price, fee } = leg
   const worse = buys ? price - facts.mark : facts.mark - price
   const cost = (worse > 0n ? ceilDiv(worse * amountFilled, E18) : 0n) + fee
   const margin = linearRate(facts) * amountFilled
   const uncovered = cost - margin / E36
-  const key = (capacity: Capacity) => partKey(market, account, capacity)
+  const key = (capacity: PerpetualCapacity) => partKey(market, account, capacity)
   return [
     { key: key(buys ? 'long' : 'short'), debit: cost + ceilDiv(margin, E36) },
     { key: key(buys ? 'short' : 'long'), debit: uncovered > 0n ? uncovered : 0n },
@@ -76,7 +82,7 @@ const UNBOUNDED = 2n ** 255n
 /** Rounded up; nothing here is negative. */
 const ceilDiv = (value: bigint, by: bigint): bigint => (value + by - 1n) / by
 
-function partKey(market: Market, accountId: bigint, part: Capacity): ClaimKey {
+function partKey(market: Market, accountId: bigint, part: PerpetualCapacity): ClaimKey {
   const { marginManagerAddress: manager, assetAddress, subId } = market
   const id = `${manager} ${accountId} ${assetAddress} ${subId} ${part}`
   return { id, accountId, of: { market, part } }

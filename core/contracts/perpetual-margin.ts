@@ -9,7 +9,7 @@ import type { PerpetualAccount, PerpetualFacts } from './perpetual-facts.js'
  */
 
 /** What the margin of an account is computed from; signed, at 1e18. */
-export interface MarginAccount {
+export interface MarginBasis {
   readonly position: bigint
   readonly cash: bigint
   /** Profit and funding not settled into cash; counts only while there is a position. */
@@ -25,7 +25,7 @@ const times = (x: bigint, y: bigint): bigint => (x * y) / E18
 export const sizeOf = (position: bigint): bigint => (position < 0n ? -position : position)
 
 /** `getMargin` of an account that holds nothing besides this market: positive is headroom. */
-export function marginOf(facts: PerpetualFacts, account: MarginAccount, kind: MarginKind): bigint {
+export function marginOf(facts: PerpetualFacts, account: MarginBasis, kind: MarginKind): bigint {
   const { position, cash, unsettled, collateral } = account
   const profit = position === 0n ? 0n : unsettled
   return cash + profit + creditOf(facts, collateral, kind) - requirementOf(facts, position, kind)

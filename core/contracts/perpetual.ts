@@ -4,7 +4,7 @@ import type { Refusal } from '../entry/refusals.js'
 import type { MarketHold } from '../model/hold.js'
 import type { MarketObservation } from '../model/observation.js'
 import { amountE18 } from '../money.js'
-import { sealTrading, type Admitted, type Contract, type RefusalReason } from './contract.js'
+import { sealTrading, type ObservedOrder, type Contract, type RefusalReason } from './contract.js'
 import { feePerUnitFloor, notionalFeeFloor, notionalFloor } from './fees.js'
 import { refuseIndexLag } from './index-lag.js'
 import { fitsMargin, isReduction, marginMeans, NO_FLIGHT } from './margin.js'
@@ -33,7 +33,7 @@ type PerpetualTypes = MarginTypes<PerpetualAccount, PerpetualFacts>
 export const FACTS_AGE_MAX_MS = 10_000
 
 /** The hold of a market at its facts, the most lasting reason first. */
-function gate(
+function holdOf(
   observed: MarketObservation<PerpetualFacts> | undefined,
   nowMs: number,
   spareMs = 0,
@@ -58,18 +58,23 @@ const REASONS: ReadonlyMap<string, RefusalReason> = new Map([
   ['TM_FeeTooHigh', 'fee_bound_too_low'],
 ])
 
-type Asked = Admitted<PerpetualTypes>
+type PerpetualPlacement = ObservedOrder<PerpetualTypes>
 
-function refusePaused({ observed }: Asked): Refusal | undefined {
+function refusePaused({ observed }: PerpetualPlacement): Refusal | undefined {
   if (observed === undefined) return marketRefusals.marketUnreadable
   return observed.facts.paused ? marketRefusals.tradingPaused : undefined
 }
 
-const refuseLag = ({ observed, indexLag }: Asked): Refusal | undefined =>
+const refuseLag = ({ observed, indexLag }: PerpetualPlacement): Refusal | undefined =>
   observed && refuseIndexLag(indexLag, observed.facts.index)
 
 /** The order by itself: all of it at its own limit, as the taker. */
-function refuseMargin({ market, order, account, observed }: Asked): Refusal | undefined {
+function refuseMargin({
+  market,
+  order,
+  account,
+  observed,
+}: PerpetualPlacement): Refusal | undefined {
   if (account === undefined || observed === undefined) return marketRefusals.marginUnreadable
   const { side, limitPrice, desiredAmount, initialFilled } = order
   const amount = amountE18(desiredAmount - initialFilled)
@@ -102,7 +107,7 @@ export const perpetual: Contract = Object.freeze<Contract>({
       refuseMargin,
     ],
     means: { ...marginMeans(perpetualModel), endOf: (_, order) => endOfReduceOnly(order) },
-    gate,
+    holdOf,
     pair: (pair, observed) => pairPositions(pair, capOf(observed)),
     cancelReason: (revert) => REASONS.get(revert) ?? 'settlement_refused',
     wire: {

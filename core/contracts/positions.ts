@@ -5,7 +5,7 @@ import type { Refusal } from '../entry/refusals.js'
 import type { LiveOrder } from '../model/live-order.js'
 import type { Order, Side } from '../model/order.js'
 import { amountE18, E18, type AmountE18, type PriceE18 } from '../money.js'
-import type { Pair, Pairing, PositionEntry } from './contract.js'
+import type { CrossingPair, PairVerdict, PositionEntry } from './contract.js'
 import { expectedPosition, isInFlight, reducible } from './margin-risk.js'
 import { sizeOf } from './perpetual-margin.js'
 
@@ -20,9 +20,9 @@ export interface PositionCap {
 
 /** Clamps to what reduce-only orders may reduce, and keeps the positions below their cap (PER-032, PER-036). */
 export function pairPositions(
-  { incoming, resting, amount, awaiting }: Pair,
+  { incoming, resting, amount, awaiting }: CrossingPair,
   positions: PositionCap | undefined,
-): Pairing {
+): PairVerdict {
   let fits = amount
   for (const order of [incoming, resting]) {
     if (order.order.reduceOnly !== true) continue
@@ -39,7 +39,7 @@ export function pairPositions(
 }
 
 /** A reduce-only order with nothing to reduce: it waits while a match of its side may still fail. */
-function asideOf(order: LiveOrder): Pairing {
+function asideOf(order: LiveOrder): PairVerdict {
   const over = endOfReduceOnly(order)
   if (over !== undefined) return { aside: order, cancelReason: over }
   return { aside: order, hold: { reason: 'reduce_only' } }

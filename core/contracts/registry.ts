@@ -1,7 +1,7 @@
 import type { Address } from '../action.js'
 import { assert } from '../assert.js'
 import type { ContractType, Market } from '../model/market.js'
-import type { Contract, Trading } from './contract.js'
+import type { Contract, TradingRules } from './contract.js'
 import { deliverable } from './deliverable.js'
 import { future } from './future.js'
 import { perpetual } from './perpetual.js'
@@ -42,5 +42,5 @@ export function marketsUnder<Row extends Pick<Market, 'contractType' | 'marginMa
 }
 
 /** How orders of a market are judged, matched and settled. */
-export const tradingOf = (market: Pick<Market, 'contractType'>): Trading =>
+export const tradingOf = (market: Pick<Market, 'contractType'>): TradingRules =>
   contractOf(market).trading

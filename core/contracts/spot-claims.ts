@@ -6,7 +6,7 @@ import {
   balanceClaim,
   sharedMargin,
   sumClaims,
-  type Claim,
+  type CapacityClaim,
   type ClaimKey,
   type MatchTerms,
 } from './claims.js'
@@ -25,10 +25,10 @@ export interface CngnTerms {
 export const hideCngnTerms = (terms: CngnTerms): MarketFacts => terms as unknown as MarketFacts
 const cngnTermsOf = (facts: MarketFacts): CngnTerms => facts as unknown as CngnTerms
 
-type Part = 'base' | 'quote' | 'margin'
+type SpotCapacity = 'base' | 'quote' | 'margin'
 
 /** A fill as one of its accounts sees it. */
-interface FillLeg {
+interface SpotFillLeg {
   readonly account: bigint
   readonly buys: boolean
   readonly amount: bigint
@@ -45,19 +45,21 @@ export function spotClaims(
   market: Market,
   { takerAccount, takerIsBuyer, takerFee, fillDetails }: MatchTerms,
   seen?: MarketFacts,
-): Claim[] {
-  const legs = fillDetails.flatMap(({ filledAccount, amountFilled, price, fee }, i): FillLeg[] => {
-    const traded = { amount: amountFilled, notional: notionalFloor(price, amountFilled) }
-    const ofTaker = i === 0 ? takerFee : 0n
-    return [
-      { ...traded, account: filledAccount, buys: !takerIsBuyer, fee },
-      { ...traded, account: takerAccount, buys: takerIsBuyer, fee: ofTaker },
-    ]
-  })
+): CapacityClaim[] {
+  const legs = fillDetails.flatMap(
+    ({ filledAccount, amountFilled, price, fee }, i): SpotFillLeg[] => {
+      const traded = { amount: amountFilled, notional: notionalFloor(price, amountFilled) }
+      const ofTaker = i === 0 ? takerFee : 0n
+      return [
+        { ...traded, account: filledAccount, buys: !takerIsBuyer, fee },
+        { ...traded, account: takerAccount, buys: takerIsBuyer, fee: ofTaker },
+      ]
+    },
+  )
   const terms = seen && cngnTermsOf(seen)
   return sumClaims(
     legs.flatMap(({ account, buys, amount, notional, fee }) => {
-      const key = (part: Part) => keyOf(market, account, part, terms !== undefined)
+      const key = (part: SpotCapacity) => keyOf(market, account, part, terms !== undefined)
       const loss = terms === undefined ? 0n : lossOf(terms, { buys, amount, notional, fee })
       return [
         { key: key('base'), debit: buys ? 0n : amount },
@@ -71,7 +73,7 @@ export function spotClaims(
 /** What a fill takes of initial margin in USD, rounded up; at least one unit while the index is stale. */
 function lossOf(
   { index, factor }: CngnTerms,
-  { buys, amount, notional, fee }: Omit<FillLeg, 'account'>,
+  { buys, amount, notional, fee }: Omit<SpotFillLeg, 'account'>,
 ): bigint {
   if (index === 0n) return 1n
   const worth = cngnValue(amount, index, factor)
@@ -81,7 +83,7 @@ function lossOf(
 }
 
 /** `isShared`: the account may trade futures, and what it may spend is read as such. */
-function keyOf(market: Market, accountId: bigint, part: Part, isShared: boolean): ClaimKey {
+function keyOf(market: Market, accountId: bigint, part: SpotCapacity, isShared: boolean): ClaimKey {
   const { assetAddress, subId, quoteAssetAddress } = market
   const of = { market, part }
   if (part === 'margin') {

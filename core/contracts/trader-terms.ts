@@ -11,7 +11,7 @@ import { oppositeSide } from './translation.js'
  * are translated by inversion this is the inverse of the engine: its high is the low, its bids are the asks, its buyer
  * sells, and what it counts in the quote is the volume. On all others it is the engine's own reading.
  */
-export interface TraderTerms {
+export interface PresentedTerms {
   /** Decimal text, more than 0. An inverse is rounded at ten decimals as `rounding` says; the engine's own price is exact. */
   readonly price: (price: PriceE18, rounding: Rounding) => string
   /** Decimal text. The engine's amount is exact; what the engine counts in its quote is rounded at six decimals. */
@@ -53,7 +53,7 @@ const WHOLE_IN_PERCENT = 100n * 10n ** BigInt(PERCENT_DECIMALS)
 const percent = (gain: bigint, of: bigint): string =>
   formatDecimal((gain * WHOLE_IN_PERCENT) / of, PERCENT_DECIMALS)
 
-const IDENTITY: TraderTerms = Object.freeze<TraderTerms>({
+const IDENTITY: PresentedTerms = Object.freeze<PresentedTerms>({
   price: (price) => formatDecimal(price, 18),
   base: exactAmount,
   quote: roundedProduct,
@@ -63,7 +63,7 @@ const IDENTITY: TraderTerms = Object.freeze<TraderTerms>({
   changePercent: (first, last) => percent(last - first, first),
 })
 
-const INVERTED: TraderTerms = Object.freeze<TraderTerms>({
+const INVERTED: PresentedTerms = Object.freeze<PresentedTerms>({
   price: inversePrice,
   base: roundedProduct,
   quote: exactAmount,
@@ -75,7 +75,7 @@ const INVERTED: TraderTerms = Object.freeze<TraderTerms>({
 })
 
 /** How charts and listings read this market. */
-export const traderTerms = ({ orderEntry }: Pick<Market, 'orderEntry'>): TraderTerms =>
+export const traderTerms = ({ orderEntry }: Pick<Market, 'orderEntry'>): PresentedTerms =>
   orderEntry?.orientation === 'inverted' ? INVERTED : IDENTITY
 
 /** Prices and sums of the trades of some time, engine values. */

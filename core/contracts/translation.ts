@@ -25,7 +25,7 @@ export interface IntentNumbers {
 }
 
 /** What an intent means to the engine. On identity markets nothing is rounded: the numbers may be off the grid. */
-export interface EngineTerms {
+export interface TranslatedTerms {
   readonly side: Side
   /** The exact price rounded half up to the tick. */
   readonly price: PriceE18
@@ -43,7 +43,7 @@ export function intentToEngine(
   orientation: OrderEntrySpec['orientation'],
   intent: IntentNumbers,
   grid: { readonly tickSize: PriceE18; readonly minSize: AmountE18 },
-): EngineTerms {
+): TranslatedTerms {
   if (orientation === 'identity') {
     const price = priceE18(intent.priceE18)
     const amount = amountE18(intent.sizeE18)
@@ -64,7 +64,7 @@ export function intentToEngine(
 }
 
 /** Whether an engine price is one of the ticks next to the exact translation. */
-export function isNeighbour(terms: EngineTerms, price: bigint): boolean {
+export function isNeighbour(terms: TranslatedTerms, price: bigint): boolean {
   return price === terms.priceFloor || price === terms.priceCeil
 }
 

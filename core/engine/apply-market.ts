@@ -22,10 +22,10 @@ export const termsOf = ({ identity, rules, enabled, standing }: MatcherState): M
   standing,
 })
 
-type Opened = Extract<Command, { kind: 'MarketOpened' }>
+type OpenedCommand = Extract<Command, { kind: 'MarketOpened' }>
 
 /** The state was made of this command; what is left is to state the first terms. */
-export function openMarket(step: Step, { opening }: Opened): void {
+export function openMarket(step: Step, { opening }: OpenedCommand): void {
   const { identity, seq, rank } = step.state
   assert(seq === 0 && rank === 0, `${identity.market} is opened a second time`)
   assert(opening.identity.market === identity.market, `${identity.market} has another market's log`)

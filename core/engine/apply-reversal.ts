@@ -22,14 +22,14 @@ import { nextTradeId, scheduleOrder, type MatcherState } from './state.js'
 export const REVERSED_REASON = 'settlement_reversed'
 
 /** An order of the settlement: one that the market knows, or one that has ended. */
-interface Leg {
+interface ReversalLeg {
   readonly published: ReversedLeg
   readonly live: LiveOrder | undefined
 }
 
-interface Legs {
-  readonly maker: Leg
-  readonly taker: Leg
+interface ReversalLegs {
+  readonly maker: ReversalLeg
+  readonly taker: ReversalLeg
 }
 
 type Now<Kind extends SettlementReversal['now']['kind']> = Extract<
@@ -70,7 +70,7 @@ export const isReversalApplicable = (state: MatcherState, reversal: SettlementRe
 function applicableLegs(
   state: MatcherState,
   { maker, taker, match, now }: SettlementReversal,
-): Legs | undefined {
+): ReversalLegs | undefined {
   if (state.reversals.beyond.size >= REVERSALS_BEYOND_MAX) return undefined
   const legs = { maker: legOf(state, maker), taker: legOf(state, taker) }
   if (legs.maker === undefined || legs.taker === undefined) return undefined
@@ -79,13 +79,13 @@ function applicableLegs(
   return fits ? { maker: legs.maker, taker: legs.taker } : undefined
 }
 
-function legOf(state: MatcherState, published: ReversedLeg): Leg | undefined {
+function legOf(state: MatcherState, published: ReversedLeg): ReversalLeg | undefined {
   const live = state.orders.get(published.orderId)
   return live === undefined && published.ended === undefined ? undefined : { published, live }
 }
 
 /** What a late fill may still take: of an order that was reduced also what it asked for before. */
-function unfilledOf({ published, live }: Leg): bigint {
+function unfilledOf({ published, live }: ReversalLeg): bigint {
   if (live !== undefined) {
     const { signedDesiredAmount: signed = live.desired } = live.order
     return live.unmatched + signed - live.desired
@@ -98,7 +98,7 @@ function unfilledOf({ published, live }: Leg): bigint {
  * Lets a reduced order grow again by what a late fill takes beyond it; the leg as it stands then. What it grows by is
  * never open: the book may hold an order that it would cross.
  */
-function makeRoom(step: Step, { published, live }: Leg, amount: AmountE18): Leg {
+function makeRoom(step: Step, { published, live }: ReversalLeg, amount: AmountE18): ReversalLeg {
   if (live !== undefined) {
     const missing = amount - live.unmatched
     if (missing > 0n) {
@@ -122,7 +122,7 @@ function makeRoom(step: Step, { published, live }: Leg, amount: AmountE18): Leg 
 function fillLate(
   step: Step,
   { match, taker }: SettlementReversal,
-  { legs: found, now }: { readonly legs: Legs; readonly now: Now<'success'> },
+  { legs: found, now }: { readonly legs: ReversalLegs; readonly now: Now<'success'> },
 ): void {
   const { state } = step
   const { txHash, blockNumber } = now
@@ -152,7 +152,7 @@ function fillLate(
 function takeBack(
   step: Step,
   { match, taker }: SettlementReversal,
-  { legs, now }: { readonly legs: Legs; readonly now: Now<'reverted'> },
+  { legs, now }: { readonly legs: ReversalLegs; readonly now: Now<'reverted'> },
 ): void {
   const { state } = step
   const { revert } = now
@@ -181,7 +181,7 @@ function takeBack(
   returnAll(step, touched)
 }
 
-const pairs = (legs: Legs, ofMaker: Fill, ofTaker: Fill) =>
+const pairs = (legs: ReversalLegs, ofMaker: Fill, ofTaker: Fill) =>
   [
     [legs.maker, ofMaker],
     [legs.taker, ofTaker],

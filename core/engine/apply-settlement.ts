@@ -46,14 +46,18 @@ export function applySettlement(
   }
 }
 
-interface Legs<Kind extends SettlementOutcome['kind']> {
+interface SettlementLegs<Kind extends SettlementOutcome['kind']> {
   readonly maker: LiveOrder
   readonly taker: LiveOrder
   readonly outcome: Extract<SettlementOutcome, { kind: Kind }>
 }
 
 /** The maker's change, then the taker's, with nothing between (SET-005). */
-function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success'>): void {
+function fill(
+  step: Step,
+  match: Match,
+  { maker, taker, outcome }: SettlementLegs<'success'>,
+): void {
   const { state } = step
   const published = {
     txHash: outcome.txHash,
@@ -81,7 +85,11 @@ function fill(step: Step, match: Match, { maker, taker, outcome }: Legs<'success
  * venue holds the market and neither order (SET-033). Where nothing shows which side is at fault both return, and their
  * signers do not match for a while: the one that may have to be hidden comes first, so that it has met others before.
  */
-function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'reverted'>): void {
+function revert(
+  step: Step,
+  match: Match,
+  { maker, taker, outcome }: SettlementLegs<'reverted'>,
+): void {
   const { revert: name } = outcome
   const blame = blameFor(step, outcome, [maker, taker])
   if (blame === 'venue') holdForFault(step, name, match.price)
@@ -106,7 +114,7 @@ function revert(step: Step, match: Match, { maker, taker, outcome }: Legs<'rever
 function returnOrder(
   step: Step,
   live: LiveOrder,
-  refused: Legs<'reverted'>['outcome'] | undefined,
+  refused: SettlementLegs<'reverted'>['outcome'] | undefined,
 ): void {
   const { nowMs } = step.state
   if (live.cancelOnReturn !== undefined) {

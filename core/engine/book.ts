@@ -1,11 +1,11 @@
 import { assert } from '../assert.js'
-import type { LiveOrder, Level } from '../model/live-order.js'
+import type { LiveOrder, PriceQueue } from '../model/live-order.js'
 import type { Side } from '../model/order.js'
 import type { PriceE18 } from '../money.js'
 
 /** One side of the book: levels from worst to best, so that most insertions and removals are at the array's end. */
 interface Ladder {
-  readonly levels: Level[]
+  readonly levels: PriceQueue[]
   /** 1 when a higher price is better (bids), -1 when a lower one is (asks). */
   readonly direction: 1 | -1
 }
@@ -48,7 +48,7 @@ export function addToBook(book: Book, live: LiveOrder): void {
   const at = findLevel(ladder, live.limitPrice)
   const found = ladder.levels[at]
   if (found?.price !== live.limitPrice) {
-    const level: Level = { price: live.limitPrice, first: live, last: live }
+    const level: PriceQueue = { price: live.limitPrice, first: live, last: live }
     insertAt(ladder.levels, at, level)
     live.level = level
     return
@@ -59,7 +59,7 @@ export function addToBook(book: Book, live: LiveOrder): void {
   linkAfter(found, before, live)
 }
 
-function linkAfter(level: Level, before: LiveOrder | undefined, live: LiveOrder): void {
+function linkAfter(level: PriceQueue, before: LiveOrder | undefined, live: LiveOrder): void {
   const after = before === undefined ? level.first : before.next
   if (before === undefined) level.first = live
   else {
@@ -74,14 +74,15 @@ function linkAfter(level: Level, before: LiveOrder | undefined, live: LiveOrder)
 }
 
 /** Inserts without allocating, unlike splice. Usually few levels are after the place. */
-function insertAt(levels: Level[], at: number, level: Level): void {
+function insertAt(levels: PriceQueue[], at: number, level: PriceQueue): void {
   levels.push(level)
-  for (let to = levels.length - 1; to > at; to--) levels[to] = levels[to - 1] as Level
+  for (let to = levels.length - 1; to > at; to--) levels[to] = levels[to - 1] as PriceQueue
   levels[at] = level
 }
 
-function removeAt(levels: Level[], at: number): void {
-  for (let from = at + 1; from < levels.length; from++) levels[from - 1] = levels[from] as Level
+function removeAt(levels: PriceQueue[], at: number): void {
+  for (let from = at + 1; from < levels.length; from++)
+    levels[from - 1] = levels[from] as PriceQueue
   levels.pop()
 }
 
@@ -114,8 +115,8 @@ export function* ordersOf(book: Book, side: Side): Generator<LiveOrder> {
 }
 
 /** Levels of one side from the best, or from this one, to the worst. */
-export function* levelsOf(book: Book, side: Side, from?: Level): Generator<Level> {
+export function* levelsOf(book: Book, side: Side, from?: PriceQueue): Generator<PriceQueue> {
   const { levels } = book[side]
   const first = from === undefined ? levels.length - 1 : findLevel(book[side], from.price)
-  for (let at = first; at >= 0; at--) yield levels[at] as Level
+  for (let at = first; at >= 0; at--) yield levels[at] as PriceQueue
 }

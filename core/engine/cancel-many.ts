@@ -1,5 +1,5 @@
 import type { Address } from '../action.js'
-import type { CancelOutcome, CancelsAnswer } from '../model/command-answer.js'
+import type { CancelOutcome, CancelsCommandAnswer } from '../model/command-answer.js'
 import type { Command } from '../model/command.js'
 import type { AskedReason, EndReason } from '../model/hold.js'
 import { CANCEL_ROOM_OF_COMMAND } from '../model/limits.js'
@@ -28,10 +28,10 @@ function takeRoom(step: Step, orderId: string, reason: string): boolean {
   return true
 }
 
-type CancelAll = Extract<Command, { kind: 'CancelAll' }>
+type CancelAllCommand = Extract<Command, { kind: 'CancelAll' }>
 
 /** Cancels the orders of an owner, as many as fit a block: a thousand with ids of usual length. The next steps do the rest. */
-export function applyCancelAll(step: Step, command: CancelAll): CancelsAnswer {
+export function applyCancelAll(step: Step, command: CancelAllCommand): CancelsCommandAnswer {
   const { owner, side, subaccountId, reason } = command
   const narrowed = {
     ...(side !== undefined && { side }),
@@ -41,7 +41,11 @@ export function applyCancelAll(step: Step, command: CancelAll): CancelsAnswer {
 }
 
 /** The same for any scope. */
-export function cancelScope(step: Step, scope: CancelScope, reason: EndReason): CancelsAnswer {
+export function cancelScope(
+  step: Step,
+  scope: CancelScope,
+  reason: EndReason,
+): CancelsCommandAnswer {
   const { massCancels, rank: upToRank } = step.state
   const outcomes: CancelOutcome[] = []
   const cancel: MassCancel = { ...scope, upToRank, reason }
@@ -113,7 +117,7 @@ type CancelOrders = Extract<Command, { kind: 'CancelOrders' }>
 export function applyCancelOrders(
   step: Step,
   { owner, orderIds, reason: asked }: CancelOrders,
-): CancelsAnswer {
+): CancelsCommandAnswer {
   const reason = asked as AskedReason
   const { state } = step
   const outcomes = orderIds.map((orderId): CancelOutcome => {

@@ -259,7 +259,7 @@ export function charge(windows: CodeWindows, of: WindowOf, lost: bigint): void {
   put(windows, { ...before, credit: quoteE18(before.credit > lost ? before.credit - lost : 0n) })
 }
 
-interface Closing {
+interface WindowClosure {
   readonly nowMs: number
   readonly ofSignature: boolean
   readonly isProven: boolean
@@ -273,7 +273,7 @@ interface Closing {
 export function close(
   windows: CodeWindows,
   of: WindowOf,
-  { nowMs, ofSignature, isProven }: Closing,
+  { nowMs, ofSignature, isProven }: WindowClosure,
 ): CodeWindow | undefined {
   const { failed, paid, signers } = windows
   if (ofSignature) {

@@ -83,7 +83,7 @@ export function emitChange(step: Step, live: LiveOrder, facts: ChangeFacts): voi
 
 /** emitChange for a placement, with the fields set one by one: one of the two most frequent kinds. */
 export function emitPlaced(step: Step, live: LiveOrder): void {
-  const change = standingAfter(step.state, live) as Mutable<Of<'OrderPlaced'>>
+  const change = standingAfter(step.state, live) as Mutable<ChangeOf<'OrderPlaced'>>
   change.kind = 'OrderPlaced'
   change.order = live.order
   change.rank = live.rank
@@ -94,7 +94,7 @@ export function emitPlaced(step: Step, live: LiveOrder): void {
 
 /** A resting order was hit. */
 export function emitMatched(step: Step, live: LiveOrder, match: Match): void {
-  const change = standingAfter(step.state, live) as Mutable<Of<'OrderMatched'>>
+  const change = standingAfter(step.state, live) as Mutable<ChangeOf<'OrderMatched'>>
   change.kind = 'OrderMatched'
   change.match = match
   record(step, live, change)
@@ -103,13 +103,13 @@ export function emitMatched(step: Step, live: LiveOrder, match: Match): void {
 /** Cancels what is open of an order and emits the change. */
 export function cancelOrder(step: Step, live: LiveOrder, reason: EndReason): void {
   markCancelled(step, live, reason)
-  const change = standingAfter(step.state, live) as Mutable<Of<'OrderCancelled'>>
+  const change = standingAfter(step.state, live) as Mutable<ChangeOf<'OrderCancelled'>>
   change.kind = 'OrderCancelled'
   change.cancelReason = reason
   record(step, live, change)
 }
 
-type Of<Kind extends ChangeKind> = Extract<Change, { kind: Kind }>
+type ChangeOf<Kind extends ChangeKind> = Extract<Change, { kind: Kind }>
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 /** Updates the book, advances `seq`, and returns the fields that every kind of change has. */

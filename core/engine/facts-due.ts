@@ -1,4 +1,4 @@
-import type { Trading } from '../contracts/contract.js'
+import type { TradingRules } from '../contracts/contract.js'
 import type { MarketObservation } from '../model/observation.js'
 import { FACTS_REPEATED_MS, FACTS_SPARE_MS } from '../model/limits.js'
 
@@ -18,13 +18,15 @@ export interface ReadFacts {
  * FACTS_REPEATED_MS without one. All else changes nothing but the age of facts that nothing is judged by.
  */
 export function isObservationDue(
-  { gate, wire }: Pick<Trading, 'gate' | 'wire'>,
+  { holdOf, wire }: Pick<TradingRules, 'holdOf' | 'wire'>,
   { logged, read, nowMs }: ReadFacts,
 ): boolean {
   // Either way: the reader's clock may have been set back.
   if (Math.abs(read.readAtMs - logged.readAtMs) >= FACTS_REPEATED_MS) return true
   const { write } = wire.marketFacts
   if (write(read.facts) !== write(logged.facts)) return true
-  const [before, after] = [logged, read].map((each) => gate?.(each, nowMs, FACTS_SPARE_MS)?.reason)
+  const [before, after] = [logged, read].map(
+    (each) => holdOf?.(each, nowMs, FACTS_SPARE_MS)?.reason,
+  )
   return before !== after
 }

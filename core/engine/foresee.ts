@@ -24,10 +24,10 @@ export interface ForeseenMarket {
 }
 
 /** An open order of the book, with its place in time. */
-export type Resting = StandingOrder & { readonly rank: number }
+export type RestingOrder = StandingOrder & { readonly rank: number }
 
 /** An order that a placement would cancel at once, and how much of it. */
-export interface Cancelled {
+export interface ForeseenCancel {
   readonly orderId: string
   readonly amount: AmountE18
   readonly reason: string
@@ -54,7 +54,7 @@ const MET_MAX = SWEEP_MAX_MATCHES + 1
  * Of orders at such prices, best first, those that decide what becomes of an order that comes, and how many are late: about to
  * expire, which leave the book instead.
  */
-export function metOf<Each extends Pick<Resting, 'order'>>(
+export function metOf<Each extends Pick<RestingOrder, 'order'>>(
   resting: Iterable<Each>,
   market: Pick<ForeseenMarket, 'observed' | 'nowMs'>,
 ): { readonly met: readonly Each[]; readonly late: number } {
@@ -84,7 +84,7 @@ export type Foreseen =
       /** The order is the taker of each. */
       readonly matches: readonly Match[]
       /** Orders of its owner, itself included. */
-      readonly cancelled: readonly Cancelled[]
+      readonly cancelled: readonly ForeseenCancel[]
     }
 
 /**
@@ -95,7 +95,7 @@ export type Foreseen =
  */
 export function foresee(
   { opening, standing, observed, nowMs }: ForeseenMarket,
-  resting: readonly Resting[],
+  resting: readonly RestingOrder[],
   placement: { readonly order: Order; readonly account?: AccountObservation | undefined },
 ): Foreseen {
   const rules = rulesOf({ ...opening.rules, openOrderLimit: 0 })
@@ -132,7 +132,7 @@ export function foresee(
 const SOURCE = 'foresee'
 
 /** What is open of an order, as a maker that meets nothing by itself. */
-function asMaker({ order, progress }: Resting): Order {
+function asMaker({ order, progress }: RestingOrder): Order {
   const initialFilled = amountE18(order.desiredAmount - progress.open)
   return { ...without(order, OF_MAKERS), initialFilled, signatureStatus: 'checked' }
 }
@@ -147,7 +147,7 @@ const OF_MAKERS: ReadonlySet<string> = new Set<keyof Order>([
 const without = (order: Order, names: ReadonlySet<string>): Order =>
   Object.fromEntries(Object.entries(order).filter(([name]) => !names.has(name))) as unknown as Order
 
-function cancelledOf(change: Change, { owner, orderId }: Order): readonly Cancelled[] {
+function cancelledOf(change: Change, { owner, orderId }: Order): readonly ForeseenCancel[] {
   const isEnd = change.kind === 'OrderCancelled' || change.kind === 'OrderPlaced'
   if (!isEnd || change.owner !== owner || change.cancelReason === undefined) return []
   const { desired, filled, pending, openDelta, cancelReason: reason } = change

@@ -61,13 +61,13 @@ function restate(step: Step): void {
 export function holdOfFacts(state: MatcherState, nowMs: number): MarketHold | undefined {
   const { trading, observed, orders, engineVersion } = state
   const isSpared = orders.size === 0 && engineVersion >= SPARED_FACTS_VERSION
-  return trading.gate?.(observed, nowMs, isSpared ? FACTS_SPARE_MS : 0)
+  return trading.holdOf?.(observed, nowMs, isSpared ? FACTS_SPARE_MS : 0)
 }
 
-/** Brings the holds up to the market's facts and time: the gate's own, and those that time ends. */
+/** Brings the holds up to the market's facts and time: those of the contract, and those that time ends. */
 export function refreshHolds(step: Step): void {
   const { state } = step
-  if (state.trading.gate !== undefined) {
+  if (state.trading.holdOf !== undefined) {
     const hold = holdOfFacts(state, state.nowMs)
     if (hold === undefined) liftHold(step, 'facts')
     else holdMarket(step, 'facts', hold)
@@ -78,15 +78,19 @@ export function refreshHolds(step: Step): void {
   }
 }
 
-type Reverted = Extract<SettlementOutcome, { kind: 'reverted' }>
-type Pair = readonly [LiveOrder, LiveOrder]
+type RevertedOutcome = Extract<SettlementOutcome, { kind: 'reverted' }>
+type MatchPair = readonly [LiveOrder, LiveOrder]
 
 /**
  * What bears a reverted match (SET-022, SET-033). An unclear one is judged by the revert's name; where that says nothing
  * either, no order bears it. A revert without a name is the venue's once it has hit two pairs without a common account, so
  * that one hostile order cannot hold a market.
  */
-export function blameFor(step: Step, { guilty, revert }: Reverted, pair: Pair): Blame | 'neither' {
+export function blameFor(
+  step: Step,
+  { guilty, revert }: RevertedOutcome,
+  pair: MatchPair,
+): Blame | 'neither' {
   const { trading } = step.state
   if (guilty !== 'unclear') return guilty
   const fault = venueFaultOf(trading, revert)
@@ -102,10 +106,10 @@ export function blameFor(step: Step, { guilty, revert }: Reverted, pair: Pair): 
  */
 export const isRefusal = (
   { state: { trading } }: Step,
-  { revert, spentElsewhere }: Reverted,
+  { revert, spentElsewhere }: RevertedOutcome,
 ): boolean => spentElsewhere !== true && venueFaultOf(trading, revert) === undefined
 
-function hasHitOthers({ state }: Step, revert: string, pair: Pair): boolean {
+function hasHitOthers({ state }: Step, revert: string, pair: MatchPair): boolean {
   // Code at a signer may end in any way: its matches say nothing of the venue.
   if (pair.some((live) => isByCode(state, live))) return false
   const accounts = pair.map(({ account }) => account.subaccountId)

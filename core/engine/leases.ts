@@ -1,6 +1,10 @@
 import type { CancelReason } from '../../interface/reasons.js'
 import { assert } from '../assert.js'
-import type { CancelsAnswer, LeaseAnswer, LeaseRefused } from '../model/command-answer.js'
+import type {
+  CancelsCommandAnswer,
+  LeaseCommandAnswer,
+  LeaseRefused,
+} from '../model/command-answer.js'
 import type { Command } from '../model/command.js'
 import { LEASES_MAX } from '../model/limits.js'
 import type { Order } from '../model/order.js'
@@ -37,7 +41,7 @@ type SetLease = Extract<Command, { kind: 'SetLease' }>
 export function applySetLease(
   { state: { leases, nowMs, holds } }: Step,
   { owner, leaseId, seconds, opens }: SetLease,
-): LeaseAnswer | LeaseRefused {
+): LeaseCommandAnswer | LeaseRefused {
   const key = keyOf({ owner, ...(leaseId !== undefined && { leaseId }) })
   const known = leases.byKey.get(key)
   assert(known === undefined || known.owner === owner, `lease ${key} is of another owner`)
@@ -65,7 +69,7 @@ type EndLease = Extract<Command, { kind: 'EndLease' }>
 export function applyEndLease(
   step: Step,
   { owner, leaseId, cancels }: EndLease,
-): CancelsAnswer | LeaseAnswer {
+): CancelsCommandAnswer | LeaseCommandAnswer {
   const lease = { owner, ...(leaseId !== undefined && { leaseId }) }
   step.state.leases.byKey.delete(keyOf(lease))
   return cancels ? cancelScope(step, lease, reasonOf(lease)) : { kind: 'lease', endsAtMs: 0 }

@@ -1,5 +1,5 @@
 import type { HoldReason } from '../../interface/reasons.js'
-import type { Pairing } from '../contracts/contract.js'
+import type { PairVerdict } from '../contracts/contract.js'
 import { POST_ONLY_WOULD_CROSS } from '../model/command-answer.js'
 import type { Hold, EndReason } from '../model/hold.js'
 import {
@@ -55,7 +55,7 @@ export function matchIncoming(step: Step, incoming: LiveOrder): void {
     return
   }
   if (incoming.unmatched > 0n && isShut(step, incoming)) return
-  const passed: Passed = { count: 0 }
+  const passed: PassedOrders = { count: 0 }
   while (incoming.unmatched > 0n) {
     const resting = state.closed ? undefined : nextResting(step, incoming, passed)
     if (resting === undefined) {
@@ -100,7 +100,7 @@ function isShut(step: Step, live: LiveOrder): boolean {
 }
 
 /** The orders that an incoming one has passed over: they stay in the book until it has met the others. */
-export interface Passed {
+export interface PassedOrders {
   count: number
   last?: LiveOrder
   /** The hold that the first of them gives the incoming order. */
@@ -112,7 +112,7 @@ export interface Passed {
  * are passed over. Orders out of reach are left out and not counted: outside the fill range, or at a price that the chain has
  * refused.
  */
-function nextResting(step: Step, incoming: LiveOrder, passed: Passed): LiveOrder | undefined {
+function nextResting(step: Step, incoming: LiveOrder, passed: PassedOrders): LiveOrder | undefined {
   const { state } = step
   if (!mayBeBarred(state, incoming)) return firstCrossing(state, incoming)
   for (const resting of crossingOrders(state, incoming, passed.last)) {
@@ -131,7 +131,7 @@ export function passesOver(
   step: Step,
   incoming: LiveOrder,
   resting: LiveOrder,
-  passed: Passed,
+  passed: PassedOrders,
 ): boolean {
   const { state } = step
   if (areOwn(incoming, resting) || isExpiring(resting, state.nowMs)) return false
@@ -145,7 +145,7 @@ export function passesOver(
 }
 
 /** Hides what is left of an order that has passed over others. */
-function hideBarred(step: Step, incoming: LiveOrder, { hold }: Passed): void {
+function hideBarred(step: Step, incoming: LiveOrder, { hold }: PassedOrders): void {
   if (hold === undefined) return
   incoming.hold = hold
   // Counts as a pair tried, so that one step does not hide a whole book.
@@ -171,7 +171,7 @@ function matchPair(step: Step, incoming: LiveOrder, resting: LiveOrder): void {
 }
 
 /** A match that both accounts carry, with what it takes from each. */
-export interface Proposal {
+export interface MatchProposal {
   readonly match: Match
   readonly ofIncoming: Cost
   readonly ofResting: Cost
@@ -182,7 +182,7 @@ export function proposeMatch(
   step: Step,
   incoming: LiveOrder,
   resting: LiveOrder,
-): Proposal | Aside {
+): MatchProposal | Aside {
   const { state } = step
   const { trading } = state
   const cancelReason = whyCancelled(state, resting)
@@ -223,7 +223,7 @@ export function reserveMatch(
   state: MatcherState,
   incoming: LiveOrder,
   resting: LiveOrder,
-  { match, ofIncoming, ofResting }: Proposal,
+  { match, ofIncoming, ofResting }: MatchProposal,
 ): void {
   const { means } = state.trading
   addPending(incoming, match.amount)
@@ -237,7 +237,7 @@ export function reserveMatch(
 const ENDED_BY_TIME: ReadonlySet<HoldReason> = new Set<HoldReason>(['pair_waits', 'signer_waits'])
 
 type Aside =
-  | Extract<Pairing, { readonly aside: LiveOrder }>
+  | Extract<PairVerdict, { readonly aside: LiveOrder }>
   | { readonly aside: LiveOrder; readonly cancelReason: EndReason }
 
 /** Holds or cancels one of two crossing orders; the change of the incoming one is left to the caller. */
@@ -261,13 +261,13 @@ export function emitAside(step: Step, live: LiveOrder): void {
     emitChange(step, live, { kind: 'OrderCancelled', cancelReason })
 }
 
-interface Crossing {
+interface CrossingOrders {
   readonly incoming: LiveOrder
   readonly resting: LiveOrder
 }
 
 /** The match of two orders: the earlier one is the maker and gives the price (MAT-004). */
-function matchOf(step: Step, { incoming, resting }: Crossing, amount: AmountE18): Match {
+function matchOf(step: Step, { incoming, resting }: CrossingOrders, amount: AmountE18): Match {
   const { identity, rules, seq, trading } = step.state
   const isMaker = resting.rank < incoming.rank
   const maker = isMaker ? resting : incoming

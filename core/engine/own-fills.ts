@@ -1,26 +1,26 @@
 import type { Address } from '../action.js'
 import { assert } from '../assert.js'
 import type { Change } from '../model/change.js'
-import type { Match, FillEvent } from '../model/match.js'
+import type { Match, LegEvent } from '../model/match.js'
 import type { Order } from '../model/order.js'
 import { quoteE18 } from '../money.js'
 
 /** The legs of a market's matches, folded from its feed. */
 export interface OwnFills {
   /** The owner's legs whose match awaits settlement, oldest first; the matcher bounds the number of matches. */
-  pendingOf(owner: Address): Iterable<FillEvent>
+  pendingOf(owner: Address): Iterable<LegEvent>
   /** The events of the next change: of its order, and of an order that met it. */
-  apply(change: Change): readonly FillEvent[]
+  apply(change: Change): readonly LegEvent[]
 }
 
 /** An order of a leg. */
 type LegOrder = Pick<Order, 'owner' | 'side' | 'subaccountId'>
 
-const NONE: readonly FillEvent[] = []
+const NONE: readonly LegEvent[] = []
 const NO_FEE = quoteE18(0n)
 
 /** Tells the legs of all matches apart. */
-export const legKey = (leg: Pick<FillEvent, 'settlementId' | 'orderId'>): string =>
+export const legKey = (leg: Pick<LegEvent, 'settlementId' | 'orderId'>): string =>
   `${leg.settlementId} ${leg.orderId}`
 
 /** The order of a leg that is live before a change. */
@@ -31,14 +31,20 @@ export function createOwnFills(orderOf: OrderOf): OwnFills {
   const pending = createPendingLegs()
   const proposals = createProposals(pending, orderOf)
 
-  function fail({ owner, orderId, settlementId, revert, atMs }: Of<'MatchReverted'>): FillEvent {
+  function fail({
+    owner,
+    orderId,
+    settlementId,
+    revert,
+    atMs,
+  }: FillChangeOf<'MatchReverted'>): LegEvent {
     const leg = pending.take(owner, { settlementId, orderId })
     assert(leg !== undefined, `${settlementId} reverted for ${orderId} and was never proposed`)
     return { ...leg, status: 'failed', revert, atMs }
   }
 
   /** An ended order's account is known while its match is pending. */
-  function settle(change: Of<'OrderFilled' | 'FillReversed'>): FillEvent {
+  function settle(change: FillChangeOf<'OrderFilled' | 'FillReversed'>): LegEvent {
     const { fill, orderId, owner, side, atMs } = change
     const { settlementId, price, amount, liquidity, fee } = fill
     const { tradeId, txHash, blockNumber, markPrice } = fill
@@ -84,14 +90,14 @@ type PendingLegs = ReturnType<typeof createPendingLegs>
 
 function createProposals(pending: PendingLegs, orderOf: OrderOf) {
   /** Matches with an order that is placed in a later change, by its id. */
-  const met = new Map<string, Proposal[]>()
+  const met = new Map<string, OpenProposal[]>()
 
-  function propose(orderId: string, order: LegOrder, { match, atMs }: Proposal): FillEvent {
+  function propose(orderId: string, order: LegOrder, { match, atMs }: OpenProposal): LegEvent {
     const { settlementId, price, amount } = match
     const { owner, side, subaccountId } = order
     const isMaker = match.makerOrderId === orderId
     // In one literal here and below: spreading takes several times as long, and every match is proposed and settled.
-    const leg: FillEvent = {
+    const leg: LegEvent = {
       settlementId,
       orderId,
       owner,
@@ -112,7 +118,7 @@ function createProposals(pending: PendingLegs, orderOf: OrderOf) {
 
   return {
     /** The resting order's leg, and that of the order that met it unless it is placed only next. */
-    afterMatch({ match, orderId, atMs }: Of<'OrderMatched'>): readonly FillEvent[] {
+    afterMatch({ match, orderId, atMs }: FillChangeOf<'OrderMatched'>): readonly LegEvent[] {
       const otherId = match.makerOrderId === orderId ? match.takerOrderId : match.makerOrderId
       const own = orderOf(orderId)
       const other = orderOf(otherId)
@@ -123,7 +129,7 @@ function createProposals(pending: PendingLegs, orderOf: OrderOf) {
       met.set(otherId, [...(met.get(otherId) ?? []), proposal])
       return [leg]
     },
-    afterPlacement({ orderId, order }: Of<'OrderPlaced'>): readonly FillEvent[] {
+    afterPlacement({ orderId, order }: FillChangeOf<'OrderPlaced'>): readonly LegEvent[] {
       const proposals = met.size === 0 ? undefined : met.get(orderId)
       if (proposals === undefined) return NONE
       met.delete(orderId)
@@ -132,26 +138,23 @@ function createProposals(pending: PendingLegs, orderOf: OrderOf) {
   }
 }
 
-type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>
+type FillChangeOf<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>
 
-interface Proposal {
+interface OpenProposal {
   readonly match: Match
   readonly atMs: number
 }
 
 function createPendingLegs() {
-  const byOwner = new Map<Address, Map<string, FillEvent>>()
+  const byOwner = new Map<Address, Map<string, LegEvent>>()
   return {
-    add(leg: FillEvent): void {
+    add(leg: LegEvent): void {
       const legs = byOwner.get(leg.owner)
       if (legs === undefined) byOwner.set(leg.owner, new Map([[legKey(leg), leg]]))
       else legs.set(legKey(leg), leg)
     },
     /** Removes a leg; undefined when it is not pending. */
-    take(
-      owner: Address,
-      named: Pick<FillEvent, 'settlementId' | 'orderId'>,
-    ): FillEvent | undefined {
+    take(owner: Address, named: Pick<LegEvent, 'settlementId' | 'orderId'>): LegEvent | undefined {
       const legs = byOwner.get(owner)
       const key = legKey(named)
       const leg = legs?.get(key)
@@ -159,6 +162,6 @@ function createPendingLegs() {
       if (legs?.size === 0) byOwner.delete(owner)
       return leg
     },
-    of: (owner: Address): Iterable<FillEvent> => byOwner.get(owner)?.values() ?? NONE,
+    of: (owner: Address): Iterable<LegEvent> => byOwner.get(owner)?.values() ?? NONE,
   }
 }

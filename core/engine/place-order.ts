@@ -40,8 +40,8 @@ import {
   passesOver,
   proposeMatch,
   reserveMatch,
-  type Passed,
-  type Proposal,
+  type PassedOrders,
+  type MatchProposal,
 } from './match.js'
 import { bookedOrder } from './post-only.js'
 import { isOneTooMany, rememberRefused } from './refused-orders.js'
@@ -49,13 +49,13 @@ import { observeIfNewer } from './review-account.js'
 import { joinOwner, scheduleOrder, type MatcherState } from './state.js'
 import { isBeyondTrust, whyShut } from './window-room.js'
 
-type Placement = Extract<Command, { kind: 'PlaceOrder' }>
+type PlaceCommand = Extract<Command, { kind: 'PlaceOrder' }>
 
 /**
  * Puts an order into the market: it matches what it crosses, the rest joins the book or waits hidden. An order that it
  * replaces leaves in the same step; it stays where the new one is refused.
  */
-export function applyPlacement(step: Step, command: Placement): CommandAnswer {
+export function applyPlacement(step: Step, command: PlaceCommand): CommandAnswer {
   const { state } = step
   const { account: seen, replaces } = command
   const order = asSigned(state, command.order)
@@ -105,9 +105,9 @@ function replace(
   return { ...enter(step, booked, parents), replaced }
 }
 
-type Placed = Extract<CommandAnswer, { readonly kind: 'order' }>
+type PlaceAnswer = Extract<CommandAnswer, { readonly kind: 'order' }>
 
-function enter(step: Step, booked: Order, parents: Parents): Placed {
+function enter(step: Step, booked: Order, parents: Parents): PlaceAnswer {
   const { state } = step
   state.rank += 1
   const live = newOf(state, booked, parents)
@@ -171,9 +171,9 @@ function meetBook(step: Step, live: LiveOrder): void {
   }
 }
 
-interface Tried {
+interface MatchPartner {
   readonly resting: LiveOrder
-  readonly proposal: Proposal
+  readonly proposal: MatchProposal
 }
 
 /**
@@ -183,17 +183,17 @@ interface Tried {
 function whyNotWhole(step: Step, incoming: LiveOrder): EndReason | undefined {
   // However much of it crosses.
   if (whyShut(step.state, incoming) !== undefined) return FOK_UNFILLABLE
-  const tried: Tried[] = []
+  const tried: MatchPartner[] = []
   const reason = tryWhole(step, incoming, tried)
   for (const { resting, proposal } of tried.reverse()) takeBack(step, incoming, resting, proposal)
   return reason
 }
 
-function tryWhole(step: Step, incoming: LiveOrder, tried: Tried[]): EndReason | undefined {
+function tryWhole(step: Step, incoming: LiveOrder, tried: MatchPartner[]): EndReason | undefined {
   const { state } = step
   if (state.closed) return FOK_UNFILLABLE
   let { met } = step
-  const passed: Passed = { count: 0 }
+  const passed: PassedOrders = { count: 0 }
   for (const resting of crossingOrders(state, incoming)) {
     if (passesOver(step, incoming, resting, passed)) {
       if (passed.count > PASSED_OVER_MAX) return FOK_UNFILLABLE
@@ -230,7 +230,7 @@ function takeBack(
   { state }: Step,
   incoming: LiveOrder,
   resting: LiveOrder,
-  { match, ofIncoming, ofResting }: Proposal,
+  { match, ofIncoming, ofResting }: MatchProposal,
 ): void {
   const { means } = state.trading
   state.seq -= 1

@@ -27,7 +27,7 @@ export interface SettlementTrail {
   ) => SettlementReversal | undefined | 'unpublished'
 }
 
-interface Trailed {
+interface TrailEntry {
   readonly match: Match
   /** The fill that stands; absent when the match came to nothing. */
   fill?: PublishedFill
@@ -40,7 +40,7 @@ export function createSettlementTrail(
   greatest = new Map<string, AmountE18>(),
 ): SettlementTrail {
   const wanted = new Set(settlementIds)
-  const trailed = new Map<string, Trailed>()
+  const trailed = new Map<string, TrailEntry>()
   /** The last change of each order of these. */
   const orders = new Map<string, Change | undefined>()
 

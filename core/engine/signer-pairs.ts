@@ -56,7 +56,7 @@ export const mayBeBarred = ({ failedPairs }: MatcherState, { order }: LiveOrder)
   failedPairs.byKey.size > 0 && failedPairs.bySigner.has(order.signer)
 
 /** Of two orders that cross and may not match now: the one that is hidden, so that the other meets others. */
-export interface Barred {
+export interface BarredOrder {
   readonly live: LiveOrder
   readonly hold: Hold & { readonly untilMs: number }
 }
@@ -69,7 +69,7 @@ export function barredOf(
   state: MatcherState,
   one: LiveOrder,
   other: LiveOrder,
-): Barred | undefined {
+): BarredOrder | undefined {
   const { failedPairs, nowMs } = state
   if (failedPairs.byKey.size === 0) return undefined
   const pair = failedPairs.byKey.get(keyOf(signersOf(one, other)))

@@ -57,11 +57,11 @@ type DerivedOfOrder =
   | 'previous'
   | 'next'
 type KeptOfOrder = Omit<LiveOrder, DerivedOfOrder>
-type Seldom = 'gone' | 'cancelReason' | 'cancelledAtMs' | 'hold' | 'cancelOnReturn'
+type SparseField = 'gone' | 'cancelReason' | 'cancelledAtMs' | 'hold' | 'cancelOnReturn'
 
 /** An order in a snapshot: the fields that do not follow from others. */
-export type OrderSnapshot = Readonly<Omit<KeptOfOrder, Seldom>> & {
-  readonly [Key in Seldom]?: NonNullable<LiveOrder[Key]>
+export type OrderSnapshot = Readonly<Omit<KeptOfOrder, SparseField>> & {
+  readonly [Key in SparseField]?: NonNullable<LiveOrder[Key]>
 }
 
 /** An account in a snapshot. Its orders follow from the orders; the waiting ones are listed. */
@@ -144,7 +144,7 @@ export function orderSnapshot(live: LiveOrder): OrderSnapshot {
     ...(cancelOnReturn !== undefined && { cancelOnReturn }),
     refusals: live.refusals,
     firstRefusedAtMs: live.firstRefusedAtMs,
-  } satisfies Record<Exclude<keyof KeptOfOrder, Seldom>, unknown>
+  } satisfies Record<Exclude<keyof KeptOfOrder, SparseField>, unknown>
 }
 
 /** The row of an account; it does not change with the account. */

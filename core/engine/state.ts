@@ -1,6 +1,6 @@
 import type { Address } from '../action.js'
 import { assert } from '../assert.js'
-import type { Trading } from '../contracts/contract.js'
+import type { TradingRules } from '../contracts/contract.js'
 import type { MarketIdentity, MarketRules } from '../model/market-terms.js'
 import type { AmountE18, PriceE18 } from '../money.js'
 import type { Book } from './book.js'
@@ -25,7 +25,7 @@ export interface MatcherState {
   /** Placements up to this rank are still to be cancelled because the market was disabled; 0 when none is. */
   cancelUpToRank: number
   /** How the market's contract type judges, matches and settles. Follows from the identity. */
-  readonly trading: Trading
+  readonly trading: TradingRules
   /** The version of the step by which commands are applied (engine-version.ts). */
   engineVersion: number
   /** Number of the last change. */
@@ -75,7 +75,7 @@ export interface MatcherState {
   readonly lastSourceNo: Map<string, number>
   readonly reversals: ReversalsDone
   /** Present while the state is being captured (capture.ts). */
-  capture: Capture | undefined
+  capture: StateCapture | undefined
   /** Orders that the market has refused, the oldest first, and why. */
   readonly refusedOrders: Map<string, RefusedByMarket>
   /** Promises to cancel, unless they are renewed in time. */
@@ -99,7 +99,7 @@ export interface ClockSeen {
 }
 
 /**
- * What may hold a whole market: an operator, a restored gap, a clock that is off, the facts that its contract's gate reads, or a
+ * What may hold a whole market: an operator, a restored gap, a clock that is off, the facts by which its contract holds it, or a
  * fault of the chain that no order caused. Each cause has at most one hold, which it sets and lifts without regard to the others.
  */
 export type HoldCause = 'operator' | 'restored' | 'clock' | 'facts' | 'chain'
@@ -175,7 +175,7 @@ export interface FailedPairs {
  * order, and `keepAccount` before it changes an account: the row of that moment is then made and kept. All other rows are
  * made when they are read.
  */
-export interface Capture {
+export interface StateCapture {
   keep(live: LiveOrder): void
   keepAccount(account: Account): void
 }

@@ -39,6 +39,6 @@ function isHoldDue(state: MatcherState, nowMs: number): boolean {
   for (const { untilMs } of holds.values()) {
     if (untilMs !== undefined && untilMs <= nowMs) return true
   }
-  if (trading.gate === undefined) return false
+  if (trading.holdOf === undefined) return false
   return holdOfFacts(state, nowMs)?.reason !== holds.get('facts')?.reason
 }

@@ -29,13 +29,13 @@ import { codeSides, ofOrder, windowsOf } from './window-room.js'
 
 // What the outcome of a match does to the windows of its sides (code-windows.ts).
 
-interface Pair {
+interface WindowPair {
   readonly maker: LiveOrder
   readonly taker: LiveOrder
 }
 
-type Settled = Extract<SettlementOutcome, { kind: 'success' }>
-type Reverted = Extract<SettlementOutcome, { kind: 'reverted' }>
+type WindowSuccess = Extract<SettlementOutcome, { kind: 'success' }>
+type WindowFailure = Extract<SettlementOutcome, { kind: 'reverted' }>
 
 /**
  * A match has settled. What its fee leaves after its gas is credited to the sides that are code, in equal parts rounded down,
@@ -44,8 +44,8 @@ type Reverted = Extract<SettlementOutcome, { kind: 'reverted' }>
 export function noteSettled(
   state: MatcherState,
   { takerFee }: Match,
-  { maker, taker }: Pair,
-  { gasCost }: Settled,
+  { maker, taker }: WindowPair,
+  { gasCost }: WindowSuccess,
 ): void {
   const { windows, nowMs } = state
   if (gasCost === undefined || gasCost === 0n) return
@@ -58,12 +58,12 @@ export function noteSettled(
 }
 
 /** A window that a failure has closed. */
-interface Closed extends WindowOf {
+interface ClosedWindow extends WindowOf {
   /** Its live orders end: it was the third failure that is proven. */
   readonly endsOrders: boolean
 }
 
-const NOTHING: readonly Closed[] = []
+const NOTHING: readonly ClosedWindow[] = []
 
 /**
  * A match has failed. A side that is code is closed if it is to blame, and its signature made the match fail or the match was
@@ -74,10 +74,10 @@ const NOTHING: readonly Closed[] = []
  */
 export function noteFailure(
   state: MatcherState,
-  outcome: Reverted,
+  outcome: WindowFailure,
   blame: Blame | 'neither',
-  { maker, taker }: Pair,
-): readonly Closed[] {
+  { maker, taker }: WindowPair,
+): readonly ClosedWindow[] {
   const sides = codeSides(state, maker, taker)
   if (sides.length === 0 || blame === 'venue') return NOTHING
   const ofSignature = isOfSignature(outcome.revert)
@@ -100,7 +100,7 @@ export function noteFailure(
   }
   for (const of of causes) charge(windows, of, partOf(lost, causes.length))
   if (!isProven && outcome.signersRead !== true) return NOTHING
-  const closed: Closed[] = []
+  const closed: ClosedWindow[] = []
   for (const of of causes) {
     const window = close(windows, of, { nowMs, ofSignature, isProven })
     if (window === undefined) continue
@@ -126,7 +126,7 @@ function chargeHalves({ windows }: MatcherState, of: readonly WindowOf[], lost: 
 /**
  * Hides the open orders of windows that were closed, as many as one step may, the others when they are met; or ends them.
  */
-export function followClosings(step: Step, closed: readonly Closed[]): void {
+export function followClosings(step: Step, closed: readonly ClosedWindow[]): void {
   for (const { signer, owner, endsOrders } of closed) {
     if (endsOrders) cancelScope(step, { owner, signer }, 'signer_unreliable')
     else hideOpen(step, { signer, owner })

@@ -4,7 +4,7 @@ import { parseAddress } from '../json.js'
 import { MAX_ECHO_LENGTH, SUB_ID_MAX } from '../limits.js'
 import { withTerms, type MarketTerms } from '../model/market-terms.js'
 import type { Market } from '../model/market.js'
-import { unknownMarket, type Checked, type Refusal } from './refusals.js'
+import { unknownMarket, type OrRefusal, type Refusal } from './refusals.js'
 
 /** How a request names a market: query parameters as a web framework gives them, a repeated one as an array. */
 export interface MarketNaming {
@@ -39,7 +39,7 @@ export function findMarket(
   naming: MarketNaming,
   clock: AliasClock,
   isNameable = isListed,
-): Checked<FoundMarket> {
+): OrRefusal<FoundMarket> {
   const symbol = text(naming.symbol)
   const asset = text(naming.assetAddress)
   if (symbol === '' && asset === '') {
@@ -61,7 +61,7 @@ export function findMarketByName(
   markets: readonly Market[],
   name: string,
   clock: AliasClock,
-): Checked<FoundMarket> {
+): OrRefusal<FoundMarket> {
   const listed = markets.filter(isListed)
   const found = findSymbol(listed, name, clock) ?? findPair(listed, name)
   return found ?? { refusal: noSuchMarket(markets, name) }

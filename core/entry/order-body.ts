@@ -23,12 +23,12 @@ import {
   notAString,
   orderIdForm,
   refusals,
-  type Checked,
+  type OrRefusal,
   type Refusal,
 } from './refusals.js'
 
 /** A body whose required fields are there and well-formed; what later checks judge is still as it came. */
-export interface OrderBody {
+export interface OrderRequestBody {
   readonly orderId: string
   readonly owner: Address
   readonly signer: Address
@@ -70,7 +70,7 @@ const requiredAfterPrice = [
  * Reads the body of `POST /v1/orders`: an object with every required field, identifiers in their form. Each field is read
  * once, because every order passes here; what is wrong is only looked for when something is.
  */
-export function readOrderBody(body: unknown): Checked<OrderBody> {
+export function readOrderBody(body: unknown): OrRefusal<OrderRequestBody> {
   const fields = asJsonObject(body)
   if (fields === undefined) return { refusal: refusals.invalidJsonBody }
   const missing = missingField(fields)
@@ -173,7 +173,7 @@ export const USUAL_OPTIONS: OrderOptions = {}
 const NO_OPTIONS: ReadOptions = { options: USUAL_OPTIONS }
 
 /** Whether the body states the option, whatever its value. */
-export const statesOption = ({ options }: OrderBody, name: OptionName): boolean =>
+export const statesOption = ({ options }: OrderRequestBody, name: OptionName): boolean =>
   fieldOf(options, name) !== undefined
 
 /** The options of a body, up to the first that cannot be. */

@@ -4,7 +4,7 @@ import {
   intentToEngine,
   isNeighbour,
   oppositeSide,
-  type EngineTerms,
+  type TranslatedTerms,
 } from '../contracts/translation.js'
 import { formatDecimal, isNegativeDecimal, parseDecimal } from '../decimal.js'
 import type { Side, UiIntent } from '../model/order.js'
@@ -12,7 +12,7 @@ import { asJsonObject, fieldOf, type JsonFields } from '../json.js'
 import { INT256_MAX, MAX_NUMBER_DIGITS } from '../limits.js'
 import { amountE18, E18, priceE18, type AmountE18, type PriceE18 } from '../money.js'
 import {
-  type Checked,
+  type OrRefusal,
   belowMinSize,
   fieldRequired,
   invalidDecimal,
@@ -25,7 +25,7 @@ import {
   wrongOrderEntrySpec,
   type NearestValues,
 } from './refusals.js'
-import type { OrderBody } from './order-body.js'
+import type { OrderRequestBody } from './order-body.js'
 
 /** What the body asks for in engine terms, before the signed words are compared with it. */
 export interface OrderTerms {
@@ -40,9 +40,9 @@ export interface OrderTerms {
 /** Reads side, price and amounts: translation first, then price, then amounts. `side` is the flat one, if sent. */
 export function readOrderTerms(
   market: Market,
-  body: OrderBody,
+  body: OrderRequestBody,
   side: Side | undefined,
-): Checked<OrderTerms> {
+): OrRefusal<OrderTerms> {
   const translated = translateIntent(market, body, side)
   if ('refusal' in translated) return translated
   const { engine, intent } = translated
@@ -91,7 +91,7 @@ function readPrices(
   market: Market,
   sent: unknown,
   derived: DerivedPrices | undefined,
-): Checked<{ readonly value: readonly PriceE18[] }> {
+): OrRefusal<{ readonly value: readonly PriceE18[] }> {
   const read =
     sent === undefined && derived !== undefined
       ? derivedPrices(derived)
@@ -106,7 +106,7 @@ function readPrices(
 }
 
 /** A price with more decimals than any tick is off the tick, not malformed. */
-function readPrice(sent: unknown, tick: bigint): Checked<{ readonly value: bigint }> {
+function readPrice(sent: unknown, tick: bigint): OrRefusal<{ readonly value: bigint }> {
   const read = readPositive('limit_price', sent)
   if (!('refusal' in read)) return read
   const exact = parseDecimal(sent, MAX_NUMBER_DIGITS)
@@ -120,7 +120,7 @@ function readPrice(sent: unknown, tick: bigint): Checked<{ readonly value: bigin
  * A price so high that its reciprocal is below half a tick has no engine price. From there up to one tick the lower
  * neighbour is 0, which no signed word states: that is refused first.
  */
-function derivedPrices(derived: DerivedPrices): Checked<{ readonly value: readonly PriceE18[] }> {
+function derivedPrices(derived: DerivedPrices): OrRefusal<{ readonly value: readonly PriceE18[] }> {
   const { price, priceFloor, priceCeil } = derived
   if (price === 0n) return { refusal: notPositive('limit_price') }
   return { value: [price, priceFloor, priceCeil] }
@@ -130,7 +130,7 @@ function readDesired(
   market: Market,
   sent: unknown,
   derived: AmountE18 | undefined,
-): Checked<{ readonly value: AmountE18 }> {
+): OrRefusal<{ readonly value: AmountE18 }> {
   const read =
     sent === undefined && derived !== undefined
       ? { value: derived }
@@ -155,7 +155,7 @@ function readFilled(
   market: Market,
   sent: unknown,
   desired: AmountE18,
-): Checked<{ readonly value: AmountE18 }> {
+): OrRefusal<{ readonly value: AmountE18 }> {
   if (sent === undefined) return { value: amountE18(0n) }
   const step = market.minSize
   if (isNegativeDecimal(sent)) return { refusal: refusals.filledNegative }
@@ -179,15 +179,15 @@ function nearest(value: bigint, grid: bigint): NearestValues {
 /** A body's intent and what it means to the engine; both absent when the body is in engine terms. */
 export interface TranslatedIntent {
   readonly intent?: UiIntent
-  readonly engine?: EngineTerms
+  readonly engine?: TranslatedTerms
 }
 
 /** Translates `ui_intent` when it was sent and compares the flat fields with it, as far as they are numbers. */
 export function translateIntent(
   market: Market,
-  body: OrderBody,
+  body: OrderRequestBody,
   flatSide: Side | undefined,
-): Checked<TranslatedIntent> {
+): OrRefusal<TranslatedIntent> {
   const { orderEntrySpec, uiIntent } = body
   if (orderEntrySpec === undefined && uiIntent === undefined) return {}
   if (market.orderEntry === undefined) return { refusal: refusals.translationUnsupported }
@@ -211,7 +211,7 @@ type ReadIntent = {
   readonly numbers: { readonly side: Side; readonly priceE18: bigint; readonly sizeE18: bigint }
 }
 
-function readIntent(fields: JsonFields, impliedSide: Side | undefined): Checked<ReadIntent> {
+function readIntent(fields: JsonFields, impliedSide: Side | undefined): OrRefusal<ReadIntent> {
   const side = fieldOf(fields, 'side') ?? impliedSide
   if (side !== 'buy' && side !== 'sell') return { refusal: refusals.uiIntentSide }
   const price = readNumber(fields, 'price')
@@ -227,7 +227,7 @@ function readIntent(fields: JsonFields, impliedSide: Side | undefined): Checked<
 function readNumber(
   fields: JsonFields,
   name: 'price' | 'size',
-): Checked<{ readonly text: string; readonly value: bigint }> {
+): OrRefusal<{ readonly text: string; readonly value: bigint }> {
   const sent = fieldOf(fields, name)
   if (sent === undefined) return { refusal: fieldRequired(`ui_intent.${name}`) }
   const read = readPositive(`ui_intent.${name}`, sent)
@@ -236,11 +236,11 @@ function readNumber(
 
 /** Flat numbers that cannot be read are left to the checks of price and amount. */
 function compare(
-  body: OrderBody,
+  body: OrderRequestBody,
   flatSide: Side | undefined,
   translated: Required<TranslatedIntent>,
   step: bigint,
-): Checked<TranslatedIntent> {
+): OrRefusal<TranslatedIntent> {
   const { engine } = translated
   if (flatSide !== undefined && flatSide !== engine.side) {
     return { refusal: refusals.sideTranslation }
@@ -258,7 +258,7 @@ function compare(
 }
 
 /** Reads a decimal above zero at 1e18, the scale of every number of an order. */
-export function readPositive(field: string, sent: unknown): Checked<{ readonly value: bigint }> {
+export function readPositive(field: string, sent: unknown): OrRefusal<{ readonly value: bigint }> {
   if (isNegativeDecimal(sent)) return { refusal: notPositive(field) }
   const value = parseDecimal(sent, 18)
   if (value === undefined) return { refusal: invalidDecimal(field, sent, 18) }

@@ -3,7 +3,7 @@ import { parseInteger } from '../decimal.js'
 import { asJsonObject, fieldOf, parseAddress, type JsonFields } from '../json.js'
 import { MAX_SIGNATURE_BYTES } from '../limits.js'
 import {
-  type Checked,
+  type OrRefusal,
   dataInvariant,
   dataNotHex,
   refusals,
@@ -191,7 +191,7 @@ const ACTION_JSON: ActionPlace = {
 }
 
 /** Reads `action_json`: an object, or a string holding one. Fields beyond the seven are dropped. */
-export function readAction(value: unknown): Checked<ReadAction> {
+export function readAction(value: unknown): OrRefusal<ReadAction> {
   const fields = asJsonObject(typeof value === 'string' ? parseJson(value) : value)
   if (fields === undefined) return { refusal: refusals.actionJson }
   return readActionFields(fields, ACTION_JSON)
@@ -204,7 +204,7 @@ export interface ActionPlace {
 }
 
 /** Reads the seven fields of an action; refusals name them by the place where the action stands. */
-export function readActionFields(fields: JsonFields, place: ActionPlace): Checked<ReadAction> {
+export function readActionFields(fields: JsonFields, place: ActionPlace): OrRefusal<ReadAction> {
   const { path, dataNotText } = place
   const missing = actionFields.find((name) => fieldOf(fields, name) === undefined)
   if (missing !== undefined) return { refusal: fieldRequired(`${path}.${missing}`) }

@@ -18,7 +18,7 @@ import {
   invalidInteger,
   notAString,
   refusals,
-  type Checked,
+  type OrRefusal,
   type Refusal,
 } from './refusals.js'
 import { scopeOf, type ScopeTerms } from './signed-structs.js'
@@ -36,9 +36,9 @@ interface CancelProof {
 export type OrderName = { readonly nonce: bigint } | { readonly orderId: string }
 
 /** What a cancel asks for. */
-export type CancelRequest = CancelTerms & OrderName
+export type CancelRequest = CancelReasons & OrderName
 
-interface CancelTerms {
+interface CancelReasons {
   readonly owner: Address
   /** Stored as the order's `cancel_reason`; `unspecified` when the caller gave none. */
   readonly reason: string
@@ -55,7 +55,7 @@ export function readOrderName(
   fields: JsonFields,
   nonceField: string,
   idField: string,
-): Checked<OrderName> {
+): OrRefusal<OrderName> {
   const sent = fieldOf(fields, nonceField)
   const orderId = fieldOf(fields, idField)
   if (orderId !== undefined && typeof orderId !== 'string') return { refusal: notAString(idField) }
@@ -67,7 +67,7 @@ export function readOrderName(
 }
 
 /** Reads the body of `POST /v1/orders/cancel`; unknown fields are ignored. Pure. */
-export function readCancel(body: unknown): Checked<CancelRequest> {
+export function readCancel(body: unknown): OrRefusal<CancelRequest> {
   const fields = asJsonObject(body)
   if (fields === undefined) return { refusal: refusals.invalidJsonBody }
   if (fieldOf(fields, 'owner_address') === undefined) {
@@ -87,7 +87,7 @@ export function readCancel(body: unknown): Checked<CancelRequest> {
 }
 
 /** A `signature` makes the other two fields of the proof required; without it they are fields like any unknown ones. */
-function readCancelProof(fields: JsonFields): Checked<CancelProof> {
+function readCancelProof(fields: JsonFields): OrRefusal<CancelProof> {
   const missing = ['signer_address', 'expiry'].find((name) => fieldOf(fields, name) === undefined)
   if (missing !== undefined) return { refusal: fieldRequired(missing) }
   const { signature, expiry } = fields
@@ -127,7 +127,7 @@ export interface CancelsBody<Terms> {
   readonly proof?: CancelAllProof
 }
 
-interface CancelAllTerms {
+interface CancelAllRequest {
   readonly side?: Side
   readonly subaccountId?: bigint
   readonly reason: string
@@ -138,7 +138,7 @@ export interface CancelOrdersTerms {
   readonly reason: string
 }
 
-interface CancelAllAfterTerms {
+interface CancelAllAfterRequest {
   /** 0 ends the lease. */
   readonly seconds: number
 }
@@ -155,7 +155,7 @@ interface AskedMarket {
 export function readCancelAll(
   body: unknown,
   { market }: AskedMarket,
-): Checked<CancelsBody<CancelAllTerms>> {
+): OrRefusal<CancelsBody<CancelAllRequest>> {
   return readCancels(body, (fields) => {
     const unknown = refuseUnknown(fields, CANCEL_ALL_FIELDS)
     if (unknown !== undefined) return { refusal: unknown }
@@ -168,7 +168,7 @@ export function readCancelAll(
     }
     const reason = readReason(fields)
     if (typeof reason !== 'string') return { refusal: reason }
-    const narrowed: Omit<CancelAllTerms, 'reason'> = {
+    const narrowed: Omit<CancelAllRequest, 'reason'> = {
       ...(side !== undefined && { side }),
       ...(subaccountId !== undefined && { subaccountId }),
     }
@@ -196,7 +196,7 @@ function refuseUnknown(fields: JsonFields, known: ReadonlySet<string>): Refusal 
 }
 
 /** Reads the body of `POST /v1/orders/cancel-list`; unknown fields are ignored. */
-export function readCancelOrders(body: unknown): Checked<CancelsBody<CancelOrdersTerms>> {
+export function readCancelOrders(body: unknown): OrRefusal<CancelsBody<CancelOrdersTerms>> {
   return readCancels(body, (fields) => {
     const orderIds = fieldOf(fields, 'order_ids')
     if (orderIds === undefined) return { refusal: fieldRequired('order_ids') }
@@ -217,7 +217,7 @@ const isListOfIds = (value: unknown): value is string[] =>
 export function readCancelAllAfter(
   body: unknown,
   { market }: AskedMarket,
-): Checked<CancelsBody<CancelAllAfterTerms>> {
+): OrRefusal<CancelsBody<CancelAllAfterRequest>> {
   return readCancels(body, (fields) => {
     const unknown = refuseUnknown(fields, CANCEL_ALL_AFTER_FIELDS)
     if (unknown !== undefined) return { refusal: unknown }
@@ -236,11 +236,14 @@ export const isLeaseSec = (value: unknown): value is number =>
   value >= LEASE_MIN_SEC &&
   value <= LEASE_MAX_SEC
 
-type Read<Terms> = (
+type CancelsReader<Terms> = (
   fields: JsonFields,
-) => Checked<{ readonly terms: Terms; readonly scoped: ScopeTerms }>
+) => OrRefusal<{ readonly terms: Terms; readonly scoped: ScopeTerms }>
 
-function readCancels<Terms>(body: unknown, readTerms: Read<Terms>): Checked<CancelsBody<Terms>> {
+function readCancels<Terms>(
+  body: unknown,
+  readTerms: CancelsReader<Terms>,
+): OrRefusal<CancelsBody<Terms>> {
   const fields = asJsonObject(body)
   if (fields === undefined) return { refusal: refusals.invalidJsonBody }
   const sent = fieldOf(fields, 'owner_address')
@@ -256,7 +259,7 @@ function readCancels<Terms>(body: unknown, readTerms: Read<Terms>): Checked<Canc
 }
 
 /** A `signature` makes the other fields of the proof required. */
-function readProof(fields: JsonFields): Checked<CancelAllProof> {
+function readProof(fields: JsonFields): OrRefusal<CancelAllProof> {
   const names = ['signer_address', 'issued_at', 'expiry']
   const missing = names.find((name) => fieldOf(fields, name) === undefined)
   if (missing !== undefined) return { refusal: fieldRequired(missing) }
@@ -290,13 +293,13 @@ export function proofTimeFault(
 }
 
 /** What the fan-out asks for about a socket's lease. */
-interface SocketLease {
+interface SocketLeaseRequest {
   readonly leaseId: string
   readonly seconds: number
 }
 
 /** Reads what the fan-out has written; anything else is malformed. */
-export function readSocketLease(body: unknown): SocketLease | undefined {
+export function readSocketLease(body: unknown): SocketLeaseRequest | undefined {
   const fields = asJsonObject(body)
   if (fields === undefined || !isLeaseId(fields.lease_id) || !isLeaseSec(fields.seconds)) {
     return undefined

@@ -4,7 +4,7 @@ import { MAX_BATCH_ORDERS } from '../limits.js'
 import { amountE18, type AmountE18 } from '../money.js'
 import { batchRefusals, changeRefusals } from './order-refusals.js'
 import { readCancel, readOrderName, type CancelRequest, type OrderName } from './read-cancels.js'
-import { fieldRequired, invalidDecimal, refusals, type Checked } from './refusals.js'
+import { fieldRequired, invalidDecimal, refusals, type OrRefusal } from './refusals.js'
 
 /** What a reduction asks for. */
 export type ReductionRequest = CancelRequest & {
@@ -13,7 +13,7 @@ export type ReductionRequest = CancelRequest & {
 }
 
 /** Reads the body of `POST /v1/orders/reduce`: a cancel with an amount. Pure. */
-export function readReduction(body: unknown): Checked<ReductionRequest> {
+export function readReduction(body: unknown): OrRefusal<ReductionRequest> {
   const cancel = readCancel(body)
   if ('refusal' in cancel) return cancel
   const sent = fieldOf(asJsonObject(body) ?? {}, 'desired_amount')
@@ -35,7 +35,7 @@ export interface ReplacementRequest {
 }
 
 /** Reads what the body of `POST /v1/orders/replace` says besides its order. Pure. */
-export function readReplacement(body: unknown): Checked<ReplacementRequest> {
+export function readReplacement(body: unknown): OrRefusal<ReplacementRequest> {
   const fields = asJsonObject(body)
   if (fields === undefined) return { refusal: refusals.invalidJsonBody }
   const replaces = readOrderName(fields, 'replaces_nonce', 'replaces_order_id')
@@ -56,7 +56,7 @@ export function isReplacement(body: unknown): boolean {
 }
 
 /** Reads the body of `POST /v1/orders/batch`: 1 to 20 orders, each still unchecked. Pure. */
-export function readBatch(body: unknown): Checked<{ readonly orders: readonly unknown[] }> {
+export function readBatch(body: unknown): OrRefusal<{ readonly orders: readonly unknown[] }> {
   const fields = asJsonObject(body)
   if (fields === undefined) return { refusal: refusals.invalidJsonBody }
   const orders = fieldOf(fields, 'orders')

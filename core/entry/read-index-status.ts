@@ -1,7 +1,7 @@
 import type { IndexSample } from '../contracts/index-lag.js'
 import { parseStored } from '../decimal.js'
 import { priceE18 } from '../money.js'
-import { badRequest, refuse, type Checked, type Refusal } from './refusals.js'
+import { badRequest, refuse, type OrRefusal, type Refusal } from './refusals.js'
 
 /** How far a reporter's clock may be ahead of ours. */
 const AHEAD_MAX_MS = 60_000
@@ -25,7 +25,7 @@ export const indexRefusals = {
 export function readIndexStatus(
   body: Readonly<Record<string, unknown>> | undefined,
   nowMs: number,
-): Checked<{ readonly sample: IndexSample }> {
+): OrRefusal<{ readonly sample: IndexSample }> {
   const { at_ms: atMs, usdc_per_cngn: text, sample_ok: isOk } = body ?? {}
   if (!isTime(atMs) || typeof isOk !== 'boolean') return { refusal: indexRefusals.form }
   const price = typeof text === 'string' ? parseStored(text, 18) : undefined

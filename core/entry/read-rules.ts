@@ -14,13 +14,16 @@ interface RuledMarket {
   readonly rules: MarketRules
 }
 
-type Read = { readonly rules: Partial<MarketRules> } | { readonly problem: string }
+type RulesResult = { readonly rules: Partial<MarketRules> } | { readonly problem: string }
 
 /**
  * Reads new rules by the names and texts of the market file; a problem is one line for the operator. A step must be a
  * whole number of the chain's units, so that every amount on it can be signed.
  */
-export function readRules(market: RuledMarket, fields: Readonly<Record<string, string>>): Read {
+export function readRules(
+  market: RuledMarket,
+  fields: Readonly<Record<string, string>>,
+): RulesResult {
   const names = Object.keys(fields)
   if (names.length === 0) return { problem: `name at least one of ${RULE_NAMES.join(', ')}` }
   const rules: { -readonly [Key in keyof MarketRules]?: MarketRules[Key] } = {}
@@ -38,9 +41,9 @@ export function readRules(market: RuledMarket, fields: Readonly<Record<string, s
   return problem === undefined ? { rules } : { problem: `amount_step ${problem}` }
 }
 
-type Changed = { -readonly [Key in keyof MarketRules]?: MarketRules[Key] }
+type ChangedRules = { -readonly [Key in keyof MarketRules]?: MarketRules[Key] }
 /** Sets the rule, or returns what is wrong with its text. */
-type Reader = (rules: Changed, text: string, market: RuledMarket) => string | undefined
+type Reader = (rules: ChangedRules, text: string, market: RuledMarket) => string | undefined
 
 const READERS: Readonly<Record<string, Reader>> = {
   taker_fee_bps(rules, text) {

@@ -393,4 +393,4 @@ export function refusalBody(refusal: Refusal, requestId: string): Record<string,
 }
 
 /** The result of a check: what it read, or a refusal. */
-export type Checked<T> = T | { readonly refusal: Refusal }
+export type OrRefusal<T> = T | { readonly refusal: Refusal }

@@ -8,11 +8,11 @@ import { parseAddress } from '../json.js'
 import { amountE18, feePerUnitE18, type PriceE18 } from '../money.js'
 import { LAST_DATE_SEC } from '../time.js'
 import { belowMinNotional } from './order-refusals.js'
-import { type Checked, notAligned, refusals, wrongModule, type Refusal } from './refusals.js'
+import { type OrRefusal, notAligned, refusals, wrongModule, type Refusal } from './refusals.js'
 import { decodeTradeData, readAction, signedOrderText, type ReadAction } from './read-action.js'
 import { readOrderTerms, signedAmount, type OrderTerms } from './order-terms.js'
 import { findInstrument } from './find-market.js'
-import { readOptions, readOrderBody, USUAL_OPTIONS, type OrderBody } from './order-body.js'
+import { readOptions, readOrderBody, USUAL_OPTIONS, type OrderRequestBody } from './order-body.js'
 import { ownTextsOf } from './signed-action.js'
 
 /** What the checks need to know besides the body. */
@@ -52,12 +52,12 @@ export interface ValidOrder {
 /** A body whose required fields are there and well-formed, and its action as far as it can be read. */
 export interface SubmittedOrder {
   readonly identity: ClaimedIdentity
-  readonly fields: OrderBody
-  readonly signed: Checked<ReadAction>
+  readonly fields: OrderRequestBody
+  readonly signed: OrRefusal<ReadAction>
 }
 
 /** Reads the identity that a body claims; refuses missing or malformed required fields. Pure. */
-export function readSubmittedOrder(body: unknown): Checked<SubmittedOrder> {
+export function readSubmittedOrder(body: unknown): OrRefusal<SubmittedOrder> {
   const fields = readOrderBody(body)
   if ('refusal' in fields) return fields
   const { orderId, owner, nonce, signature } = fields
@@ -67,7 +67,7 @@ export function readSubmittedOrder(body: unknown): Checked<SubmittedOrder> {
 }
 
 /** readSubmittedOrder and judgeOrder in one. Pure. */
-export function validateOrder(body: unknown, context: ValidationContext): Checked<ValidOrder> {
+export function validateOrder(body: unknown, context: ValidationContext): OrRefusal<ValidOrder> {
   const submitted = readSubmittedOrder(body)
   return 'refusal' in submitted ? submitted : judgeOrder(submitted, context)
 }
@@ -79,7 +79,7 @@ export function validateOrder(body: unknown, context: ValidationContext): Checke
 export function judgeOrder(
   { fields, signed }: SubmittedOrder,
   context: ValidationContext,
-): Checked<ValidOrder> {
+): OrRefusal<ValidOrder> {
   const expiry = readExpiry(fields.expiry, context.nowMs)
   if ('refusal' in expiry) return expiry
   if ('refusal' in signed) return signed
@@ -113,7 +113,7 @@ export function judgeOrder(
   return { order, market, action }
 }
 
-function readExpiry(value: unknown, nowMs: number): Checked<{ readonly value: number }> {
+function readExpiry(value: unknown, nowMs: number): OrRefusal<{ readonly value: number }> {
   if (value === undefined) return { refusal: refusals.expiryPast }
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
     return { refusal: refusals.expiryInteger }
@@ -125,16 +125,16 @@ function readExpiry(value: unknown, nowMs: number): Checked<{ readonly value: nu
 const isPast = (expirySec: bigint, nowMs: number): boolean =>
   expirySec * 1000n <= BigInt(Math.floor(nowMs))
 
-function readSide(value: unknown): Checked<{ readonly value: Side | undefined }> {
+function readSide(value: unknown): OrRefusal<{ readonly value: Side | undefined }> {
   return value === undefined || value === 'buy' || value === 'sell'
     ? { value }
     : { refusal: refusals.side }
 }
 
 function readInstrument(
-  fields: OrderBody,
+  fields: OrderRequestBody,
   markets: readonly Market[],
-): Checked<{ readonly market: Market }> {
+): OrRefusal<{ readonly market: Market }> {
   const asset = parseAddress(fields.assetAddress)
   const market = asset === undefined ? undefined : findInstrument(markets, asset, fields.subId)
   if (market === undefined) return { refusal: refusals.instrument }
@@ -142,7 +142,11 @@ function readInstrument(
 }
 
 /** The flat fields and the signed action must say the same, and name the module that settles this market. */
-function findDisagreement(market: Market, fields: OrderBody, action: Action): Refusal | undefined {
+function findDisagreement(
+  market: Market,
+  fields: OrderRequestBody,
+  action: Action,
+): Refusal | undefined {
   if (action.subaccountId !== fields.subaccountId) return refusals.actionSubaccount
   if (action.nonce !== fields.nonce) return refusals.actionNonce
   if (action.owner !== fields.owner) return refusals.actionOwner
@@ -155,7 +159,7 @@ function findDisagreement(market: Market, fields: OrderBody, action: Action): Re
 /** The seven signed words must be exactly the body's numbers at the chain's scale (ORD-039 to ORD-042). */
 function findWrongWord(
   market: Market,
-  fields: OrderBody,
+  fields: OrderRequestBody,
   { side, prices, desired }: OrderTerms,
   data: TradeData,
 ): Refusal | undefined {
@@ -220,10 +224,14 @@ function goodUntil(market: Market, actionExpiry: bigint, expirySec: number): num
 }
 
 /** Rare fields are set afterwards: spreading them in costs as much as everything else. */
-function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): UnjudgedOrder {
+function buildOrder(
+  market: Market,
+  fields: OrderRequestBody,
+  checked: CheckedTerms,
+): UnjudgedOrder {
   const { terms, expirySec } = checked
   const actionExpiry = checked.signed.action.expiry
-  const order: UnjudgedOrder & Seldom = {
+  const order: UnjudgedOrder & OptionalFields = {
     orderId: fields.orderId,
     market: market.market,
     owner: fields.owner,
@@ -252,7 +260,7 @@ function buildOrder(market: Market, fields: OrderBody, checked: CheckedTerms): U
 }
 
 /** Fields that most orders do not have. */
-interface Seldom {
+interface OptionalFields {
   uiIntent?: UiIntent
   ownTexts?: Partial<ActionJson>
   warnings?: readonly string[]
@@ -265,7 +273,7 @@ interface Seldom {
  */
 function warningsOf(
   market: Market,
-  fields: OrderBody,
+  fields: OrderRequestBody,
   { terms, limitPrice, expirySec, nowMs }: CheckedTerms,
 ): readonly string[] {
   const { takerFee, feePerUnit } = tradingOf(market)

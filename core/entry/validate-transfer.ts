@@ -14,7 +14,13 @@ import {
   readActionFields,
   type ReadAction,
 } from './read-action.js'
-import { type Checked, fieldRequired, invalidInteger, refusals, type Refusal } from './refusals.js'
+import {
+  type OrRefusal,
+  fieldRequired,
+  invalidInteger,
+  refusals,
+  type Refusal,
+} from './refusals.js'
 import {
   belowMinDeposit,
   notDepositable,
@@ -36,7 +42,7 @@ export interface ActionRules {
   /** Unix milliseconds: the later of our clock and the chain's, so that an action is not sent only to expire. */
   readonly nowMs: number
   /** Rules of the kind that come after the module's. */
-  readonly afterModule?: readonly Rule[]
+  readonly afterModule?: readonly TransferRule[]
 }
 
 /** The first rule of module, signer and expiry that an action breaks. Pure. */
@@ -71,7 +77,7 @@ const bodyFields = {
  * Reads the body of `POST /v1/deposits` or `POST /v1/withdrawals`. Strict: fields that are not the request's are
  * refused, because the client expects them to have an effect.
  */
-export function readTransferBody(kind: TransferKind, body: unknown): Checked<TransferBody> {
+export function readTransferBody(kind: TransferKind, body: unknown): OrRefusal<TransferBody> {
   const fields = asJsonObject(body)
   if (fields === undefined) return { refusal: refusals.invalidJsonBody }
   const strange = strangeField(fields, bodyFields[kind], '')
@@ -107,7 +113,7 @@ export function strangeField(
 const MAX_FIELD = 80
 
 /** An EIP-2612 permit on USDC from the owner to the deposit module. */
-export interface Permit {
+export interface SignedPermit {
   /** In the token's units; any uint256. */
   readonly value: bigint
   /** Unix seconds; any uint256. */
@@ -118,7 +124,7 @@ export interface Permit {
 const permitFields = ['value', 'deadline', 'signature'] as const
 
 /** Reads the `permit` of a deposit in its form alone. */
-export function readPermit(sent: unknown): Checked<Permit> {
+export function readPermit(sent: unknown): OrRefusal<SignedPermit> {
   const fields = asJsonObject(sent)
   if (fields === undefined) return { refusal: notInBody('permit') }
   const strange = strangeField(fields, permitFields, 'permit.')
@@ -136,7 +142,7 @@ export function readPermit(sent: unknown): Checked<Permit> {
 
 /** Why a well-formed permit cannot cover the deposit; to be asked only when the allowance does not. */
 export function refusePermit(
-  { value, deadline }: Permit,
+  { value, deadline }: SignedPermit,
   amount: TokenUnits6,
   nowMs: number,
 ): TransferRefusal | undefined {
@@ -162,11 +168,11 @@ export interface ValidDeposit {
   readonly asset: Address
   /** Counts only when the action opens an account. */
   readonly managerForNewAccount: Address
-  readonly permit?: Permit
+  readonly permit?: SignedPermit
 }
 
 /** Checks the shape of a deposit, in the order in which the interface lists it; the first failure answers. Pure. */
-export function validateDeposit(body: TransferBody, rules: DepositRules): Checked<ValidDeposit> {
+export function validateDeposit(body: TransferBody, rules: DepositRules): OrRefusal<ValidDeposit> {
   const { action, signature } = body
   const { depositModule: module, nowMs } = rules
   const wrongAction = refuseAction(action, { kind: 'deposit', module, nowMs })
@@ -216,7 +222,7 @@ export interface ValidWithdrawal {
 export function validateWithdrawal(
   { action, signature }: TransferBody,
   { withdrawalModule: module, withdrawable, nowMs }: WithdrawalRules,
-): Checked<ValidWithdrawal> {
+): OrRefusal<ValidWithdrawal> {
   const wrongAction = refuseAction(action, {
     kind: 'withdrawal',
     module,
@@ -237,9 +243,9 @@ export function validateWithdrawal(
 }
 
 /** A fact that must hold, and the refusal when it does not. */
-export type Rule = readonly [holds: boolean, otherwise: Refusal]
+export type TransferRule = readonly [holds: boolean, otherwise: Refusal]
 
 /** The refusal of the first rule that does not hold; the order of the rules is their precedence. */
-export function firstBroken(rules: readonly Rule[]): Refusal | undefined {
+export function firstBroken(rules: readonly TransferRule[]): Refusal | undefined {
   return rules.find(([holds]) => !holds)?.[1]
 }

@@ -158,9 +158,13 @@ export function foldCandles(series: CandleSeries, change: Change): void {
   }
 }
 
-type Update = Pick<Change, 'seq' | 'atMs'>
+type ChangeStamp = Pick<Change, 'seq' | 'atMs'>
 
-function addFill(series: CandleSeries, { tradeId, price, amount }: Fill, update: Update): void {
+function addFill(
+  series: CandleSeries,
+  { tradeId, price, amount }: Fill,
+  update: ChangeStamp,
+): void {
   const { atMs } = update
   const trade = { price, amount, quote: notionalFloor(price, amount) }
   series.trades.push({ ...trade, tradeId, atMs, reversed: false })
@@ -182,7 +186,7 @@ function addFill(series: CandleSeries, { tradeId, price, amount }: Fill, update:
   }
 }
 
-function touch(held: IntervalCandles, candle: HeldCandle, { seq, atMs }: Update): void {
+function touch(held: IntervalCandles, candle: HeldCandle, { seq, atMs }: ChangeStamp): void {
   held.seq = 2 * seq
   candle.seq = held.seq
   candle.updatedMs = atMs
@@ -217,7 +221,7 @@ export function closeCandles(series: CandleSeries, nowMs: number): void {
  * Rebuilds the candles of a trade without it: that of its minute from the trades, the others from those of the minutes. What
  * is no longer held in full stays as it is.
  */
-function reverse(series: CandleSeries, tradeId: number, update: Update): void {
+function reverse(series: CandleSeries, tradeId: number, update: ChangeStamp): void {
   const { intervals, trades } = series
   const trade = trades.findLast((held) => held.tradeId === tradeId)
   if (trade === undefined) return

@@ -40,8 +40,8 @@ export type CommandAnswer =
       readonly replaced?: StandingOrder
     } & StandingOrder)
   | { readonly kind: 'market'; readonly terms: MarketTerms }
-  | CancelsAnswer
-  | LeaseAnswer
+  | CancelsCommandAnswer
+  | LeaseCommandAnswer
   | RefusedCommand
 
 /** What became of one order of a cancel. */
@@ -64,7 +64,7 @@ interface OrderAmounts {
 }
 
 /** Answer to a cancel of many orders. */
-export interface CancelsAnswer {
+export interface CancelsCommandAnswer {
   readonly kind: 'cancels'
   readonly outcomes: readonly CancelOutcome[]
   /** Orders that the next steps cancel; they are not matched meanwhile. */
@@ -72,7 +72,7 @@ export interface CancelsAnswer {
 }
 
 /** Answer to a lease that was set; `endsAtMs` is 0 when there is none any more. */
-export interface LeaseAnswer {
+export interface LeaseCommandAnswer {
   readonly kind: 'lease'
   readonly endsAtMs: number
 }

@@ -52,7 +52,7 @@ export interface LiveOrder {
   /** The live orders of its owner. */
   readonly own: OwnerOrders
   /** Place in the book; undefined when nothing of it is open. */
-  level: Level | undefined
+  level: PriceQueue | undefined
   previous: LiveOrder | undefined
   next: LiveOrder | undefined
 }
@@ -71,7 +71,7 @@ export interface Account {
 }
 
 /** All orders of one side at one price, first in first out by rank. */
-export interface Level {
+export interface PriceQueue {
   readonly price: PriceE18
   first: LiveOrder
   last: LiveOrder
@@ -85,13 +85,16 @@ export interface Parents {
 }
 
 /** What an order is placed with. */
-interface Placed extends Parents {
+interface PlacedParents extends Parents {
   readonly rank: number
   readonly nowMs: number
 }
 
 /** An order to which nothing has happened yet. */
-export function newLiveOrder(order: Order, { account, own, rank, nowMs }: Placed): LiveOrder {
+export function newLiveOrder(
+  order: Order,
+  { account, own, rank, nowMs }: PlacedParents,
+): LiveOrder {
   const { desiredAmount, initialFilled } = order
   return {
     order,

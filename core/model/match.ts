@@ -76,7 +76,7 @@ export interface PublishedFill {
 export type FillStatus = 'pending' | 'settled' | 'failed' | 'reversed'
 
 /** One order's leg of a match, from the proposal on. */
-export interface FillEvent {
+export interface LegEvent {
   readonly settlementId: string
   readonly orderId: string
   readonly owner: Address

@@ -3,27 +3,27 @@ import type { Address } from '../action.js'
 declare const contractOwned: unique symbol
 
 /** A value that only its contract's record looks inside. The mark exists in types alone, and tells one such value from another. */
-interface Owned<Name extends string> {
+interface ContractOwned<Name extends string> {
   readonly [contractOwned]?: Name
 }
 
 /** What the chain shows of an account at one block, in the terms of the contract. */
-export type AccountFacts = Owned<'AccountFacts'>
+export type AccountFacts = ContractOwned<'AccountFacts'>
 
 /** What the chain shows of a market at one block, in the terms of the contract. */
-export type MarketFacts = Owned<'MarketFacts'>
+export type MarketFacts = ContractOwned<'MarketFacts'>
 
 /** What the chain shows of an account to its reader, besides what the engine needs, in the terms of the contract. */
-export type PositionFacts = Owned<'PositionFacts'>
+export type PositionFacts = ContractOwned<'PositionFacts'>
 
 /** What the engine keeps of an account's means; mutable, and only by its contract's record. */
-export type RiskAccount = Owned<'RiskAccount'>
+export type RiskAccount = ContractOwned<'RiskAccount'>
 
 /** A risk account as a checkpoint keeps it; never changed afterwards. */
-export type RiskSnapshot = Owned<'RiskSnapshot'>
+export type RiskSnapshot = ContractOwned<'RiskSnapshot'>
 
 /** What one match takes from one of its orders. */
-export type Cost = Owned<'Cost'>
+export type Cost = ContractOwned<'Cost'>
 
 /** Facts of a market with the block of which all of them are true. */
 export interface MarketObservation<Facts = MarketFacts> {

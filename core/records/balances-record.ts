@@ -103,8 +103,8 @@ const tokensOf = (seen: SeenFunds, shown: readonly ShownFunds[]): TokenBalance[]
 const totalOf = ({ holdings }: SeenFunds, asset: Address): bigint =>
   holdings.find((held) => held.asset === asset && held.subId === 0n)?.balance ?? 0n
 
-function claimedTokens(shown: readonly ShownFunds[]): Map<Address, Claimed> {
-  const claimed = new Map<Address, Claimed>()
+function claimedTokens(shown: readonly ShownFunds[]): Map<Address, TokenClaims> {
+  const claimed = new Map<Address, TokenClaims>()
   for (const { asset, token, byOrders, byMatches } of shown.flatMap(({ tokens }) => tokens)) {
     const before = claimed.get(asset)
     claimed.set(asset, {
@@ -116,7 +116,7 @@ function claimedTokens(shown: readonly ShownFunds[]): Map<Address, Claimed> {
   return claimed
 }
 
-interface Claimed {
+interface TokenClaims {
   readonly token: string
   readonly byOrders: bigint
   readonly byMatches: bigint
@@ -125,7 +125,7 @@ interface Claimed {
 function tokenBalance(
   asset: Address,
   total: bigint,
-  { token, byOrders, byMatches }: Claimed,
+  { token, byOrders, byMatches }: TokenClaims,
 ): TokenBalance {
   const left = total - byOrders - byMatches
   const available = left > 0n ? left : 0n

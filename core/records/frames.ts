@@ -7,7 +7,7 @@ import { completedTrade, type OrderStand } from '../engine/feed.js'
 import { isFinal, ownFilled } from '../engine/order-sums.js'
 import type { Change, ChangeBase } from '../model/change.js'
 import type { Market } from '../model/market.js'
-import type { FillEvent } from '../model/match.js'
+import type { LegEvent } from '../model/match.js'
 import { isoTime } from '../time.js'
 import { figuresRecord } from './order-figures.js'
 import { markOf, type Trade } from './trade-record.js'
@@ -109,7 +109,7 @@ export function tradeUpdate(market: Market, trade: Trade, previousTradeSeq: numb
 }
 
 /** Presents the state of a match for one order: engine values, and the order's side of it in trader terms. */
-export function fillEventRecord(market: Market, event: FillEvent): FillEventRecord {
+export function fillEventRecord(market: Market, event: LegEvent): FillEventRecord {
   const contract = spotContract(market, event)
   return {
     settlement_id: event.settlementId,
@@ -128,7 +128,7 @@ export function fillEventRecord(market: Market, event: FillEvent): FillEventReco
   }
 }
 
-function tradeFields(market: Market, { trade, ...leg }: FillEvent): Partial<FillEventRecord> {
+function tradeFields(market: Market, { trade, ...leg }: LegEvent): Partial<FillEventRecord> {
   if (trade === undefined) return {}
   const { tradeId, txHash, blockNumber, markPrice } = trade
   return {
@@ -142,7 +142,7 @@ function tradeFields(market: Market, { trade, ...leg }: FillEvent): Partial<Fill
 /** The `fills` frame of an event, with the numbers of the channel's own stream. */
 export const fillsUpdate = (
   market: Market,
-  event: FillEvent,
+  event: LegEvent,
   { seq, prevSeq }: { readonly seq: number; readonly prevSeq: number },
 ): FillsUpdate => ({
   type: 'update',

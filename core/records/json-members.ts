@@ -6,21 +6,21 @@ import { jsonText } from '../json.js'
  * of the declaration once, since V8 takes several times as long to build such an object and to turn it into text.
  */
 
-type ValueOf<Value, Shown, Market> = (shown: Shown, market: Market) => Value
+type MemberValue<Value, Shown, Market> = (shown: Shown, market: Market) => Value
 
 /** How a value becomes JSON: `quoted` only puts it in quotes, `bare` not even that. A writer is given what is shown, too. */
-type Form = 'quoted' | 'bare' | ((value: never, shown: never) => string)
+type MemberForm = 'quoted' | 'bare' | ((value: never, shown: never) => string)
 
 /** A member that every record has. */
 interface Member<Value, Shown, Market> {
-  readonly form: Form
-  readonly valueOf: ValueOf<Value, Shown, Market>
+  readonly form: MemberForm
+  readonly valueOf: MemberValue<Value, Shown, Market>
 }
 
 /** A member that a record may lack. */
 export interface OptionalMember<Value, Shown, Market> {
-  readonly form: Form
-  readonly valueIfAny: ValueOf<Value | undefined, Shown, Market>
+  readonly form: MemberForm
+  readonly valueIfAny: MemberValue<Value | undefined, Shown, Market>
 }
 
 /** One of several members that follow from the market alone. */
@@ -43,15 +43,15 @@ export type Members<Shape, Shown, Market> = {
 /** What declares the members of a record that is made of `Shown` and its market. */
 export function membersFrom<Shown, Market = undefined>() {
   const required =
-    (form: Form) =>
-    <Value>(valueOf: ValueOf<Value, Shown, Market>): Member<Value, Shown, Market> => ({
+    (form: MemberForm) =>
+    <Value>(valueOf: MemberValue<Value, Shown, Market>): Member<Value, Shown, Market> => ({
       form,
       valueOf,
     })
   const optional =
-    (form: Form) =>
+    (form: MemberForm) =>
     <Value>(
-      valueIfAny: ValueOf<Value | undefined, Shown, Market>,
+      valueIfAny: MemberValue<Value | undefined, Shown, Market>,
     ): OptionalMember<Value, Shown, Market> => ({ form, valueIfAny })
   return {
     /** Text that JSON does not escape: digits, hex, words of a closed set, times. */
@@ -66,13 +66,13 @@ export function membersFrom<Shown, Market = undefined>() {
       bare: optional('bare'),
       /** By a writer of its own. */
       written: <Value>(
-        valueIfAny: ValueOf<Value | undefined, Shown, Market>,
+        valueIfAny: MemberValue<Value | undefined, Shown, Market>,
         form: (value: Value, shown: Shown) => string,
       ): OptionalMember<Value, Shown, Market> => ({ form, valueIfAny }),
     },
     /** By a writer of its own. */
     written: <Value>(
-      valueOf: ValueOf<Value, Shown, Market>,
+      valueOf: MemberValue<Value, Shown, Market>,
       form: (value: Value, shown: Shown) => string,
     ): Member<Value, Shown, Market> => ({ form, valueOf }),
     /** Members that follow from the market: the same text in each of its records, made once while the market's object is the same. */
@@ -94,7 +94,7 @@ type Writer<Shown, Market> = [Market] extends [undefined]
   : (shown: Shown, market: Market) => string
 
 /** Code for one object. */
-interface Code {
+interface WriterCode {
   readonly pieces: string[]
   /** What the code refers to, by name. */
   readonly values: Map<string, unknown>
@@ -106,7 +106,7 @@ interface Code {
 export function objectWriter<Shape, Shown, Market = undefined>(
   members: Members<Shape, Shown, Market>,
 ): Writer<Shown, Market> {
-  const code: Code = { pieces: [], values: new Map() }
+  const code: WriterCode = { pieces: [], values: new Map() }
   const groups = new Set<unknown>()
   for (const [name, member] of Object.entries(members as unknown as AnyMembers)) {
     if (member.membersOf !== undefined) {
@@ -124,19 +124,19 @@ export function objectWriter<Shape, Shown, Market = undefined>(
 type AnyMembers = Readonly<Record<string, AnyMember>>
 
 interface AnyMember {
-  readonly form?: Form
+  readonly form?: MemberForm
   readonly valueOf?: unknown
   readonly valueIfAny?: unknown
   readonly membersOf?: (market: never) => Readonly<Record<string, unknown>>
 }
 
-function use({ values }: Code, value: unknown): string {
+function use({ values }: WriterCode, value: unknown): string {
   const name = `used${values.size}`
   values.set(name, value)
   return name
 }
 
-function addMember(code: Code, name: string, { form, valueOf, valueIfAny }: AnyMember): void {
+function addMember(code: WriterCode, name: string, { form, valueOf, valueIfAny }: AnyMember): void {
   const { pieces } = code
   const key = `${pieces.length === 0 ? '' : ','}${JSON.stringify(name)}:`
   const json = (value: string): string => {
@@ -151,7 +151,7 @@ function addMember(code: Code, name: string, { form, valueOf, valueIfAny }: AnyM
   pieces.push(`\${${given} === undefined ? '' : \`${key}${json('value')}\`}`)
 }
 
-function addGroup(code: Code, membersOf: NonNullable<AnyMember['membersOf']>): void {
+function addGroup(code: WriterCode, membersOf: NonNullable<AnyMember['membersOf']>): void {
   const known = new WeakMap<object, string>()
   const write = (market: object): string => {
     let text = known.get(market)

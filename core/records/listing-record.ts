@@ -5,7 +5,7 @@ import type {
   ListedTrade,
   ListedTrades,
 } from '../../interface/listing.js'
-import { traderTerms, type TraderTerms } from '../contracts/trader-terms.js'
+import { traderTerms, type PresentedTerms } from '../contracts/trader-terms.js'
 import type { Market } from '../model/market.js'
 import type { AmountE18, PriceE18 } from '../money.js'
 import { pairTrade } from './listed-contract-record.js'
@@ -45,7 +45,7 @@ export function listedLevels(market: Market, levels: BookLevels): ListedLevels {
 
 /** Best first, as the levels come. */
 function listedSide(
-  terms: TraderTerms,
+  terms: PresentedTerms,
   levels: readonly PriceLevel[],
   rounding: 'down' | 'up',
 ): ListedLevel[] {

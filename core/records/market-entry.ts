@@ -55,7 +55,7 @@ export interface ShownOfMarket {
   readonly lastTradeSec?: number | undefined
   /** What the chain shows of it; absent while that is not known. */
   readonly observed?: MarketObservation | undefined
-  /** The index against a sample from outside; absent without a gate. */
+  /** The index against a sample from outside; absent without a limit. */
   readonly indexLag?: IndexLag | undefined
 }
 

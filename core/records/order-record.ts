@@ -7,7 +7,7 @@ import { formatDecimal } from '../decimal.js'
 import { isFinal, ownFilled, type OrderSums } from '../engine/order-sums.js'
 import { actionJsonOf } from '../entry/signed-action.js'
 import type { Market } from '../model/market.js'
-import type { FillEvent } from '../model/match.js'
+import type { LegEvent } from '../model/match.js'
 import type { Order, OrderProgress, UiIntent } from '../model/order.js'
 import { isoTime } from '../time.js'
 import { membersFrom, objectWriter, type Members, type OptionalMember } from './json-members.js'
@@ -286,7 +286,7 @@ export const pendingMatch = ({
   price,
   amount,
   atMs,
-}: FillEvent): PendingMatch => ({
+}: LegEvent): PendingMatch => ({
   settlement_id: settlementId,
   at: isoTime(atMs),
   liquidity,

@@ -8,7 +8,7 @@ import { averagePrice } from '../engine/order-sums.js'
 import type { Market } from '../model/market.js'
 import { amountE18, quoteE18 } from '../money.js'
 
-type Placed = Extract<Foreseen, { kind: 'order' }>
+type ForeseenOrder = Extract<Foreseen, { kind: 'order' }>
 
 /** What an order was compared with. */
 interface BookFacts {
@@ -21,7 +21,7 @@ interface BookFacts {
 /** Presents what placing an order would do; `account` where the chain showed the order's account and market. */
 export function outcomeRecord(
   market: Market,
-  { order, progress, matches, cancelled }: Placed,
+  { order, progress, matches, cancelled }: ForeseenOrder,
   { feedSeq, isWhole, account }: BookFacts,
 ): OrderOutcome {
   const trades = matches.map(({ price, amount, takerFee }): AccountTrade => {

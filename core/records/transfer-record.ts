@@ -9,7 +9,7 @@ import { formatFixed } from '../decimal.js'
 import { unitsToE18 } from '../money.js'
 import { revertFieldsOf } from '../revert.js'
 import { isoTime } from '../time.js'
-import type { TransferRecord, TransferStatus } from '../transfer.js'
+import type { TransferRecord, TransferState } from '../transfer.js'
 
 /** Presents a deposit or withdrawal, whatever its status; fields that do not apply are absent. */
 export function transferRecord(record: TransferRecord): DepositRecord | WithdrawalRecord {
@@ -38,7 +38,7 @@ const receiptStatus = {
   confirmed: 'success',
   submitted: 'timeout',
   reverted: 'reverted',
-} as const satisfies Partial<Record<TransferStatus, string>>
+} as const satisfies Partial<Record<TransferState, string>>
 type SentStatus = keyof typeof receiptStatus
 
 /** Whether a transaction was broadcast, so that the transfer has a receipt. */

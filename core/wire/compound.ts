@@ -108,28 +108,28 @@ type FieldOf<T, K extends keyof T> =
       | LaterField<T[K]>
 
 /** What is declared for each field of an object; a field that is missing here does not compile. */
-export type Fields<T> = { readonly [K in keyof T]-?: FieldOf<T, K> }
+export type FieldCodecs<T> = { readonly [K in keyof T]-?: FieldOf<T, K> }
 
 /**
  * An object with exactly these fields. It travels as the list of their values in the order of the declaration: without
  * their names it is a third shorter and parsed in half the time. The list's length is exact, so that a field too many or
  * too few is refused.
  */
-export const struct = <T extends object>(fields: Fields<T>): Codec<T> => compile(fields)
+export const struct = <T extends object>(fields: FieldCodecs<T>): Codec<T> => compile(fields)
 
 interface Kinds {
   readonly kind: string
 }
 /** The fields of each kind of a union, without `kind` itself; a kind that is missing here does not compile. */
 export type Variants<T extends Kinds> = {
-  readonly [K in T['kind']]: Fields<Omit<Extract<T, { readonly kind: K }>, 'kind'>>
+  readonly [K in T['kind']]: FieldCodecs<Omit<Extract<T, { readonly kind: K }>, 'kind'>>
 }
 
 /** One of several objects that differ by `kind`, which travels first. */
 export function union<T extends Kinds>(variants: Variants<T>): Codec<T> {
   const codecs = new Map<unknown, Codec<T>>()
   for (const [kind, fields] of Object.entries(variants)) {
-    codecs.set(kind, compile(fields as Fields<T>, kind))
+    codecs.set(kind, compile(fields as FieldCodecs<T>, kind))
   }
   return {
     write: (value) => (codecs.get(value.kind) as Codec<T>).write(value),
@@ -147,7 +147,7 @@ type AnyField = Partial<Codec<unknown>> &
   Partial<ImpliedField<unknown, unknown>>
 
 /** Generated code for the fields of one object. */
-interface Code {
+interface StructCode {
   /** Conditions that the object must meet to be written. */
   readonly checks: string[]
   /** The JSON of each field that travels, as a piece of a template. */
@@ -166,9 +166,9 @@ interface Code {
  * Makes the codec as code in which each field has its name. A loop over the fields takes a third longer to read an order,
  * and V8 keeps what it makes in more memory. Only names of declared fields and kinds get into the code.
  */
-function compile<T extends object>(fields: Fields<T>, kind?: string): Codec<T> {
+function compile<T extends object>(fields: FieldCodecs<T>, kind?: string): Codec<T> {
   const tag = kind === undefined ? [] : [JSON.stringify(kind)]
-  const code: Code = {
+  const code: StructCode = {
     checks: [],
     writes: [...tag],
     tail: [],
@@ -202,12 +202,16 @@ function compile<T extends object>(fields: Fields<T>, kind?: string): Codec<T> {
 }
 
 /** A field that may follow is written while it, or one after it, is there. */
-function tailPiece({ isThere, written }: Code['tail'][number], i: number, tail: Code['tail']) {
+function tailPiece(
+  { isThere, written }: StructCode['tail'][number],
+  i: number,
+  tail: StructCode['tail'],
+) {
   const needed = tail.slice(i).map((field) => field.isThere)
   return `\${${needed.join(' || ')} ? ',' + (${isThere} ? ${written} : 'null') : ''}`
 }
 
-function addField(code: Code, name: string, field: AnyField): void {
+function addField(code: StructCode, name: string, field: AnyField): void {
   const { checks, writes, tail, members, completions, values } = code
   const key = JSON.stringify(name)
   const use = (what: string, value: unknown): string => {

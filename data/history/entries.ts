@@ -47,16 +47,16 @@ function createEntryOf(db: Database) {
 }
 
 /** One order's leg of a fill. */
-interface Leg {
+interface EntryLeg {
   readonly side: Side
   readonly fill: Pick<Fill, 'price' | 'amount'>
 }
 
 interface EntryWriter {
   /** Adds a fill of the order with this key to the position of its account. */
-  fill(ordinal: number, orderKey: number, leg: Leg): void
+  fill(ordinal: number, orderKey: number, leg: EntryLeg): void
   /** Takes back a fill that the chain has lost. */
-  reverse(ordinal: number, orderKey: number, leg: Leg): void
+  reverse(ordinal: number, orderKey: number, leg: EntryLeg): void
 }
 
 /** Writes what the fills of accounts add up to; must run inside a transaction. */
@@ -69,7 +69,7 @@ export function createEntryWriter(db: Database): EntryWriter {
   )
   const mover =
     (after: typeof afterFill) =>
-    (ordinal: number, orderKey: number, { side, fill: { price, amount } }: Leg): void => {
+    (ordinal: number, orderKey: number, { side, fill: { price, amount } }: EntryLeg): void => {
       const order = body.get(orderKey)
       assert(order !== undefined, `order ${orderKey} has a fill and no row`)
       const { subaccountId } = orderText.read(order)

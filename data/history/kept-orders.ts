@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3'
-import { RETENTION_MS, type Position } from './project.js'
+import { RETENTION_MS, type ProjectedPosition } from './project.js'
 
 /** What the read model keeps of orders: the archive of the feeds keeps the same. */
 export interface KeptOrders {
   /** Up to where the market is projected. */
-  position(market: string): Position
+  position(market: string): ProjectedPosition
   /** `forgotten` is an order that was projected and is deleted; `unfilled` may still be. */
   standing(orderId: string): 'filled' | 'unfilled' | 'forgotten'
   /** Whether an order of the market is due to be deleted at that unix millisecond and is not deleted yet. */
@@ -14,7 +14,7 @@ export interface KeptOrders {
 /** Reads an open database of the history schema. */
 export function createKeptOrders(db: Database): KeptOrders {
   const position = db
-    .prepare<[string], Position>(
+    .prepare<[string], ProjectedPosition>(
       'SELECT stream_seq AS streamSeq, feed_seq AS feedSeq FROM markets WHERE market = ?',
     )
     .safeIntegers(false)

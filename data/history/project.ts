@@ -14,7 +14,7 @@ export interface StreamedBlock {
 }
 
 /** Position up to which a market is projected; both 0 before the first block. */
-export interface Position {
+export interface ProjectedPosition {
   /** Sequence of the last applied message of the market's feed stream. */
   readonly streamSeq: number
   /** Sequence of the last applied change. */
@@ -28,7 +28,7 @@ export interface Projection {
    * change of an unknown order throws InvariantBroken.
    */
   applyBatch(batch: readonly StreamedBlock[]): void
-  position(market: string): Position
+  position(market: string): ProjectedPosition
   /** Projects one market more, from its start or its stored position, unless another market has its ordinal. */
   add(market: ProjectedMarket): OrdinalTaken | undefined
 }
@@ -65,7 +65,7 @@ export function createProjection(db: Database, markets: readonly ProjectedMarket
     candles.begin()
     writer.begin()
     forgetOrders.begin()
-    const positions = new Map<string, Position>()
+    const positions = new Map<string, ProjectedPosition>()
     const terms = new Map<string, MarketTerms>()
     for (const { streamSeq, block } of batch) {
       const market = byName.get(block.market)
@@ -92,11 +92,11 @@ interface BlockContext {
   readonly forgetOrders: ForgetOrders
   readonly market: ProjectedMarket
   /** The market's position before the block. */
-  readonly position: Position
+  readonly position: ProjectedPosition
 }
 
 /** The market's position after the block. */
-function applyBlock(context: BlockContext, streamSeq: number, block: Block): Position {
+function applyBlock(context: BlockContext, streamSeq: number, block: Block): ProjectedPosition {
   const { writer, forgetOrders, position } = context
   const { market, firstSeq, changes } = block
   const lastSeq = firstSeq + changes.length - 1
@@ -122,7 +122,7 @@ function createCursors(db: Database) {
      ON CONFLICT DO NOTHING`,
   )
   const select = db
-    .prepare<[string], Position & { marketId: number }>(
+    .prepare<[string], ProjectedPosition & { marketId: number }>(
       `SELECT market_id AS marketId, stream_seq AS streamSeq, feed_seq AS feedSeq
        FROM markets WHERE market = ?`,
     )
@@ -145,12 +145,12 @@ function createCursors(db: Database) {
       assert(takenBy !== undefined, `${market.market} was not registered`)
       return { ordinal: market.ordinal, takenBy }
     },
-    read(market: string): Position {
+    read(market: string): ProjectedPosition {
       const row = select.get(market)
       assert(row !== undefined, `market ${market} is not projected`)
       return { streamSeq: row.streamSeq, feedSeq: row.feedSeq }
     },
-    advance(market: string, { streamSeq, feedSeq }: Position): void {
+    advance(market: string, { streamSeq, feedSeq }: ProjectedPosition): void {
       update.run(streamSeq, feedSeq, market)
     },
   }

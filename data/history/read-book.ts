@@ -21,12 +21,12 @@ export interface BookState {
   /** Unix seconds of the newest fill; absent before the first. */
   readonly lastTradeSec: number | undefined
   /** Best first. */
-  readonly bids: readonly BookRow[]
-  readonly asks: readonly BookRow[]
+  readonly bids: readonly OpenOrderRow[]
+  readonly asks: readonly OpenOrderRow[]
 }
 
 /** An open order of a book. */
-export interface BookRow {
+export interface OpenOrderRow {
   /** Names the order for ever. */
   readonly key: number
   /** The `seq` of its last change: with the same one the order reads the same. */
@@ -56,7 +56,7 @@ export function createReadBook(db: Database): (market: string, isKnown: IsKnown)
        WHERE progress.order_key = ?`,
     )
     .safeIntegers(false)
-  const withContents = (row: BookRow, isKnown: IsKnown): BookRow => {
+  const withContents = (row: OpenOrderRow, isKnown: IsKnown): OpenOrderRow => {
     const found = isKnown(row.key, row.updatedSeq) ? undefined : select.get(row.key)
     if (found === undefined) return row
     const open = { ...storedOrderOf(found), rank: found.rank }
@@ -94,7 +94,7 @@ export function createReadLevelsNow(db: Database) {
 }
 
 /** A statement for each column: SQLite gives a list of numbers four times as fast as a list of objects. */
-function createReadSide(db: Database, side: string): (market: string) => BookRow[] {
+function createReadSide(db: Database, side: string): (market: string) => OpenOrderRow[] {
   const read = (column: 'order_key' | 'updated_seq') =>
     db
       .prepare<[string, number], number>(`SELECT ${column} FROM order_progress AS progress ${side}`)

@@ -83,7 +83,7 @@ export const EDGE_TRADES_SQL = `
     AND reversed_at_ms IS NULL
   ORDER BY trade_id`
 
-type TradeRow = Readonly<Record<'price' | 'amount' | 'quote', string>>
+type StatisticsRow = Readonly<Record<'price' | 'amount' | 'quote', string>>
 
 /**
  * Exact statistics of the trades later than 24 h before `nowMs`; undefined when there were none. The window has no
@@ -91,7 +91,7 @@ type TradeRow = Readonly<Record<'price' | 'amount' | 'quote', string>>
  */
 export function createReadStats24h(db: Database) {
   const selectCandles = db.prepare<[string, number, number, number], CandleSums>(CANDLES_SQL)
-  const selectEdge = db.prepare<[string, number, number], TradeRow>(EDGE_TRADES_SQL)
+  const selectEdge = db.prepare<[string, number, number], StatisticsRow>(EDGE_TRADES_SQL)
   return db.transaction((market: string, nowMs: number): TradeStats | undefined => {
     const afterMs = nowMs - DAY_MS
     const edgeSec = bucketStartSec(afterMs, MINUTE_SEC)
@@ -106,7 +106,7 @@ export function createReadStats24h(db: Database) {
   })
 }
 
-function partOfTrade(row: TradeRow): TradeStats {
+function partOfTrade(row: StatisticsRow): TradeStats {
   const price = priceE18(BigInt(row.price))
   const amount = amountE18(BigInt(row.amount))
   return {

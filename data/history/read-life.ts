@@ -80,7 +80,7 @@ interface LegRow {
   readonly txHash: Buffer
 }
 
-interface TradeRow {
+interface LifeTradeRow {
   readonly settlementId: string
   readonly blockNumber: number
   readonly counterpartId: string
@@ -92,7 +92,7 @@ export function createReadLife(
 ): (order: Pick<Order, 'orderId' | 'owner'>, placedAtMs: number) => OrderLife {
   const events = db.prepare<[string], EventRow>(ORDER_EVENTS_SQL).safeIntegers(false)
   const legs = db.prepare<[Buffer, number], LegRow>(ORDER_LEGS_SQL).safeIntegers(false)
-  const trade = db.prepare<[string, number], TradeRow>(TRADE_SQL).safeIntegers(false)
+  const trade = db.prepare<[string, number], LifeTradeRow>(TRADE_SQL).safeIntegers(false)
   return ({ orderId, owner }, placedAtMs) => {
     const happened = events.all(orderId).map(eventOf)
     const searched = legs.all(blobOf(owner), placedAtMs)
@@ -118,7 +118,7 @@ const eventOf = ({ atMs, kind, hold, settlementId, revert, tradeId }: EventRow):
 })
 
 /** A trade is written in the transaction of its legs, and its orders stay as long as it does. */
-function fillOf(leg: LegRow, trade: TradeRow | undefined): LifeFill {
+function fillOf(leg: LegRow, trade: LifeTradeRow | undefined): LifeFill {
   assert(trade !== undefined, `trade ${leg.tradeId} has a leg and no row`)
   return {
     ...{ atMs: leg.atMs, tradeId: leg.tradeId, liquidity: leg.liquidity },

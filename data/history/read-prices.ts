@@ -36,7 +36,7 @@ export const RATES_SQL = `
   ORDER BY start_sec DESC
   LIMIT ?`
 
-interface Row {
+interface StoredPriceRow {
   readonly startSec: number
   readonly observedSec: number
   readonly blockNumber: number
@@ -52,14 +52,23 @@ export const createReadMarks = (db: Database) => createRead(db, MARKS_SQL)
 export const createReadRates = (db: Database) => createRead(db, RATES_SQL)
 
 function createRead(db: Database, sql: string) {
-  const select = db.prepare<[string, number, number, number], Row>(sql).safeIntegers(false)
+  const select = db
+    .prepare<[string, number, number, number], StoredPriceRow>(sql)
+    .safeIntegers(false)
   return (market: string, { limit, beforeSec, fromSec }: PricePage): PriceRow[] => {
     const [before, from] = [beforeSec ?? Number.MAX_SAFE_INTEGER, fromSec ?? 0]
     return select.all(market, before, from, limit).map(rowOf)
   }
 }
 
-function rowOf({ startSec, observedSec, blockNumber, mark, indexPrice, rate }: Row): PriceRow {
+function rowOf({
+  startSec,
+  observedSec,
+  blockNumber,
+  mark,
+  indexPrice,
+  rate,
+}: StoredPriceRow): PriceRow {
   return {
     ...{ startSec, observedSec, blockNumber },
     mark: priceE18(BigInt(mark)),

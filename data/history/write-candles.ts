@@ -36,7 +36,7 @@ interface CandleKey {
   readonly startSec: number
 }
 
-interface Candle extends CandleKey, OpenCandle {
+interface OpenCandleRow extends CandleKey, OpenCandle {
   readonly startSec: number
   firstTradeId: number
   lastTradeId: number
@@ -44,7 +44,7 @@ interface Candle extends CandleKey, OpenCandle {
 
 /** Sums trades into candles; its memory is bounded by the candles that one transaction touches. */
 export function createCandleWriter(db: Database): CandleWriter {
-  const touched = new Map<string, Candle>()
+  const touched = new Map<string, OpenCandleRow>()
   const load = createLoadCandle(db)
   const save = createSaveCandle(db)
   const tradesOf = createTradesOfCandle(db)
@@ -98,7 +98,11 @@ function createTradesOfCandle(db: Database) {
        ORDER BY trade_id`,
     )
     .safeIntegers(false)
-  return function* ({ marketId, firstTradeId, lastTradeId }: Candle): Generator<StoredTrade> {
+  return function* ({
+    marketId,
+    firstTradeId,
+    lastTradeId,
+  }: OpenCandleRow): Generator<StoredTrade> {
     for (const row of select.iterate(marketId, firstTradeId, lastTradeId)) {
       const { atMs, tradeId } = row
       const price = priceE18(BigInt(row.price))
@@ -110,32 +114,32 @@ function createTradesOfCandle(db: Database) {
 
 type PricedText = Readonly<Record<'price' | 'amount' | 'quote', string>>
 
-const firstCandle = (key: CandleKey, { price, tradeId }: StoredTrade): Candle => ({
+const firstCandle = (key: CandleKey, { price, tradeId }: StoredTrade): OpenCandleRow => ({
   ...key,
   ...emptyCandle(key.startSec, price),
   ...{ firstTradeId: tradeId, lastTradeId: tradeId },
 })
 
-function addStored(candle: Candle, trade: StoredTrade): void {
+function addStored(candle: OpenCandleRow, trade: StoredTrade): void {
   if (candle.tradeCount === 0) candle.firstTradeId = trade.tradeId
   addTrade(candle, trade)
   candle.lastTradeId = trade.tradeId
 }
 
-type CandleRow = Readonly<
+type StoredCandle = Readonly<
   Record<'open' | 'high' | 'low' | 'close' | 'volume' | 'quoteVolume', string> &
     Record<'tradeCount' | 'firstTradeId' | 'lastTradeId', number>
 >
 
 function createLoadCandle(db: Database) {
   const select = db
-    .prepare<[number, number, number], CandleRow>(
+    .prepare<[number, number, number], StoredCandle>(
       `SELECT open, high, low, close, volume, quote_volume AS quoteVolume, trade_count AS tradeCount,
          first_trade_id AS firstTradeId, last_trade_id AS lastTradeId
        FROM candles WHERE market_id = ? AND width_sec = ? AND start_sec = ?`,
     )
     .safeIntegers(false)
-  return (key: CandleKey): Candle | undefined => {
+  return (key: CandleKey): OpenCandleRow | undefined => {
     const row = select.get(key.marketId, key.widthSec, key.startSec)
     if (row === undefined) return undefined
     return {
@@ -161,7 +165,7 @@ function createSaveCandle(db: Database) {
        trade_count = excluded.trade_count, first_trade_id = excluded.first_trade_id,
        last_trade_id = excluded.last_trade_id`,
   )
-  return (candle: Candle): void => {
+  return (candle: OpenCandleRow): void => {
     const { open, high, low, close, volume, quoteVolume } = candle
     upsert.run(
       ...[candle.marketId, candle.widthSec, candle.startSec],

@@ -27,9 +27,9 @@ export interface ChangeWriter {
   flush(): void
 }
 
-type Placement = Extract<Change, { kind: 'OrderPlaced' }>
-type Filling = Extract<Change, { kind: 'OrderFilled' }>
-type Reversing = Extract<Change, { kind: 'FillReversed' }>
+type PlacementChange = Extract<Change, { kind: 'OrderPlaced' }>
+type FillChange = Extract<Change, { kind: 'OrderFilled' }>
+type ReversalChange = Extract<Change, { kind: 'FillReversed' }>
 
 /** The writes of each kind of change; must run inside a transaction. */
 export function createChangeWriter(db: Database, candles: CandleWriter): ChangeWriter {
@@ -38,12 +38,12 @@ export function createChangeWriter(db: Database, candles: CandleWriter): ChangeW
   const updateOrder = createUpdateOrder(db)
   const note = createEventWriter(db)
   const traded = createTradedWriter(db, candles, progress)
-  const placeOrder = (market: ProjectedMarket, change: Placement): void => {
+  const placeOrder = (market: ProjectedMarket, change: PlacementChange): void => {
     const key = insertOrder(market.ordinal, change)
     progress.place(key, market.ordinal, change)
     note(market.ordinal, key, change)
   }
-  const reverseFill = (market: ProjectedMarket, change: Reversing): void => {
+  const reverseFill = (market: ProjectedMarket, change: ReversalChange): void => {
     note(market.ordinal, traded.reverse(market, change), change)
   }
   return {
@@ -106,7 +106,7 @@ function createTradedWriter(db: Database, candles: CandleWriter, progress: Progr
   return {
     begin: () => fills.begin(),
     flush: () => fills.flush(),
-    fill(market: ProjectedMarket, change: Filling): void {
+    fill(market: ProjectedMarket, change: FillChange): void {
       const key = progress.move(change, { sumsAfter: (sums) => sumsAfter(market, change, sums) })
       const { price, amount } = change.fill
       const quote = notionalFloor(price, amount)
@@ -114,7 +114,7 @@ function createTradedWriter(db: Database, candles: CandleWriter, progress: Progr
       fills.write(market.ordinal, change, { orderKey: key, quote })
     },
     /** Returns the order's key. */
-    reverse(market: ProjectedMarket, change: Reversing): number {
+    reverse(market: ProjectedMarket, change: ReversalChange): number {
       const { cancelReason } = change
       const key = progress.move(change, {
         ...(cancelReason !== undefined && { cancelReason }),
@@ -137,7 +137,7 @@ function createInsertOrder(db: Database) {
     `INSERT INTO orders (order_key, market_id, order_id, owner, created_at_ms, body)
      VALUES (?, ?, ?, ?, ?, ?)`,
   )
-  return (ordinal: number, { order, seq, atMs }: Placement): number => {
+  return (ordinal: number, { order, seq, atMs }: PlacementChange): number => {
     const key = logKey(seq, ordinal)
     insert.run(key, ordinal, order.orderId, blobOf(order.owner), atMs, orderText.write(order))
     return key
@@ -174,7 +174,7 @@ export interface FilledOrder {
 export interface FillWriter {
   /** Call at the start of a transaction: discards what a failed transaction left in memory. */
   begin(): void
-  write(ordinal: number, change: Filling, filled: FilledOrder): void
+  write(ordinal: number, change: FillChange, filled: FilledOrder): void
   /** Call at the end of a transaction; throws when a maker's leg has no trade. */
   flush(): void
 }
@@ -222,7 +222,7 @@ export function createFillWriter({ db, candles, keyOf }: FillWriterOptions): Fil
 }
 
 /** The column values of a leg, in the order of the insert. */
-function legOf(ordinal: number, { fill, seq, atMs, owner, orderId, side }: Filling): unknown[] {
+function legOf(ordinal: number, { fill, seq, atMs, owner, orderId, side }: FillChange): unknown[] {
   return [
     ...[blobOf(owner), atMs, logKey(seq, ordinal), fill.tradeId, ordinal],
     ...[orderId, fill.liquidity, side, String(fill.price), String(fill.amount)],
@@ -237,7 +237,7 @@ export function createTradeReverser({ db, candles }: Omit<FillWriterOptions, 'ke
     .prepare<[number], number>('SELECT at_ms FROM trades WHERE trade_id = ?')
     .pluck()
     .safeIntegers(false)
-  return (ordinal: number, { fill, atMs }: Reversing): void => {
+  return (ordinal: number, { fill, atMs }: ReversalChange): void => {
     const { tradeId, liquidity } = fill
     const tradedAtMs = select.get(tradeId)
     assert(tradedAtMs !== undefined, `trade ${tradeId} is reversed and was never made`)
@@ -255,7 +255,7 @@ function createTradeWriter(db: Database, keyOf: FillWriterOptions['keyOf']) {
   )
   return (
     ordinal: number,
-    { fill, seq, atMs }: Filling,
+    { fill, seq, atMs }: FillChange,
     { orderKey, quote }: FilledOrder,
   ): void => {
     insert.run(

@@ -52,7 +52,7 @@ export function createPriceWriter(db: Database): PriceWriter {
   // One entry for each market.
   const lasts = new Map<string, Last>()
 
-  const keep = db.transaction((last: Last, streamSeq: number, observed: Observed) => {
+  const keep = db.transaction((last: Last, streamSeq: number, observed: PriceObservation) => {
     const { minuteSec, hourSec, isRate } = observed
     if (minuteSec !== undefined) insert.mark(last.marketId, minuteSec, observed)
     if (isRate) insert.rate(last.marketId, hourSec, observed)
@@ -76,7 +76,7 @@ export function createPriceWriter(db: Database): PriceWriter {
 }
 
 /** An observation, and the rows that it leaves. */
-interface Observed {
+interface PriceObservation {
   readonly prices: PricesAt
   readonly observedSec: number
   readonly blockNumber: bigint
@@ -90,7 +90,7 @@ function whatIsNew(
   { mark: last, rateStartSec }: Last,
   prices: PricesAt,
   { blockTimeSec, blockNumber }: MarketObservation,
-): Observed {
+): PriceObservation {
   const minuteSec = bucketStartSec(blockTimeSec * 1000, MINUTE_SEC)
   const hourSec = bucketStartSec(blockTimeSec * 1000, HOUR_SEC)
   const isMark =
@@ -118,11 +118,19 @@ function createInserts(db: Database) {
   const removeRates = db.prepare('DELETE FROM funding_rates WHERE market_id = ? AND start_sec < ?')
   const pricesOf = ({ mark, index }: PricesAt) => [String(mark), index?.toString() ?? null]
   return {
-    mark(marketId: number, startSec: number, { observedSec, blockNumber, prices }: Observed): void {
+    mark(
+      marketId: number,
+      startSec: number,
+      { observedSec, blockNumber, prices }: PriceObservation,
+    ): void {
       insertMark.run(marketId, startSec, observedSec, blockNumber, ...pricesOf(prices))
       removeMarks.run(marketId, startSec - MARKS_KEPT_SEC)
     },
-    rate(marketId: number, startSec: number, { observedSec, blockNumber, prices }: Observed): void {
+    rate(
+      marketId: number,
+      startSec: number,
+      { observedSec, blockNumber, prices }: PriceObservation,
+    ): void {
       const rate = String(prices.fundingRate)
       insertRate.run(marketId, startSec, observedSec, blockNumber, rate, ...pricesOf(prices))
       removeRates.run(marketId, startSec - RATES_KEPT_SEC)

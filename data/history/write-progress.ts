@@ -7,7 +7,7 @@ import type { HoldReason } from '../../core/model/hold.js'
 import { blobOf, sumsOfColumns, type SumColumns } from '../row-values.js'
 
 /** What the row of an order keeps from change to change. */
-interface Kept {
+interface KeptColumns {
   readonly key: number
   readonly createdAtMs: number
   readonly hold: HoldReason | null
@@ -19,16 +19,16 @@ interface Kept {
   readonly sums: OrderSums | undefined
 }
 
-interface Placed {
+interface PlacementColumns {
   readonly columns: readonly unknown[]
   readonly ordinal: number
   readonly subaccountId: bigint
 }
 
 /** An order's row during a transaction. */
-interface Row extends Kept {
+interface ProgressRow extends KeptColumns {
   /** What a placement alone states; absent of a row that is stored. */
-  readonly placed: Placed | undefined
+  readonly placed: PlacementColumns | undefined
   /** The newest change, which is not stored yet; absent of a row as it is stored. */
   readonly change: Change | undefined
 }
@@ -66,16 +66,16 @@ export interface ProgressWriter {
 export function createProgressWriter(db: Database): ProgressWriter {
   const load = createLoadRow(db)
   const store = createStoreRow(db)
-  const rows = new Map<string, Row>()
+  const rows = new Map<string, ProgressRow>()
   /** Lower bound for the first end of the orders whose rows are not written. */
   let firstEndMs = Infinity
 
-  const rowOf = (orderId: string): Row => {
+  const rowOf = (orderId: string): ProgressRow => {
     let row = rows.get(orderId)
     if (row === undefined) rows.set(orderId, (row = load(orderId)))
     return row
   }
-  const set = (row: Row, change: Change, also: ProgressOfChange): void => {
+  const set = (row: ProgressRow, change: Change, also: ProgressOfChange): void => {
     const { cancelReason, sumsAfter } = also
     const { status, atMs } = change
     const ends = status === 'cancelled' || status === 'expired'
@@ -134,11 +134,11 @@ const NEW = {
   sums: undefined,
 } as const
 
-type Stored = Omit<Kept, 'sums'> & SumColumns
+type StoredProgress = Omit<KeptColumns, 'sums'> & SumColumns
 
-function createLoadRow(db: Database): (orderId: string) => Row {
+function createLoadRow(db: Database): (orderId: string) => ProgressRow {
   const select = db
-    .prepare<[string], Stored>(
+    .prepare<[string], StoredProgress>(
       `SELECT order_key AS key, created_at_ms AS createdAtMs, held_reason AS hold, cancel_reason AS cancelReason,
          cancelled_at_ms AS cancelledAtMs, ended_at_ms AS endedAtMs,
          fills_amount AS fillsAmount, filled_quote AS filledQuote, filled_product AS filledProduct, fee_paid AS feePaid
@@ -154,7 +154,7 @@ function createLoadRow(db: Database): (orderId: string) => Row {
   }
 }
 
-function createStoreRow(db: Database): (row: Row) => void {
+function createStoreRow(db: Database): (row: ProgressRow) => void {
   const insert = db.prepare(
     `INSERT INTO order_progress (status, filled, pending, open, updated_seq, updated_at_ms,
        held_reason, cancel_reason, cancelled_at_ms, ended_at_ms, fills_amount, filled_quote,
@@ -183,7 +183,7 @@ function createStoreRow(db: Database): (row: Row) => void {
 }
 
 /** An order that has ended does not live again. */
-function createKeepLive(db: Database): (row: Row, change: Change) => void {
+function createKeepLive(db: Database): (row: ProgressRow, change: Change) => void {
   const insert = db.prepare(
     `INSERT INTO live_orders (owner, created_at_ms, order_key, market_id, subaccount_id)
      VALUES (?, ?, ?, ?, ?)`,

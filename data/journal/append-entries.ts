@@ -14,7 +14,7 @@ const MESSAGE_SIZE = 512 * 1024
 const MAX_ENTRIES_OF_MESSAGE = 512
 /**
  * With so many entries that the bus does not take nothing new is signed, refused or claimed. Outcomes of what was signed are recorded
- * on: the transactions that a lane follows bound them.
+ * on: the transactions that a sender follows bound them.
  */
 const MAX_WAITING = 4_096
 /** Longest wait of a stop for appends in flight. */
@@ -109,14 +109,14 @@ export function createEntryLog(options: EntryLogOptions): EntryLog {
   }
 }
 
-interface Pending {
+interface PendingAppend {
   readonly waiting: ReturnType<typeof createWaitingEntries>
   readonly parts: ReturnType<typeof createNextPart>
   readonly isOver: () => boolean
 }
 
 /** Appends what is pending, a message at a time, and commits it. */
-function createMessages(options: EntryLogOptions, { waiting, parts, isOver }: Pending) {
+function createMessages(options: EntryLogOptions, { waiting, parts, isOver }: PendingAppend) {
   const { file, term, writer } = options
   let { lastSeq } = file.place()
   const { append, trouble } = createAppends(options)
@@ -199,14 +199,14 @@ const soon = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms).unref())
 
 /**
- * Entries that the stream may lack, oldest first; their rows are not committed. MAX_WAITING and the transactions that a lane
+ * Entries that the stream may lack, oldest first; their rows are not committed. MAX_WAITING and the transactions that a sender
  * follows bound them.
  */
 function createWaitingEntries() {
   const entries: JournalEntry[] = []
   /** Signed forms among them, with the numbers of their entries. */
   const unpublished = new Map<Hex, number>()
-  /** Those that wait until an entry is in the stream. Bounded by the open requests, and the transactions that a lane follows. */
+  /** Those that wait until an entry is in the stream. Bounded by the open requests, and the transactions that a sender follows. */
   let callers: { readonly no: number; readonly resolve: () => void }[] = []
   let goneNo = 0
   const newestNo = (): number => goneNo + entries.length

@@ -7,7 +7,7 @@ import { prepareClaims } from './claim-journal.js'
 import { prepareTrim } from './trimmed-rows.js'
 import { resultOf, reversalOf, type CarriedRow, type TransactionReads } from './transaction-rows.js'
 
-type Entry<Kind extends JournalEntry['kind']> = Extract<JournalEntry, { readonly kind: Kind }>
+type EntryOf<Kind extends JournalEntry['kind']> = Extract<JournalEntry, { readonly kind: Kind }>
 
 /** Writes an entry into the tables and returns the outcomes that it reversed; must run inside a transaction. */
 export type ApplyEntry = (entry: JournalEntry) => Reversal[]
@@ -59,21 +59,21 @@ export function prepareApply(db: Database, read: TransactionReads): ApplyEntry {
 
 const NONE: Reversal[] = []
 
-type Statements = ReturnType<typeof prepareStatements>
+type EntryStatements = ReturnType<typeof prepareStatements>
 
 /** What is written when something is signed, or refused instead. */
-function prepareSigning(sql: Statements) {
+function prepareSigning(sql: EntryStatements) {
   const intent = (id: string, fingerprint: Hex, revert: string | null, atMs: number): void => {
     const { changes } = sql.intent.run(id, blobOf(fingerprint), revert, atMs)
     assert(changes === 1, `intent ${id} is taken already, or for another call`)
   }
-  const attempt = ({ from, evmNonce, attempt: signed, atMs }: Signed): void => {
+  const attempt = ({ from, evmNonce, attempt: signed, atMs }: AttemptRecord): void => {
     const { hash, raw, gasLimit, maxFeePerGas } = signed
     const key = [blobOf(from), evmNonce] as const
     const cost = [gasLimit, maxFeePerGas, atMs] as const
     sql.attempt.run(...key, ...key, blobOf(hash), blobOf(raw), ...cost)
   }
-  const transaction = (signed: Entry<'signed'>): void => {
+  const transaction = (signed: EntryOf<'signed'>): void => {
     const { from, evmNonce, intents, atMs } = signed
     sql.transaction.run(blobOf(from), evmNonce)
     for (const [position, { intentId, fingerprint }] of intents.entries()) {
@@ -85,7 +85,7 @@ function prepareSigning(sql: Statements) {
   return { intent, attempt, transaction }
 }
 
-interface Signed {
+interface AttemptRecord {
   readonly from: Address
   readonly evmNonce: number
   readonly attempt: Attempt
@@ -100,7 +100,7 @@ interface ChangedOutcome extends Inclusion {
 }
 
 /** What is written when the chain shows what became of a transaction. */
-function prepareOutcomes(sql: Statements, read: TransactionReads) {
+function prepareOutcomes(sql: EntryStatements, read: TransactionReads) {
   /** Reverses the recorded outcome, when there is one and it differs. */
   const reverse = (row: CarriedRow, now: ChangedOutcome, atMs: number): Reversal[] => {
     const before = resultOf(row)
@@ -109,7 +109,7 @@ function prepareOutcomes(sql: Statements, read: TransactionReads) {
     const { lastInsertRowid } = sql.reversal.run(row.intent_id, ...values, atMs)
     return read.reversal.all(lastInsertRowid).map(reversalOf)
   }
-  const mined = ({ from: sender, evmNonce, result, atMs }: Entry<'mined'>): Reversal[] => {
+  const mined = ({ from: sender, evmNonce, result, atMs }: EntryOf<'mined'>): Reversal[] => {
     const from = blobOf(sender)
     const carried = read.carried.all(from, evmNonce)
     const { outcomes, ...inclusion } = result
@@ -124,7 +124,7 @@ function prepareOutcomes(sql: Statements, read: TransactionReads) {
       return reverse(row, { ...inclusion, ...outcome }, atMs)
     })
   }
-  const displaced = ({ from: sender, evmNonce, by, atMs }: Entry<'displaced'>): Reversal[] => {
+  const displaced = ({ from: sender, evmNonce, by, atMs }: EntryOf<'displaced'>): Reversal[] => {
     const from = blobOf(sender)
     const carried = read.carried.all(from, evmNonce)
     sql.freed.run(from, evmNonce)
@@ -135,7 +135,7 @@ function prepareOutcomes(sql: Statements, read: TransactionReads) {
   return { mined, displaced }
 }
 
-function reopen(sql: Statements, from: Address, evmNonce: number): void {
+function reopen(sql: EntryStatements, from: Address, evmNonce: number): void {
   const key = [blobOf(from), evmNonce] as const
   const { changes } = sql.reopen.run(...key)
   assert(

@@ -131,7 +131,7 @@ export async function openFoldedFile(db: Database, found: FoundStream): Promise<
 
 function prepareFold(
   db: Database,
-  sql: Statements,
+  sql: FileStatements,
   placeNow: () => StreamPlace,
 ): Omit<FoldedFile, 'place'> {
   const applyOne = db.transaction(prepareApply(db, prepareTransactionReads(db)))
@@ -218,7 +218,7 @@ function prepareRebuild(db: Database, steps: Steps): FoldedFile['rebuild'] {
   }
 }
 
-type Statements = ReturnType<typeof prepareStatements>
+type FileStatements = ReturnType<typeof prepareStatements>
 
 function prepareStatements(db: Database) {
   return {

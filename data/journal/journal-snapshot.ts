@@ -69,16 +69,16 @@ const intentOf = (row: IntentColumns): RowOf<'intent'> => ({
   ...(row.refused_revert !== null && { refusedRevert: row.refused_revert }),
 })
 
-interface OfTransaction {
+interface TransactionKeyRow {
   readonly sender: Buffer
   readonly evm_nonce: bigint
 }
 
-const ofTransaction = ({ sender, evm_nonce }: OfTransaction) => ({
+const ofTransaction = ({ sender, evm_nonce }: TransactionKeyRow) => ({
   ...{ from: hexOf(sender), evmNonce: exactNumber(evm_nonce) },
 })
 
-interface TransactionColumns extends OfTransaction {
+interface TransactionColumns extends TransactionKeyRow {
   readonly status: 'open' | 'mined' | 'displaced'
   readonly mined_hash: Buffer | null
   readonly block_number: bigint | null
@@ -94,7 +94,7 @@ function transactionOf(row: TransactionColumns): RowOf<'transaction'> {
   }
 }
 
-interface CarriedColumns extends OfTransaction {
+interface CarriedColumns extends TransactionKeyRow {
   readonly position: bigint
   readonly intent_id: string
   readonly outcome: 'success' | 'reverted' | null
@@ -109,7 +109,7 @@ const carriedOf = (row: CarriedColumns): RowOf<'carried'> => ({
   ...(row.revert !== null && { revert: row.revert }),
 })
 
-interface AttemptColumns extends OfTransaction, AttemptRow {
+interface AttemptColumns extends TransactionKeyRow, AttemptRow {
   readonly attempt_no: bigint
   readonly signed_at_ms: bigint
 }

@@ -13,7 +13,7 @@ import {
   takeTerm,
   untilSilent,
   type Actor,
-  type Lead,
+  type LeadershipTerm,
 } from '../../runtime/actor/leadership.js'
 import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
@@ -24,7 +24,7 @@ import { createClaimJournal } from './claim-journal.js'
 import { openFoldedFile, type FoldedFile } from './journal-file.js'
 import { orGone, placeBefore, rebuildFile } from './rebuild-file.js'
 import { createTransactionJournal } from './transaction-journal.js'
-import { createTrimmer, type JournalTrimmer, type Trimming } from './trim-journal.js'
+import { createTrimmer, type JournalTrimmer, type TrimPolicy } from './trim-journal.js'
 
 /** Pause after a term that was not taken. */
 const AGAIN_AFTER_MS = 250
@@ -32,7 +32,7 @@ const AGAIN_AFTER_MS = 250
 const FOLDED_AT_ONCE = 256
 
 /** What the opening of a journal reports to its operator. */
-export interface JournalFacts {
+export interface JournalObserver {
   /** Another process of the name sends; this one follows its journal. */
   readonly standingBy: (writer: string) => void
   /** This process is the only writer from now on. `rebuilt`: messages of the stream that were folded into the file. */
@@ -50,13 +50,13 @@ interface PublishedJournalOptions {
   readonly bus: Bus
   /** The process whose journal it is; the stream is named after it, and holds what all its keys have sent. */
   readonly owner: JournalOwner
-  readonly facts: JournalFacts
+  readonly facts: JournalObserver
   /** Another process has taken over, or the journal failed: this process must stop. */
   readonly onFatal: (error: unknown) => void
   /** Unix milliseconds; stamps entries. */
   readonly nowMs?: () => number
   /** Absent where nothing is to be trimmed. */
-  readonly trimming?: Trimming
+  readonly trimming?: TrimPolicy
   /** After so long without an answer another writer counts as gone; LEADER_SILENCE_MS by default. */
   readonly silenceMs?: number
 }
@@ -87,7 +87,7 @@ export async function openPublishedJournal(
   const { bus, owner, facts } = options
   const stream = journalStream(owner)
   const file = await whileUnavailable(() => findFile(options, stream))
-  const opening: Opening = { options, actor: actorOf(options, stream), rebuilt: 0, file }
+  const opening: JournalOpening = { options, actor: actorOf(options, stream), rebuilt: 0, file }
   await recordVersions(bus, new Map([[stream, JOURNAL_VERSION]]), facts.versionRaised)
   for (;;) {
     await untilUnled(opening)
@@ -126,7 +126,7 @@ async function findFile(
   return openFoldedFile(db, { stream, streamEnd, messageAt })
 }
 
-interface Opening {
+interface JournalOpening {
   readonly options: PublishedJournalOptions
   readonly actor: Actor
   readonly file: FoldedFile
@@ -136,7 +136,7 @@ interface Opening {
 }
 
 /** Folds the stream until no writer answers: at once where none listens, else when the silence has lasted. */
-async function untilUnled(opening: Opening): Promise<void> {
+async function untilUnled(opening: JournalOpening): Promise<void> {
   await untilSilent(opening.actor, {
     mustLast: false,
     onLed: (writer) => {
@@ -148,7 +148,7 @@ async function untilUnled(opening: Opening): Promise<void> {
 }
 
 /** Folds what the stream holds beyond the file; false while the bus does not answer. */
-async function isFolded(opening: Opening): Promise<boolean> {
+async function isFolded(opening: JournalOpening): Promise<boolean> {
   try {
     await foldToEnd(opening)
     return true
@@ -158,7 +158,7 @@ async function isFolded(opening: Opening): Promise<boolean> {
   }
 }
 
-async function foldToEnd(opening: Opening): Promise<void> {
+async function foldToEnd(opening: JournalOpening): Promise<void> {
   const { options, actor, file } = opening
   for (;;) {
     const from = file.place().lastSeq + 1
@@ -177,7 +177,7 @@ async function foldToEnd(opening: Opening): Promise<void> {
  * Undefined when another process has taken the journal meanwhile, or the bus does not answer: it elects new leaders just when
  * the writer is lost with a server.
  */
-async function takeOver(opening: Opening): Promise<PublishedJournal | undefined> {
+async function takeOver(opening: JournalOpening): Promise<PublishedJournal | undefined> {
   const { options, actor, file } = opening
   if (!(await isFolded(opening))) return undefined
   const { lastSeq, term: before } = file.place()
@@ -194,7 +194,7 @@ async function takeOver(opening: Opening): Promise<PublishedJournal | undefined>
   }
 }
 
-function write({ options, actor, file }: Opening, lead: Lead): PublishedJournal {
+function write({ options, actor, file }: JournalOpening, lead: LeadershipTerm): PublishedJournal {
   const { db, bus, facts, onFatal, nowMs, trimming } = options
   const { stream, subject, id: writer } = actor
   const { term } = lead
@@ -220,7 +220,7 @@ function write({ options, actor, file }: Opening, lead: Lead): PublishedJournal 
 }
 
 /** One log line for each fact of a journal on the bus. */
-export function observeJournal(log: Logger): JournalFacts {
+export function observeJournal(log: Logger): JournalObserver {
   return {
     standingBy: (writer) => log.info({ writer }, 'standing by: another process sends'),
     leads: (term, folded) => log.info({ term, folded }, 'sends from now on'),

@@ -55,7 +55,7 @@ export function countUnsettled(path: string, sender: Address): number {
   }
 }
 
-type Db = ReturnType<typeof openJournalFile>
+type JournalDatabase = ReturnType<typeof openJournalFile>
 
 /** A settlement that a mined batch did not try has further intents named after it; ':' sorts after the digits. */
 const LIFE = / life [0-9]+$/
@@ -67,7 +67,7 @@ interface SettlementRow {
   readonly outcome: 'success' | 'reverted' | null
 }
 
-function prepareSettlementReads(db: Db): Pick<JournalReader, 'find'> {
+function prepareSettlementReads(db: JournalDatabase): Pick<JournalReader, 'find'> {
   const settlement = db.prepare<[{ id: string }], SettlementRow>(
     `SELECT i.refused_revert, t.status, c.outcome
      FROM intents i
@@ -99,7 +99,9 @@ function statusOf({ refused_revert, status, outcome }: SettlementRow) {
   return status === 'mined' ? (outcome ?? 'open') : 'open'
 }
 
-function prepareWholeReads(db: Db): Pick<JournalReader, 'successes' | 'open' | 'doubled'> {
+function prepareWholeReads(
+  db: JournalDatabase,
+): Pick<JournalReader, 'successes' | 'open' | 'doubled'> {
   const successes = db.prepare<
     [bigint, number, number],
     { position: bigint; intent_id: string; mined_hash: Buffer }

@@ -13,7 +13,7 @@ import {
 import { StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import {
   openPublishedJournal,
-  type JournalFacts,
+  type JournalObserver,
   type PublishedJournal,
 } from './published-journal.js'
 import { JOURNAL_FILES, openJournalFile } from './journal-file.js'
@@ -71,7 +71,7 @@ export interface RestoredJournals {
 
 const nothing = (): void => undefined
 /** Before the first process starts. */
-const AT_REST: JournalFacts = {
+const AT_REST: JournalObserver = {
   standingBy: (writer) => {
     throw new CannotStart(`a process sends, ${writer}: stop the venue before a restore`)
   },

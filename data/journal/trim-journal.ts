@@ -17,7 +17,7 @@ import { trimEntries } from './trimmed-rows.js'
  * A crash before that deletion leaves a stream that is folded as before; a later look begins again.
  */
 
-export interface Trimming {
+export interface TrimPolicy {
   /** What is final is trimmed once it is so old. */
   readonly keptMs: number
   /** Pause between two looks whether there is enough to trim. */
@@ -27,7 +27,7 @@ export interface Trimming {
 }
 
 /** Of the processes that send. */
-export const TRIMMING: Trimming = {
+export const TRIMMING: TrimPolicy = {
   keptMs: 30 * 86_400_000,
   lookEveryMs: 600_000,
   leastMessages: 1_024,
@@ -59,7 +59,7 @@ export interface JournalTrimmer {
    */
   readonly trim: (beforeMs: number) => Promise<boolean>
   /** Trims when it is worth it, until it is stopped. Rejects when the journal failed. */
-  keepTrimming(trimming: Trimming, nowMs: () => number): Promise<void>
+  keepTrimming(trimming: TrimPolicy, nowMs: () => number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -129,7 +129,7 @@ function unanswered(error: unknown): false {
 /** Whether enough of the stream's oldest messages are older than that. */
 async function isWorthIt(
   { bus, stream, db }: TrimmerOptions,
-  { leastMessages }: Trimming,
+  { leastMessages }: TrimPolicy,
   beforeMs: number,
 ): Promise<boolean> {
   const newest = db.prepare<[], bigint | null>('SELECT max(rowid) FROM intents').pluck().get()

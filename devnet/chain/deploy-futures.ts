@@ -14,7 +14,7 @@ const TOKEN_CAP = 10n ** 36n
 const INDEX_GAS = 400_000n
 
 /** The contracts that spot and futures share. */
-type Shared = Readonly<
+type FuturesBase = Readonly<
   Record<'matching' | 'sub_accounts' | 'wrapped_usdc' | 'wrapped_cngn', Address>
 >
 
@@ -31,7 +31,7 @@ export type FuturesAddresses = Readonly<
 
 export async function createFuturesContracts(
   { create }: ContractBatch,
-  at: Shared,
+  at: FuturesBase,
 ): Promise<FuturesAddresses> {
   const { matching, sub_accounts: accounts, wrapped_usdc: usdc, wrapped_cngn: cngn } = at
   const asset = await create('FutureAsset', accounts)
@@ -72,7 +72,7 @@ export interface FuturesRoles {
 /** Everything but the series, whose first mark needs an index, and the accounts that receive fees and pay for losses. */
 export async function wireFutures(
   { call }: ContractBatch,
-  at: Shared & FuturesAddresses,
+  at: FuturesBase & FuturesAddresses,
   roles: FuturesRoles,
 ): Promise<void> {
   const { futures_index_feed: feed, future_asset: asset, futures_manager: manager } = at

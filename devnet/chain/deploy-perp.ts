@@ -37,7 +37,7 @@ export function contractBatch(batch: TransactionBatch, artifacts: Artifacts): Co
 }
 
 /** The contracts that spot and perpetual share, as far as the perpetual needs them. */
-type Shared = Readonly<
+type PerpBase = Readonly<
   Record<'matching' | 'sub_accounts' | 'usdc' | 'wrapped_cngn' | 'cash_asset', Address>
 >
 
@@ -57,7 +57,7 @@ export type PerpAddresses = FeedAddresses &
 
 export async function createPerpContracts(
   contracts: ContractBatch,
-  shared: Shared,
+  shared: PerpBase,
 ): Promise<PerpAddresses> {
   const { create } = contracts
   const { matching, sub_accounts: subAccounts, cash_asset: cash } = shared
@@ -84,7 +84,7 @@ export async function createPerpContracts(
 /** Everything but the accounts that receive fees, whose ids are known once the batch is mined. */
 export async function wirePerp(
   contracts: ContractBatch,
-  at: Shared & PerpAddresses,
+  at: PerpBase & PerpAddresses,
   feederKey: Hex,
 ): Promise<void> {
   for (const module of [at.perp_trade_module, at.liquidate_module])
@@ -105,7 +105,7 @@ async function wireFeeds({ call }: ContractBatch, at: PerpAddresses, signer: Add
   await call('SpotFeed', at.stable_feed, 'setHeartbeat', HEARTBEAT_SEC.stable)
 }
 
-async function wireAssets({ call }: ContractBatch, at: Shared & PerpAddresses) {
+async function wireAssets({ call }: ContractBatch, at: PerpBase & PerpAddresses) {
   const { perp_asset: perp, perp_manager: manager } = at
   const { staticRatePerHour, maxRatePerHour, convergencePeriod } = PERP_PARAMETERS
   await call('PerpAsset', perp, 'setSpotFeed', at.spot_feed)
@@ -122,7 +122,7 @@ async function wireAssets({ call }: ContractBatch, at: Shared & PerpAddresses) {
     await call('PerpAsset', asset, 'setWhitelistManager', manager, true)
 }
 
-async function wireManager({ call }: ContractBatch, at: Shared & PerpAddresses) {
+async function wireManager({ call }: ContractBatch, at: PerpBase & PerpAddresses) {
   const { marketId, initialMargin, maintenanceMargin, ...p } = PERP_PARAMETERS
   const ask = (functionName: string, ...args: readonly unknown[]) =>
     call('PerpManager', at.perp_manager, functionName, ...args)
@@ -139,7 +139,7 @@ async function wireManager({ call }: ContractBatch, at: Shared & PerpAddresses) 
   await ask('setLiquidation', at.dutch_auction)
 }
 
-async function wireAuction({ call }: ContractBatch, at: Shared & PerpAddresses) {
+async function wireAuction({ call }: ContractBatch, at: PerpBase & PerpAddresses) {
   const { auction, securityEndowment } = PERP_PARAMETERS
   await call('DutchAuction', at.dutch_auction, 'setAuctionParams', auction)
   await call('DutchAuction', at.dutch_auction, 'setWhitelistManager', at.perp_manager, true)

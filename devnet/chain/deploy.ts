@@ -27,7 +27,7 @@ import {
   type PerpAddresses,
 } from './deploy-perp.js'
 import { PERP_PARAMETERS } from './perp-parameters.js'
-import { createBatch, type SenderOptions, type TransactionBatch } from './transaction-batch.js'
+import { createBatch, type BatchSenderOptions, type TransactionBatch } from './transaction-batch.js'
 
 /** Cap of each wrapped asset per manager, 1e18: far above what the devnet mints. */
 const POSITION_CAP = 10n ** 36n
@@ -39,7 +39,7 @@ export const TRANSFER_GAS = 50_000n
 /** 100 ether: gas for the lifetime of a devnet. */
 export const GAS_MONEY_WEI = 100n * 10n ** 18n
 
-export interface DeployOptions extends SenderOptions {
+export interface DeployOptions extends BatchSenderOptions {
   /** `privateKey` is the deployer's: it owns every contract, is the managers' guardian and pays, so it needs ether. */
   readonly tradeExecutors: readonly Address[]
   /** Addresses that may settle matches through the batch executor. */
@@ -185,12 +185,14 @@ async function wire(
 }
 
 /** Accounts that the deployment opens. */
-type Accounts = Readonly<Record<'security' | 'spotFees' | 'perpFees' | 'futureFees', bigint>>
+type DeploymentAccounts = Readonly<
+  Record<'security' | 'spotFees' | 'perpFees' | 'futureFees', bigint>
+>
 
 async function wireAccounts(
   { call }: ContractBatch,
   at: Addresses,
-  accounts: Accounts,
+  accounts: DeploymentAccounts,
 ): Promise<void> {
   await call('TradeModule', at.spot_trade_module, 'setFeeRecipient', accounts.spotFees)
   await call('TradeModule', at.perp_trade_module, 'setFeeRecipient', accounts.perpFees)
@@ -292,7 +294,7 @@ async function fund(batch: TransactionBatch, accounts: readonly Address[]): Prom
 }
 
 /** The contracts' own accounts come first: the security module's, and the pool of the futures manager. */
-function createdAccounts(receipts: readonly TransactionReceipt[]): Accounts {
+function createdAccounts(receipts: readonly TransactionReceipt[]): DeploymentAccounts {
   const logs = receipts.flatMap((receipt) => receipt.logs)
   const events = parseEventLogs({ abi: subAccountsAbi, eventName: 'AccountCreated', logs })
   const [security, , spotFees, perpFees, futureFees] = events.map((event) => event.args.accountId)
@@ -305,7 +307,11 @@ function createdAccounts(receipts: readonly TransactionReceipt[]): Accounts {
 }
 
 /** Wrapped assets require consent for credits too: without this any fee above zero would revert. */
-async function allowFees(options: SenderOptions, at: Addresses, accounts: Accounts): Promise<void> {
+async function allowFees(
+  options: BatchSenderOptions,
+  at: Addresses,
+  accounts: DeploymentAccounts,
+): Promise<void> {
   const batch = await createBatch(options)
   const allowance = { asset: at.wrapped_usdc, positive: MAX_UINT256, negative: 0n }
   const credits = [

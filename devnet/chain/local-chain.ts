@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
-import type { Supervised } from '../../runtime/process/supervisor.js'
+import type { SupervisedProcess } from '../../runtime/process/supervisor.js'
 import { findAnvil } from '../launcher/binaries.js'
 import type { LauncherConfig } from '../launcher/config.js'
 import { writeJsonDurably } from '../../data/durable-file.js'
-import { keepRunning, type Keeping } from '../launcher/keep-running.js'
+import { keepRunning, type SupervisionDeps } from '../launcher/keep-running.js'
 import { LauncherError } from '../launcher/wait-for.js'
 import type { KeyedAccount, RoleAccounts } from './accounts.js'
 import { callChain, startAnvil } from './anvil.js'
@@ -14,7 +14,7 @@ import { keepChainState, saveChainState, type ChainStateKeeper } from './chain-s
 import { devnetFactsSchema, type DevnetFacts } from './deploy-devnet.js'
 
 export interface LocalChainOptions {
-  readonly keeping: Keeping
+  readonly keeping: SupervisionDeps
   readonly port: number
   readonly roles: RoleAccounts
   readonly traders: readonly KeyedAccount[]
@@ -72,7 +72,11 @@ export async function chainIdOf({
 }
 
 /** Starts the local chain under supervision; a restart continues from the state that was saved last. */
-export function keepChain(keeping: Keeping, port: number, chainId: number): Supervised {
+export function keepChain(
+  keeping: SupervisionDeps,
+  port: number,
+  chainId: number,
+): SupervisedProcess {
   const { dataDir, blockTimeS } = keeping.config
   const binary = findAnvil()
   const file = chainStateFile(dataDir)

@@ -2,7 +2,7 @@ import { encodeFunctionData, parseAbi, parseEventLogs, type TransactionReceipt }
 import { matchingAbi } from '../../chain/abi/contracts.js'
 import type { Address } from '../../core/action.js'
 import type { DevnetDeployment } from './deploy.js'
-import { createBatch, type SenderOptions } from './transaction-batch.js'
+import { createBatch, type BatchSenderOptions } from './transaction-batch.js'
 
 /** 1,000,000 USDC and 1,000,000,000 cNGN in the tokens' 6 decimals. */
 const USDC_PER_ACCOUNT = 1_000_000_000_000n
@@ -19,7 +19,7 @@ const seederAbi = parseAbi([
   'function seed(address account, address manager, Endowment[] endowments) payable returns (uint256 accountId)',
 ])
 
-export interface SeedOptions extends SenderOptions {
+export interface SeedOptions extends BatchSenderOptions {
   /** `privateKey` is the deployer's, the only account that may mint the devnet's tokens. */
   readonly deployment: DevnetDeployment
   readonly owners: readonly Address[]

@@ -16,7 +16,7 @@ const RECEIPT_TIMEOUT_MS = 180_000
 const MAX_FEE_PER_GAS = 10n ** 10n
 
 /** The key and the chain of a batch of transactions. */
-export interface SenderOptions {
+export interface BatchSenderOptions {
   readonly rpcUrl: string
   readonly privateKey: Hex
   /** The chain is anvil: mine at once instead of waiting for its block time. */
@@ -26,7 +26,7 @@ export interface SenderOptions {
 }
 
 /** One transaction; without `to` it creates a contract. */
-export interface Call {
+export interface BatchCall {
   readonly to?: Address
   readonly data?: Hex
   readonly value?: bigint
@@ -42,7 +42,7 @@ export interface TransactionBatch {
    * Broadcasts; resolves with the address of the contract that the call creates, if it creates one. With `mineNow` it does
    * not wait for the node's answer; else it throws the client's error if the node refuses.
    */
-  send(call: Call): Promise<Address>
+  send(call: BatchCall): Promise<Address>
   /** Time of the newest block. */
   newestBlockTimeSec(): Promise<bigint>
   /**
@@ -58,7 +58,7 @@ export class BatchError extends Error {
 }
 
 /** Opens a batch for one key, which must have no other sender meanwhile. Throws when the chain cannot be reached. */
-export async function createBatch(options: SenderOptions): Promise<TransactionBatch> {
+export async function createBatch(options: BatchSenderOptions): Promise<TransactionBatch> {
   const transport = http(options.rpcUrl, { batch: { batchSize: REQUESTS_TOGETHER } })
   const reader = createPublicClient({ transport })
   const account = privateKeyToAccount(options.privateKey)
@@ -66,7 +66,7 @@ export async function createBatch(options: SenderOptions): Promise<TransactionBa
   let nonce = await reader.getTransactionCount({ address: account.address, blockTag: 'pending' })
   let pending: { readonly raw: Hex; readonly sent: Promise<Hex> }[] = []
 
-  async function send(call: Call): Promise<Address> {
+  async function send(call: BatchCall): Promise<Address> {
     const own = nonce
     nonce += 1
     const fees = { maxFeePerGas: MAX_FEE_PER_GAS, maxPriorityFeePerGas: 1n }

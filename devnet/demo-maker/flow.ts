@@ -5,13 +5,13 @@ import { writeJsonDurably } from '../../data/durable-file.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { isPassing, type Desk } from './desk.js'
 import { pause } from './pause.js'
-import { takerOf, type Around, type Grid, type Quote } from './quotes.js'
+import { takerOf, type QuoteCentre, type Grid, type Quote } from './quotes.js'
 
 /** A market in which quotes are taken. */
 export interface FlowMarket {
   readonly market: string
   readonly grid: Grid
-  readonly around: () => Around | undefined
+  readonly around: () => QuoteCentre | undefined
   /** The quotes that stand in the book. */
   readonly quotes: () => readonly Quote[]
   /** The account that takes them. */

@@ -1,7 +1,7 @@
 import type { LocalBook, OrderBody } from '../../client/index.js'
 import type { Side } from '../../core/model/order.js'
 import type { Desk } from './desk.js'
-import { hasDrifted, LEVELS, quoteAt, type Around, type Grid, type Quote } from './quotes.js'
+import { hasDrifted, LEVELS, quoteAt, type QuoteCentre, type Grid, type Quote } from './quotes.js'
 
 export interface MakerParts {
   readonly desk: Desk
@@ -9,7 +9,7 @@ export interface MakerParts {
   readonly book: Pick<LocalBook, 'seq' | 'has'>
   readonly grid: Grid
   /** What to quote around; undefined while there is nothing. */
-  readonly around: () => Around | undefined
+  readonly around: () => QuoteCentre | undefined
   /** Unix milliseconds. */
   readonly nowMs: () => number
 }
@@ -60,7 +60,7 @@ export function createMaker({ desk, book, grid, around, nowMs }: MakerParts): Ma
     for (const slot of slots) if (slot.live === undefined) await refreshSlot(slot, now)
   }
 
-  async function refreshSlot(slot: Slot, now: Around): Promise<void> {
+  async function refreshSlot(slot: Slot, now: QuoteCentre): Promise<void> {
     const wanted = quoteAt(grid, now, slot.side, slot.level)
     if (slot.live?.placed === false) return place(slot, slot.live)
     if (slot.live !== undefined && isGone(slot.live)) slot.live = undefined

@@ -2,10 +2,10 @@ import type { MarketEntry } from '../../client/index.js'
 import { parseDecimal } from '../../core/decimal.js'
 import { E18, mulDivCeil, mulDivFloor } from '../../core/money.js'
 import { START_PRICES } from '../chain/perp-parameters.js'
-import type { Around, Grid } from './quotes.js'
+import type { QuoteCentre, Grid } from './quotes.js'
 
 /** What the venue shows of a market, and of the markets besides it. */
-export interface Shown {
+export interface ShownMarkets {
   readonly market: MarketEntry
   readonly all: readonly MarketEntry[]
   /** How far the price of a USDC in cNGN is from its anchor now, in parts per million. */
@@ -15,9 +15,9 @@ export interface Shown {
 }
 
 /** How markets of a contract type are quoted. */
-export interface Pricing extends Grid {
+export interface QuotePricing extends Grid {
   /** The price to quote around; undefined while the market would refuse orders. */
-  readonly around: (shown: Shown) => Around | undefined
+  readonly around: (shown: ShownMarkets) => QuoteCentre | undefined
 }
 
 const MILLION = 1_000_000n
@@ -26,12 +26,12 @@ const INSIDE_PPM = 1_000n
 /** Nothing is quoted so long before the last trade time. */
 const BEFORE_LAST_TRADE_SEC = 120
 
-const spot: Pricing = {
+const spot: QuotePricing = {
   ...{ decimals: 2, firstSize: 250n, lot: 5n },
   around: ({ all, walkPpm }) => ({ price: moved(toUnits(usdcInCngn(all), 2), walkPpm) }),
 }
 
-const perpetual: Pricing = {
+const perpetual: QuotePricing = {
   ...{ decimals: 10, firstSize: 100_000n, lot: 1_000n },
   around({ market: { perp }, walkPpm }) {
     if (perp === undefined || perp.paused || perp.price_status !== 'ok') return undefined
@@ -40,7 +40,7 @@ const perpetual: Pricing = {
   },
 }
 
-const future: Pricing = {
+const future: QuotePricing = {
   ...{ decimals: 2, firstSize: 3_000n, lot: 1_000n },
   around({ market: { future: shown }, walkPpm, nowMs }) {
     if (shown?.band_status !== 'ok' || shown.paused !== false) return undefined

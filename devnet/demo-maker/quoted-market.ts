@@ -11,8 +11,8 @@ import { createDesk, isPassing } from './desk.js'
 import type { FlowMarket } from './flow.js'
 import { createMaker, type Maker } from './maker.js'
 import { pause } from './pause.js'
-import type { Pricing } from './pricings.js'
-import type { Around } from './quotes.js'
+import type { QuotePricing } from './pricings.js'
+import type { QuoteCentre } from './quotes.js'
 
 const ROUND_EVERY_MS = 1_000
 /** Retry interval while the venue restarts; a longer one would leave the book empty. */
@@ -29,10 +29,10 @@ export interface QuotedMarketParts {
   readonly signer: TypedDataSigner
   readonly domain: SigningDomain
   readonly market: MarketEntry
-  readonly pricing: Pricing
+  readonly pricing: QuotePricing
   /** The account that quotes, and the one that takes quotes. */
   readonly subaccounts: readonly [string, string?]
-  readonly around: () => Around | undefined
+  readonly around: () => QuoteCentre | undefined
   readonly log: Logger
 }
 

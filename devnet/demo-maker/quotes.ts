@@ -22,7 +22,7 @@ export interface Grid {
 }
 
 /** What a market is quoted around. */
-export interface Around {
+export interface QuoteCentre {
   /** In units. */
   readonly price: bigint
   /** Prices between which quotes are allowed, bounds included; absent where every price is. */
@@ -43,7 +43,12 @@ const BPS = 10_000n
  * The quote of a side and level: bids below the reference, offers above it, so that they cannot match. Undefined where its
  * price is not allowed.
  */
-export function quoteAt(grid: Grid, around: Around, side: Side, level: number): Quote | undefined {
+export function quoteAt(
+  grid: Grid,
+  around: QuoteCentre,
+  side: Side,
+  level: number,
+): Quote | undefined {
   const distance = FIRST_DISTANCE_BPS + LEVEL_DISTANCE_BPS * BigInt(level)
   const priceUnits =
     side === 'buy'
@@ -55,14 +60,19 @@ export function quoteAt(grid: Grid, around: Around, side: Side, level: number): 
 }
 
 /** The order of the opposite side that takes so much of a quote; undefined where its price is not allowed. */
-export function takerOf(grid: Grid, around: Around, quote: Quote, size: bigint): Quote | undefined {
+export function takerOf(
+  grid: Grid,
+  around: QuoteCentre,
+  quote: Quote,
+  size: bigint,
+): Quote | undefined {
   const through = quote.side === 'sell' ? BPS + THROUGH_BPS : BPS - THROUGH_BPS
   const priceUnits = mulDivFloor(quote.priceUnits, through, BPS)
   if (!isAllowed(around, priceUnits)) return undefined
   return quoteOf(grid, quote.side === 'sell' ? 'buy' : 'sell', priceUnits, size)
 }
 
-const isAllowed = ({ low, high }: Around, price: bigint): boolean =>
+const isAllowed = ({ low, high }: QuoteCentre, price: bigint): boolean =>
   price > 0n && (low === undefined || price >= low) && (high === undefined || price <= high)
 
 function quoteOf({ decimals }: Grid, side: Side, priceUnits: bigint, size: bigint): Quote {

@@ -1,8 +1,8 @@
 import type { MarketEntry } from '../../client/index.js'
 import { walkPpm } from './price-walk.js'
-import { PRICINGS, type Pricing } from './pricings.js'
+import { PRICINGS, type QuotePricing } from './pricings.js'
 import type { QuotedMarket } from './quoted-market.js'
-import type { Around } from './quotes.js'
+import type { QuoteCentre } from './quotes.js'
 
 /**
  * A market is quoted once it could be for so long: what the venue shows may be a second newer than what it checks new orders
@@ -16,12 +16,12 @@ interface VenueMarkets {
   /** Listed markets that take orders and whose contract type has a pricing. */
   quotable(): readonly Quotable[]
   /** What to quote a market around; undefined while it would refuse orders, and a little longer. */
-  around(market: string, nowMs: number): Around | undefined
+  around(market: string, nowMs: number): QuoteCentre | undefined
 }
 
 interface Quotable {
   readonly market: MarketEntry
-  readonly pricing: Pricing
+  readonly pricing: QuotePricing
 }
 
 /** What the venue's list of markets says about quoting them. */
@@ -30,7 +30,7 @@ export function followMarkets(seed: number): VenueMarkets {
   const openSinceMs = new Map<string, number>()
 
   const listed = (name: string) => all.find(({ market }) => market === name)
-  const now = (market: MarketEntry, nowMs: number): Around | undefined =>
+  const now = (market: MarketEntry, nowMs: number): QuoteCentre | undefined =>
     market.trading_status === 'paused'
       ? undefined
       : pricingOf(market)?.around({ market, all, walkPpm: walkPpm(seed, nowMs), nowMs })
@@ -59,8 +59,8 @@ export function followMarkets(seed: number): VenueMarkets {
   }
 }
 
-const pricingOf = ({ contract_type: type }: MarketEntry): Pricing | undefined =>
-  (PRICINGS as Readonly<Partial<Record<string, Pricing>>>)[type]
+const pricingOf = ({ contract_type: type }: MarketEntry): QuotePricing | undefined =>
+  (PRICINGS as Readonly<Partial<Record<string, QuotePricing>>>)[type]
 
 interface QuotedMarkets {
   /** Begins with markets that are new in the list, and stops those that have left it. */

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { createChild, type Child, type Exit } from '../../runtime/process/supervisor.js'
 import { LauncherError } from './wait-for.js'
 
-export type Stream = 'stdout' | 'stderr'
+export type OutputStream = 'stdout' | 'stderr'
 
 export interface ChildOptions {
   readonly command: string
@@ -13,7 +13,7 @@ export interface ChildOptions {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   /** Called for every line that the child prints. */
-  readonly onLine: (line: string, stream: Stream) => void
+  readonly onLine: (line: string, stream: OutputStream) => void
 }
 
 /**
@@ -55,6 +55,6 @@ function exitOf(child: ChildProcess): Promise<Exit> {
   })
 }
 
-function forward(source: Readable, stream: Stream, onLine: ChildOptions['onLine']): void {
+function forward(source: Readable, stream: OutputStream, onLine: ChildOptions['onLine']): void {
   createInterface({ input: source, crlfDelay: Infinity }).on('line', (line) => onLine(line, stream))
 }

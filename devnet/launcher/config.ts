@@ -89,7 +89,7 @@ export const launcherEnv = z.object({
   FUTURES_CALENDAR: futuresCalendar,
 })
 
-type Env = Readonly<Record<string, string | undefined>>
+type LauncherEnv = Readonly<Record<string, string | undefined>>
 
 /** An existing deployment: nothing is deployed and no chain is started. */
 export interface ExistingDeployment {
@@ -145,14 +145,14 @@ export interface LauncherConfig {
   /** Undefined on the devnet. */
   readonly existing: ExistingDeployment | undefined
   /** Environment that the workers inherit: our own without keys and secrets. */
-  readonly inherited: Env
+  readonly inherited: LauncherEnv
 }
 
 /**
  * Reads the launcher's settings; an empty variable counts as absent. Throws LauncherError naming every invalid variable
  * and its valid values.
  */
-export function readLauncherConfig(env: Env = process.env): LauncherConfig {
+export function readLauncherConfig(env: LauncherEnv = process.env): LauncherConfig {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const parsed = launcherEnv.safeParse(given)
   if (!parsed.success)

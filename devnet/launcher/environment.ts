@@ -6,7 +6,7 @@ import { freePort, probe } from './free-port.js'
 import { LauncherError } from './wait-for.js'
 
 /** Settings passed to the processes of a running venue. */
-export interface Wiring {
+export interface VenueWiring {
   readonly natsUrl: string
   /** The directory of the bus's credentials; undefined with a bus that is not of our own. */
   readonly natsCredentials: string | undefined
@@ -31,7 +31,7 @@ export interface Wiring {
   }
 }
 
-type Env = Record<string, string | undefined>
+type ProcessEnv = Record<string, string | undefined>
 
 /**
  * The environment of a process by its Procfile name. All get the same paths and ports; a key or the executor's secret
@@ -39,17 +39,17 @@ type Env = Record<string, string | undefined>
  */
 export function workerEnvironments(
   config: LauncherConfig,
-  wiring: Wiring,
-): (process: string) => Env {
+  wiring: VenueWiring,
+): (process: string) => ProcessEnv {
   const { ports, keys } = wiring
   const { keyFiles, existing } = config
-  const secret: Env = {
+  const secret: ProcessEnv = {
     EXECUTOR_SECRET_FILE: config.executorSecretFile,
     EXECUTOR_SECRET: config.executorSecret,
   }
-  const operators: Env =
+  const operators: ProcessEnv =
     wiring.operatorKeys === undefined ? {} : { OPERATOR_KEYS: wiring.operatorKeys }
-  const common: Env = {
+  const common: ProcessEnv = {
     PUBLIC_URL: `http://127.0.0.1:${ports.gateway}`,
     ...config.inherited,
     PARENT_WATCH: '1',
@@ -74,7 +74,7 @@ export function workerEnvironments(
     LOG_LEVEL: config.logLevel,
     LOCAL_CHAIN: existing === undefined ? '1' : '0',
   }
-  const own = (process: string): Env => {
+  const own = (process: string): ProcessEnv => {
     if (process === 'gateway')
       return { INDEX_STATUS_SECRET: config.indexStatusSecret, ...toldOfChain(config, wiring) }
     if (process === 'executor')
@@ -107,12 +107,15 @@ export function workerEnvironments(
  * What the gateway tells wallets on the same machine, and where demo accounts are given, if any are; of an existing deployment the
  * operator says what wallets are told.
  */
-const toldOfChain = ({ existing }: LauncherConfig, { rpcUrl, demoPort }: Wiring): Env => ({
+const toldOfChain = (
+  { existing }: LauncherConfig,
+  { rpcUrl, demoPort }: VenueWiring,
+): ProcessEnv => ({
   ...(existing === undefined && { CHAIN_NAME: 'Venue devnet', CHAIN_RPC_URL: rpcUrl }),
   ...(demoPort !== undefined && { DEMO_ACCOUNTS_URL: `http://127.0.0.1:${demoPort}` }),
 })
 
-const keyOf = (name: string, file: string | undefined, key: string | undefined): Env =>
+const keyOf = (name: string, file: string | undefined, key: string | undefined): ProcessEnv =>
   file === undefined ? { [`${name}_PRIVATE_KEY`]: key } : { [`${name}_KEY_FILE`]: file }
 
 /** Every port of a running venue, all on 127.0.0.1; a port on which the venue does not listen is absent. */

@@ -2,7 +2,7 @@ import { openRegister } from '../../runtime/bus/market-register.js'
 import { busEnv, busPlace } from '../../runtime/bus/nats-access.js'
 import { connectNatsBus } from '../../runtime/bus/nats-bus.js'
 import { parseEnv } from '../../runtime/process/config.js'
-import type { Running } from '../../runtime/process/process.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
 
 export interface FollowMarketsOptions {
   /** The settings of the process that starts matchers. */
@@ -13,7 +13,7 @@ export interface FollowMarketsOptions {
 }
 
 /** Follows the register of markets in the background, from the first market on. */
-export function followMarkets({ env, onMarket, onError }: FollowMarketsOptions): Running {
+export function followMarkets({ env, onMarket, onError }: FollowMarketsOptions): RunningProcess {
   let stopped = false
   const parts: (() => Promise<void>)[] = []
   const failed = (error: unknown): void => {

@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process'
-import { supervise, type Child, type Supervised } from '../../runtime/process/supervisor.js'
+import { supervise, type Child, type SupervisedProcess } from '../../runtime/process/supervisor.js'
 import { inProject } from './binaries.js'
 import type { ChildOptions } from './child.js'
 import type { LauncherConfig } from './config.js'
 import { consoleLine, openLogFile, type Console } from './output.js'
 import type { PidsKeeper } from './pids.js'
-import type { Progress } from './progress.js'
+import type { LaunchProgress } from './progress.js'
 import { LauncherError } from './wait-for.js'
 
 /** Shared dependencies of the processes that the launcher supervises. */
-export interface Keeping {
+export interface SupervisionDeps {
   readonly config: LauncherConfig
   readonly console: Console
-  readonly guard: Guard
+  readonly guard: LauncherGuard
   readonly pids: PidsKeeper
-  readonly progress: Progress
+  readonly progress: LaunchProgress
   /** Called when a process keeps crashing, or when the launcher itself fails. */
   readonly onTrouble: (error: LauncherError) => void
   /** True while the venue stops: nothing more is started. */
@@ -33,7 +33,11 @@ const FATAL = 'FATAL '
  * Keeps a process running under a name: its output goes to `DATA_DIR/logs/<name>.log`, warnings also to the console.
  * `pids.json` and the guard list it while it runs.
  */
-export function keepRunning(keeping: Keeping, name: string, start: StartProcess): Supervised {
+export function keepRunning(
+  keeping: SupervisionDeps,
+  name: string,
+  start: StartProcess,
+): SupervisedProcess {
   const { config, console, guard, pids, progress, onTrouble } = keeping
   if (keeping.isStopping()) throw new LauncherError(`${name} is not started: the venue is stopping`)
   const log = openLogFile(config.dataDir, name, config.logBounds)
@@ -80,7 +84,7 @@ export function keepRunning(keeping: Keeping, name: string, start: StartProcess)
 }
 
 /** A small process that ends our children when the launcher is killed. */
-export interface Guard {
+export interface LauncherGuard {
   readonly pid: number | undefined
   /** From now on the guard ends this process group when the launcher has ended. */
   add(pid: number): void
@@ -91,7 +95,7 @@ export interface Guard {
 }
 
 /** Starts the guard in a session of its own. */
-export function startGuard(): Guard {
+export function startGuard(): LauncherGuard {
   const guard = spawn('/bin/sh', [inProject('devnet/guard.sh')], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -27,11 +27,11 @@ import { findNatsServer } from './binaries.js'
 import type { ExistingDeployment, LauncherConfig } from './config.js'
 import { keepPrivate } from '../../runtime/process/private-files.js'
 import { forgetMetrics, lockDataDir, provideDataDir, provideExecutorSecret } from './data-dir.js'
-import { settlePorts, workerEnvironments, type Ports, type Wiring } from './environment.js'
+import { settlePorts, workerEnvironments, type Ports, type VenueWiring } from './environment.js'
 import { readSeriesOf } from './existing-series.js'
 import { followMarkets } from './follow-markets.js'
 import { freePort } from './free-port.js'
-import { keepRunning, startGuard, type Keeping } from './keep-running.js'
+import { keepRunning, startGuard, type SupervisionDeps } from './keep-running.js'
 import { startNatsServer } from './nats-server.js'
 import type { Console } from './output.js'
 import { endOrphans, keepPids } from './pids.js'
@@ -47,7 +47,7 @@ import {
   readProcesses,
   stopInOrder,
   unsavedWords,
-  type Running,
+  type LaunchedParts,
 } from './workers.js'
 
 const QUOTED_WITHIN_MS = 10_000
@@ -69,8 +69,8 @@ export interface LauncherOptions {
   readonly deploy?: typeof deployDevnet
 }
 
-type BusSide = Pick<Wiring, 'natsUrl' | 'natsCredentials' | 'operatorKeys'>
-type ChainSide = Omit<Wiring, keyof BusSide | 'ports' | 'marketsFile' | 'demoPort'> & {
+type BusSide = Pick<VenueWiring, 'natsUrl' | 'natsCredentials' | 'operatorKeys'>
+type ChainSide = Omit<VenueWiring, keyof BusSide | 'ports' | 'marketsFile' | 'demoPort'> & {
   /** Expiries of the series of futures that a new market file lists, rising, in unix seconds. */
   readonly series: readonly number[]
 }
@@ -78,14 +78,14 @@ type ChainSide = Omit<Wiring, keyof BusSide | 'ports' | 'marketsFile' | 'demoPor
 /** Starts and stops a whole venue on this machine. */
 export function createLauncher(options: LauncherOptions): Launcher {
   const { config, console, deploy = deployDevnet } = options
-  const running: Running = { workers: [] }
+  const running: LaunchedParts = { workers: [] }
   let release = () => {}
   let phase: 'starting' | 'up' | 'stopping' = 'starting'
   let fail: (error: LauncherError) => void = () => {}
   const trouble = new Promise<never>((_, reject) => (fail = reject))
   trouble.catch(() => undefined)
   const guard = startGuard()
-  const keeping: Keeping = {
+  const keeping: SupervisionDeps = {
     ...{ config, console, guard, pids: keepPids(config.dataDir), progress: watchProgress() },
     // During the start, a process that keeps crashing aborts the start; later it is logged, and restarts continue.
     onTrouble: (error) => (phase === 'starting' ? fail(error) : console.say(error.message)),
@@ -133,9 +133,9 @@ async function prepare(config: LauncherConfig, console: Console): Promise<Ports>
 }
 
 interface Start {
-  readonly keeping: Keeping
+  readonly keeping: SupervisionDeps
   /** Collects every part as soon as it is started. */
-  readonly running: Running
+  readonly running: LaunchedParts
   readonly ports: Ports
   readonly deploy: typeof deployDevnet
 }

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Stream } from './child.js'
+import type { OutputStream } from './child.js'
 
 const STILL_AT_IT_AFTER_MS = 2_000
 
@@ -115,7 +115,7 @@ const isDiskFull = (error: unknown): boolean =>
  * The console's form of a line of a process's output: warnings and errors in short form, and lines of standard error
  * that are not log records. Undefined for other lines, which only the log file keeps.
  */
-export function consoleLine(line: string, stream: Stream): string | undefined {
+export function consoleLine(line: string, stream: OutputStream): string | undefined {
   const record = parseRecord(line)
   if (record === undefined)
     return LOUD_NATS_LINE.test(line) || (stream === 'stderr' && !/^\[\d+\] /.test(line))

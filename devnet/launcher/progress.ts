@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** What a running process has done so far, as far as it can be seen from outside. */
-export interface Progress {
+export interface LaunchProgress {
   /** It runs as this process group from now on. */
   started(name: string, pid: number): void
   ended(name: string): void
@@ -21,7 +21,7 @@ const LINES_AT_MOST = 200
 const ENDS_AT_MOST = 2
 const LONGEST_WORDS = 300
 
-interface Seen {
+interface ProcessSigns {
   pid: number | undefined
   ends: number
   hasSaid: boolean
@@ -35,19 +35,21 @@ interface Seen {
  * A process moves when it says what it has not said before, apart from numbers, or has worked for two seconds of processor time. A
  * process that ends again and again says the same, and its work does not count.
  */
-export function watchProgress(cpuOf: () => ReadonlyMap<number, number> = groupCpuMs): Progress {
-  const seen = new Map<string, Seen>()
-  const of = (name: string): Seen => {
+export function watchProgress(
+  cpuOf: () => ReadonlyMap<number, number> = groupCpuMs,
+): LaunchProgress {
+  const seen = new Map<string, ProcessSigns>()
+  const of = (name: string): ProcessSigns => {
     const known = seen.get(name)
     if (known !== undefined) return known
-    const fresh: Seen = {
+    const fresh: ProcessSigns = {
       ...{ pid: undefined, ends: 0, hasSaid: false, lines: new Set<string>() },
       ...{ last: undefined, countedMs: 0 },
     }
     seen.set(name, fresh)
     return fresh
   }
-  const hasWorked = (process: Seen, cpuMs: ReadonlyMap<number, number>): boolean => {
+  const hasWorked = (process: ProcessSigns, cpuMs: ReadonlyMap<number, number>): boolean => {
     if (process.pid === undefined || process.ends > ENDS_AT_MOST) return false
     const usedMs = cpuMs.get(process.pid) ?? 0
     // A child of the group that has ended takes its time along.

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { consoleLine } from './output.js'
-import type { Progress } from './progress.js'
+import type { LaunchProgress } from './progress.js'
 import { LauncherError } from './wait-for.js'
 
 /** Part names of `/readyz` of which each is about one market. */
@@ -26,12 +26,12 @@ export interface UntilReadyOptions {
   readonly gatewayUrl: string
   /** Names of the processes that were started. */
   readonly processes: readonly string[]
-  readonly progress: Progress
+  readonly progress: LaunchProgress
   readonly say: (line: string) => void
   readonly patience?: Patience
 }
 
-type Missing = Readonly<Record<string, string>>
+type UnreadyParts = Readonly<Record<string, string>>
 
 /**
  * Waits until the venue is ready, however long its processes take as long as one that is waited for moves. Then, markets that are
@@ -65,13 +65,13 @@ export async function untilReady(options: UntilReadyOptions): Promise<void> {
 }
 
 /** What `/readyz` says is missing; undefined when nothing is. Without an answer the gateway is. */
-async function missingIn(gatewayUrl: string): Promise<Missing | undefined> {
+async function missingIn(gatewayUrl: string): Promise<UnreadyParts | undefined> {
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
     const answer = await fetch(`${gatewayUrl}/readyz`, { signal })
     const text = await answer.text()
     if (answer.status === 200) return undefined
-    const { missing } = JSON.parse(text) as { missing?: Missing }
+    const { missing } = JSON.parse(text) as { missing?: UnreadyParts }
     return missing ?? { gateway: `its answer is ${answer.status} ${text}` }
   } catch {
     // Refused, late, or no JSON.
@@ -80,7 +80,7 @@ async function missingIn(gatewayUrl: string): Promise<Missing | undefined> {
 }
 
 /** Whether one of these sentences, apart from numbers, or their company was not seen before; remembers them. */
-function isNew(steps: Set<string>, missing: Missing): boolean {
+function isNew(steps: Set<string>, missing: UnreadyParts): boolean {
   const before = steps.size
   for (const [name, why] of Object.entries(missing))
     steps.add(`${name}: ${why}`.replace(/[0-9]+/g, '0'))
@@ -102,14 +102,14 @@ function waitedFor(parts: readonly string[], processes: readonly string[]): read
   return [...new Set(names)]
 }
 
-const inWords = (missing: Missing): string =>
+const inWords = (missing: UnreadyParts): string =>
   Object.entries(missing)
     .map(([name, why]) => `${name}: ${why}`)
     .join('; ')
 
 /** The error of a start that no longer moves. */
 function stalled(
-  missing: Missing,
+  missing: UnreadyParts,
   names: readonly string[],
   { progress, patience = PATIENCE }: UntilReadyOptions,
 ): LauncherError {

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Running as Part } from '../../runtime/process/process.js'
-import type { Supervised } from '../../runtime/process/supervisor.js'
+import type { RunningProcess as Part } from '../../runtime/process/process.js'
+import type { SupervisedProcess } from '../../runtime/process/supervisor.js'
 import type { ChainStateKeeper } from '../chain/chain-state.js'
 import { inProject } from './binaries.js'
 import { startChild } from './child.js'
-import { keepRunning, type Keeping } from './keep-running.js'
+import { keepRunning, type SupervisionDeps } from './keep-running.js'
 import type { Console } from './output.js'
 import { parseProcfile, type ProcfileEntry } from './procfile.js'
 import { LauncherError } from './wait-for.js'
@@ -45,10 +45,10 @@ export async function readProcesses(
 
 /** Keeps one process of the Procfile running, started by a shell in the project's root. */
 export function keepWorker(
-  keeping: Keeping,
+  keeping: SupervisionDeps,
   { name, command }: ProcfileEntry,
   env: Record<string, string | undefined>,
-): Supervised {
+): SupervisedProcess {
   return keepRunning(keeping, name, async (spawned, onLine) => {
     const args = ['-c', command]
     spawned(await startChild({ command: '/bin/sh', args, cwd: inProject('.'), env, onLine }))
@@ -60,12 +60,12 @@ const GRACE_MS = 6_000
 const BUS_GRACE_MS = 10_000
 
 /** The running parts of a launcher; parts that it has not started are absent. */
-export interface Running {
-  readonly workers: Supervised[]
+export interface LaunchedParts {
+  readonly workers: SupervisedProcess[]
   /** Starts a matcher for each registered market. */
   markets?: Part
-  bus?: Supervised
-  chain?: Supervised
+  bus?: SupervisedProcess
+  chain?: SupervisedProcess
   keeper?: ChainStateKeeper
 }
 
@@ -74,15 +74,15 @@ export interface Running {
  * its orders through the gateway), gateway, workers, executor, chain (its state is saved first, however long that takes), bus. A
  * process that does not end in time is killed.
  */
-export async function stopInOrder(running: Running, console: Console): Promise<void> {
+export async function stopInOrder(running: LaunchedParts, console: Console): Promise<void> {
   const { workers } = running
   await running.markets?.stop()
-  const stop = async (parts: readonly Supervised[]) => {
+  const stop = async (parts: readonly SupervisedProcess[]) => {
     await Promise.all(parts.map((part) => part.stop(GRACE_MS)))
   }
-  const isMaker = ({ name }: Supervised) => name === DEMO_MAKER.name
-  const isGateway = ({ name }: Supervised) => name === 'gateway'
-  const isExecutor = ({ name }: Supervised) => name === 'executor'
+  const isMaker = ({ name }: SupervisedProcess) => name === DEMO_MAKER.name
+  const isGateway = ({ name }: SupervisedProcess) => name === 'gateway'
+  const isExecutor = ({ name }: SupervisedProcess) => name === 'executor'
   await stop(workers.filter(isMaker))
   await stop(workers.filter(isGateway))
   await stop(workers.filter((worker) => ![isMaker, isGateway, isExecutor].some((is) => is(worker))))

@@ -2,7 +2,7 @@ import { createPublicClient, encodeFunctionData, http } from 'viem'
 import { futureAssetAbi } from '../../chain/abi/contracts.js'
 import type { Address } from '../../core/action.js'
 import { exactNumber } from '../../core/decimal.js'
-import { BatchError, createBatch, type SenderOptions } from '../chain/transaction-batch.js'
+import { BatchError, createBatch, type BatchSenderOptions } from '../chain/transaction-batch.js'
 
 const CREATE_GAS = 400_000n
 /** The next series cannot be opened; the message is one line. */
@@ -30,7 +30,7 @@ export async function readOpenSeries(
  * NoNextSeries when the chain refuses it or does not answer.
  */
 export async function createSeries(
-  sender: SenderOptions,
+  sender: BatchSenderOptions,
   futureAsset: Address,
   expirySec: number,
 ): Promise<void> {

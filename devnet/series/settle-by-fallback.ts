@@ -1,7 +1,7 @@
 import { createPublicClient, encodeFunctionData, http } from 'viem'
 import { futureAssetAbi } from '../../chain/abi/contracts.js'
 import type { Address } from '../../core/action.js'
-import { createBatch, type SenderOptions } from '../chain/transaction-batch.js'
+import { createBatch, type BatchSenderOptions } from '../chain/transaction-batch.js'
 
 const FALLBACK_GAS = 400_000n
 
@@ -11,7 +11,7 @@ const FALLBACK_GAS = 400_000n
  * and with undefined where the series is settled, or its fixing is complete. Throws as a batch does.
  */
 export async function settleByFallback(
-  { rpcUrl, privateKey }: SenderOptions,
+  { rpcUrl, privateKey }: BatchSenderOptions,
   address: Address,
   subId: bigint,
 ): Promise<bigint | undefined> {

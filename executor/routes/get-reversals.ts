@@ -4,7 +4,7 @@ import type { ReversalRecord, ReversalsPage } from '../../interface/execute.js'
 import type { HttpState } from '../../runtime/http/server.js'
 import { executorRefusals, MAX_REVERSALS, refuse } from '../refusals.js'
 import type { ReadDurableReversals } from '../open-executor.js'
-import type { FinalOutcome, SettlementReversal } from '../reversals.js'
+import type { FinalOutcome, OutcomeReversal } from '../reversals.js'
 
 const WHOLE = /^(0|[1-9][0-9]{0,14})$/
 
@@ -31,7 +31,7 @@ function numberOf(text: string | string[] | undefined, byDefault: number): numbe
   return typeof text === 'string' && WHOLE.test(text) ? Number.parseInt(text, 10) : undefined
 }
 
-function reversalJson({ no, settlementId, before, now }: SettlementReversal): ReversalRecord {
+function reversalJson({ no, settlementId, before, now }: OutcomeReversal): ReversalRecord {
   const { status, hash, blockNumber, revert } = before
   return {
     no,

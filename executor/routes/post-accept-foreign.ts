@@ -1,6 +1,6 @@
 import type Koa from 'koa'
-import type { Acceptance } from '../../chain/lane/tracking.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
+import type { Acceptance } from '../../chain/sender/tracking.js'
 import type { Hex } from '../../core/action.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { AcceptForeignRequest, type AcceptForeignAnswer } from '../../interface/execute.js'

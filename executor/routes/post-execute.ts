@@ -5,7 +5,7 @@ import { revertFields, UNKNOWN_REVERT } from '../../core/revert.js'
 import type { Hex } from '../../core/action.js'
 import type { Findings } from '../../chain/contracts/find-guilty.js'
 import type { ExecuteFailure, ExecuteReceipt } from '../../interface/execute.js'
-import type { Answering, HttpState } from '../../runtime/http/server.js'
+import type { AnswerContext, HttpState } from '../../runtime/http/server.js'
 import { parseJson, readBody, type BodyLimits } from '../../runtime/http/read-body.js'
 import type { Admit } from '../admit.js'
 import { isJsonType } from '../door.js'
@@ -61,7 +61,7 @@ export function postExecute(deps: PostExecuteDeps): Koa.Middleware<HttpState> {
   }
 }
 
-type Checked =
+type CheckedPayload =
   | { readonly payload: ExecutePayload }
   | { readonly objections: readonly Objection[] }
   /** It is not known whether it may be settled. */
@@ -72,7 +72,7 @@ async function checkPayload(
   { idOf, isKnown, checkTerms, admit }: PostExecuteDeps,
   body: unknown,
   key: string | undefined,
-): Promise<Checked> {
+): Promise<CheckedPayload> {
   const parsed = executePayload.safeParse(body)
   if (!parsed.success) return { objections: parsed.error.issues.map(objectionOf) }
   const payload = parsed.data
@@ -102,7 +102,7 @@ function describe(detail: Objection | undefined): string {
 /** What a failure says besides its text. */
 type Detail = Omit<ExecuteFailure, 'error'>
 
-function present(ctx: Answering, answer: ExecuteAnswer): void {
+function present(ctx: AnswerContext, answer: ExecuteAnswer): void {
   switch (answer.kind) {
     case 'mined':
       ctx.body = receiptBody(answer)

@@ -26,7 +26,7 @@ export interface LastNumbers {
   engineVersion(market: string): number
 }
 
-interface Reached {
+interface ReachedNumbers {
   /** As the log states it, which governs. */
   readonly market: LogMarket
   readonly streamSeq: number
@@ -36,8 +36,11 @@ interface Reached {
 
 /** The numbers of one source. In memory: what is read once is not read again. One entry for each market. */
 export function createLastNumbers(bus: Bus, source: string): LastNumbers {
-  const reached = new Map<string, Reached>()
-  const readOn = async ({ market, ...from }: Reached, lastSeq: number): Promise<Reached> => {
+  const reached = new Map<string, ReachedNumbers>()
+  const readOn = async (
+    { market, ...from }: ReachedNumbers,
+    lastSeq: number,
+  ): Promise<ReachedNumbers> => {
     const { take } = commandMessages(market)
     let { streamSeq, lastNo, engineVersion } = from
     while (streamSeq < lastSeq) {
@@ -54,7 +57,7 @@ export function createLastNumbers(bus: Bus, source: string): LastNumbers {
     }
     return { market, streamSeq, lastNo, engineVersion }
   }
-  const begin = async (row: Market, firstSeq: number, lastSeq: number): Promise<Reached> => {
+  const begin = async (row: Market, firstSeq: number, lastSeq: number): Promise<ReachedNumbers> => {
     const market = await asLogged(bus, row)
     const checkpoints = await checkpointsOf(bus, market.market)
     const covered = checkpoints[0]?.commandSeq ?? 0

@@ -3,7 +3,13 @@ import { leadStream, leadSubject, type LeadingProcess } from '../../bus-schemas/
 import type { Bus } from '../bus/bus.js'
 import { recordVersions } from '../bus/stream-versions.js'
 import type { Logger } from '../process/log.js'
-import { assertUnled, takeTerm, untilSilent, type Actor, type Lead } from './leadership.js'
+import {
+  assertUnled,
+  takeTerm,
+  untilSilent,
+  type Actor,
+  type LeadershipTerm,
+} from './leadership.js'
 
 /** Terms of a process that has no log of its own: its stream holds them and nothing else. */
 
@@ -29,15 +35,18 @@ export const leadStreamActor = ({ name, ...options }: LeadStreamOptions): LeadSt
   onUnknown: (err) => options.log.warn({ err, actor: name }, 'term not acknowledged'),
 })
 
-export interface Turn {
+export interface LeadershipWait {
   /** Waits for a leader to be gone; otherwise it must not be led. */
   readonly standby: boolean
-  /** While it waits: see Waiting. */
+  /** While it waits: see SilenceWait. */
   readonly meanwhile: () => Promise<boolean>
 }
 
 /** Resolves when this copy may take the next term. Throws Fenced when another one leads and this one is no standby. */
-export const untilTurn = (actor: LeadStreamActor, { standby, meanwhile }: Turn): Promise<void> =>
+export const untilLeadership = (
+  actor: LeadStreamActor,
+  { standby, meanwhile }: LeadershipWait,
+): Promise<void> =>
   standby
     ? untilSilent(actor, {
         ...{ mustLast: true, meanwhile },
@@ -56,7 +65,7 @@ export interface NextTerm {
 export async function takeNextTerm(
   actor: LeadStreamActor,
   { above, onFenced }: NextTerm,
-): Promise<Lead> {
+): Promise<LeadershipTerm> {
   const { bus, name, id, stream, subject, log } = actor
   await bus.declareStream({ stream, subject, description: `Terms of ${name}: which process led` })
   await recordVersions(bus, new Map([[stream, LEAD_VERSION]]), (what) => log.warn(what))

@@ -80,7 +80,7 @@ export async function assertUnled(
   throw new Fenced(`${leader} leads ${actor.name} already; STANDBY=1 would follow it`)
 }
 
-export interface Waiting {
+export interface SilenceWait {
   /** Whether the silence must last where no leader was heard before; otherwise a subject without a listener is enough. */
   readonly mustLast: boolean
   /** Called once, with what the first leader that is heard says of itself. */
@@ -95,7 +95,7 @@ export interface Waiting {
  * Resolves when no leader has answered for the whole silence. A pause of this process counts for one question of several, and
  * what passes without the bus for none.
  */
-export async function untilSilent(actor: Actor, waiting: Waiting): Promise<void> {
+export async function untilSilent(actor: Actor, waiting: SilenceWait): Promise<void> {
   const { bus, silenceMs = LEADER_SILENCE_MS } = actor
   const { mustLast, onLed, meanwhile = () => Promise.resolve(true), signal } = waiting
   const withinMs = silenceMs / PARTS_OF_SILENCE
@@ -120,7 +120,7 @@ export async function untilSilent(actor: Actor, waiting: Waiting): Promise<void>
 }
 
 /** The message by which a process begins to lead. */
-export interface Beginning {
+export interface TermBeginning {
   /** Above every term that the actor's stream, and any log or checkpoint, has of it. */
   readonly term: number
   /** Where the stream ends, as far as this process has read it. */
@@ -134,7 +134,7 @@ export interface Beginning {
 }
 
 /** A term in which this process leads. */
-export interface Lead {
+export interface LeadershipTerm {
   readonly term: number
   /** Where the stream has the term's first message. */
   readonly firstSeq: number
@@ -148,7 +148,7 @@ export interface Lead {
  * Takes a term. A process that starts meanwhile gets an answer before the term is in the stream. Throws Fenced when another
  * process answers, or was faster.
  */
-export async function takeTerm(actor: Actor, beginning: Beginning): Promise<Lead> {
+export async function takeTerm(actor: Actor, beginning: TermBeginning): Promise<LeadershipTerm> {
   const { bus, name, id, stream, subject, onUnknown } = actor
   const { term, lastSeq, message, onSent } = beginning
   await assertUnled(actor, LAST_ASK_MS)
@@ -169,11 +169,11 @@ export async function takeTerm(actor: Actor, beginning: Beginning): Promise<Lead
   }
 }
 
-interface Begun extends Beginning {
+interface Begun extends TermBeginning {
   readonly firstSeq: number
 }
 
-function watched(actor: Actor, begun: Begun, answering: Subscription): Lead {
+function watched(actor: Actor, begun: Begun, answering: Subscription): LeadershipTerm {
   const { silenceMs = LEADER_SILENCE_MS } = actor
   const { term, firstSeq, onFenced } = begun
   let ownEnd = () => firstSeq

@@ -1,14 +1,14 @@
 import {
   decodeCancelsAnswer,
   encodeCancelsRequest,
-  type CancelsAnswer,
+  type CancelsReply,
   type CancelsRequest,
 } from '../../bus-schemas/cancels.js'
 import { decodePingAnswer } from '../../bus-schemas/operations.js'
 import {
   decodeOrderAnswer,
   encodeOrderRequest,
-  type OrderAnswer,
+  type OrderReply,
   type OrderQuestion,
 } from '../../bus-schemas/orders.js'
 import { askCancels, askPing, commandsStream } from '../../bus-schemas/subjects.js'
@@ -17,26 +17,26 @@ import { NoAnswer, type Bus } from './bus.js'
 /** Longest wait for an order's outcome (ORD-004), and for what a market answers to a cancel of many orders. */
 export const ANSWER_TIMEOUT_MS = 3_000
 
-type Asking = Pick<Bus, 'ask' | 'isConnected'>
+type IntakeBus = Pick<Bus, 'ask' | 'isConnected'>
 
 /**
  * Passes a request to the intake and returns the answer of the intake or the matcher; undefined without an answer in
  * time, which leaves the order's outcome unknown.
  */
 export async function askIntake(
-  bus: Asking,
+  bus: IntakeBus,
   subject: string,
   request: OrderQuestion,
-): Promise<OrderAnswer | undefined> {
+): Promise<OrderReply | undefined> {
   const answer = await askInTime(bus, subject, encodeOrderRequest(request))
   return answer && decodeOrderAnswer(answer)
 }
 
 /** What a market answers; undefined without an answer in time, which leaves open what was done. */
 export async function askOneMarket(
-  bus: Asking,
+  bus: IntakeBus,
   request: CancelsRequest,
-): Promise<CancelsAnswer | undefined> {
+): Promise<CancelsReply | undefined> {
   const answer = await askInTime(bus, askCancels, encodeCancelsRequest(request))
   return answer && decodeCancelsAnswer(answer)
 }
@@ -46,7 +46,7 @@ export async function askOneMarket(
  * request and send it long after the answer that invites a retry.
  */
 async function askInTime(
-  bus: Asking,
+  bus: IntakeBus,
   subject: string,
   request: Uint8Array,
 ): Promise<Uint8Array | undefined> {

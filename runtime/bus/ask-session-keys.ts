@@ -9,14 +9,14 @@ import { NoAnswer, type Bus } from './bus.js'
 
 const ASK_TIMEOUT_MS = 2_000
 
-type Asking = Pick<Bus, 'ask' | 'isConnected'>
+type SessionKeysBus = Pick<Bus, 'ask' | 'isConnected'>
 
 /**
  * When each of at most MAX_ASKED_KEYS session keys ends, as the chain reader's index has it: unix seconds, 0 for one that signs for
  * no such owner. Undefined while no chain reader answers whose index has reached the newest block.
  */
 export async function askKeyEnds(
-  bus: Asking,
+  bus: SessionKeysBus,
   keys: readonly AskedKey[],
 ): Promise<readonly bigint[] | undefined> {
   if (!bus.isConnected()) return undefined
@@ -34,12 +34,12 @@ export async function askKeyEnds(
 
 /** The same, bound to a bus. */
 export const keyEndsBy =
-  (bus: Asking) =>
+  (bus: SessionKeysBus) =>
   (keys: readonly AskedKey[]): Promise<readonly bigint[] | undefined> =>
     askKeyEnds(bus, keys)
 
 /** The same of one key. */
 export const keyEndBy =
-  (bus: Asking) =>
+  (bus: SessionKeysBus) =>
   async (owner: Address, key: Address): Promise<bigint | undefined> =>
     (await askKeyEnds(bus, [{ owner, key }]))?.[0]

@@ -6,7 +6,7 @@ import {
   decodeCheckpoint,
   encodeCheckpoint,
   readPartNumber,
-  readSeal,
+  readTrailer,
   type CheckpointCheck,
 } from '../../bus-schemas/checkpoint.js'
 import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
@@ -24,12 +24,12 @@ const READ_CHUNK = 64
 /** The pause after a message of a checkpoint, as a multiple of the time it took: orders have the rest of process and bus. */
 const PAUSE_PER_WORK = 3
 
-/** The position of a checkpoint in its stream and the command of its seal; not verified yet. */
+/** The position of a checkpoint in its stream and the command of its trailer; not verified yet. */
 export interface StoredCheckpoint {
   readonly firstSeq: number
-  readonly sealSeq: number
+  readonly trailerSeq: number
   readonly commandSeq: number
-  /** When its seal was stored, in unix milliseconds of the bus's clock. */
+  /** When its trailer was stored, in unix milliseconds of the bus's clock. */
   readonly storedAtMs: number
 }
 
@@ -50,11 +50,11 @@ export async function listCheckpoints(bus: Bus, market: string): Promise<StoredC
   for (let seq = lastSeq; seq >= firstSeq && found.length < CHECKPOINTS_LISTED;) {
     const [message] = await readKept(bus, stream, { seq, count: 1 })
     if (message === undefined) break
-    const seal = readSeal(message.data)
-    const start = seq - (seal?.parts ?? readPartNumber(message.data) ?? 0)
-    if (seal !== undefined && start >= firstSeq) {
+    const trailer = readTrailer(message.data)
+    const start = seq - (trailer?.parts ?? readPartNumber(message.data) ?? 0)
+    if (trailer !== undefined && start >= firstSeq) {
       const { storedAtMs } = message
-      found.push({ firstSeq: start, sealSeq: seq, commandSeq: seal.commandSeq, storedAtMs })
+      found.push({ firstSeq: start, trailerSeq: seq, commandSeq: trailer.commandSeq, storedAtMs })
     }
     // A checkpoint that would start before the stream is damaged; skip its last message only, not those before it.
     seq = start >= firstSeq ? start - 1 : seq - 1
@@ -80,11 +80,11 @@ async function readKept(
 export async function loadCheckpoint(
   bus: Bus,
   market: LogMarket,
-  { firstSeq, sealSeq }: StoredCheckpoint,
+  { firstSeq, trailerSeq }: StoredCheckpoint,
 ): Promise<Checkpoint> {
   const messages: Uint8Array[] = []
-  while (firstSeq + messages.length <= sealSeq) {
-    const count = Math.min(READ_CHUNK, sealSeq - firstSeq - messages.length + 1)
+  while (firstSeq + messages.length <= trailerSeq) {
+    const count = Math.min(READ_CHUNK, trailerSeq - firstSeq - messages.length + 1)
     const from = { seq: firstSeq + messages.length, count }
     const read = await readKept(bus, checkpointsStream(market.market), from)
     if (read.length === 0) throw new CheckpointUnusable('its messages are gone')
@@ -94,9 +94,9 @@ export async function loadCheckpoint(
 }
 
 /**
- * Writes the messages of a checkpoint in succession and resolves once its seal is durable; stops when `isOver` returns
- * true before a message. What is stored is read back before it is sealed: throws CheckpointUnusable when a start could not
- * decode it. After an error, a lost acknowledgement or a message of another writer in between, the messages have no seal
+ * Writes the messages of a checkpoint in succession and resolves once its trailer is durable; stops when `isOver` returns
+ * true before a message. What is stored is read back before its trailer is written: throws CheckpointUnusable when a start could not
+ * decode it. After an error, a lost acknowledgement or a message of another writer in between, the messages have no trailer
  * and are ignored.
  */
 export async function writeCheckpoint(
@@ -108,46 +108,46 @@ export async function writeCheckpoint(
   const stream = checkpointsStream(market)
   const { lastSeq } = await bus.streamState(stream)
   const firstSeq = lastSeq + 1
-  let sealSeq = lastSeq
+  let trailerSeq = lastSeq
   let startedAt = performance.now()
   const buffer = Buffer.allocUnsafeSlow(MAX_MESSAGE_BYTES)
   for (const text of encodeCheckpoint(checkpoint)) {
     if (isOver()) return undefined
     const data = buffer.subarray(0, buffer.write(text))
-    if (readSeal(data) !== undefined) {
+    if (readTrailer(data) !== undefined) {
       const check = checkCheckpoint(checkpoint.state.identity)
-      if (!(await takeStored(bus, stream, { firstSeq, sealSeq: sealSeq + 1, check, isOver })))
+      if (!(await takeStored(bus, stream, { firstSeq, trailerSeq: trailerSeq + 1, check, isOver })))
         return undefined
       check.close(data)
     }
-    sealSeq = await bus.append(checkpointsSubject(market), data, { expectedLastSeq: sealSeq })
+    trailerSeq = await bus.append(checkpointsSubject(market), data, { expectedLastSeq: trailerSeq })
     await delay(PAUSE_PER_WORK * (performance.now() - startedAt))
     startedAt = performance.now()
   }
-  const [seal] = await bus.read(stream, sealSeq, 1)
-  if (seal === undefined) return undefined
-  return { firstSeq, sealSeq, commandSeq, storedAtMs: seal.storedAtMs }
+  const [trailer] = await bus.read(stream, trailerSeq, 1)
+  if (trailer === undefined) return undefined
+  return { firstSeq, trailerSeq, commandSeq, storedAtMs: trailer.storedAtMs }
 }
 
 /**
  * Reads a stored checkpoint while the process works; false when it is over before. Throws CheckpointUnusable when it is
- * not what was sealed, or of no use to this build.
+ * not what its trailer says, or of no use to this build.
  */
 export async function verifyStored(
   bus: Bus,
   market: LogMarket,
-  { firstSeq, sealSeq }: StoredCheckpoint,
+  { firstSeq, trailerSeq }: StoredCheckpoint,
   isOver: () => boolean,
 ): Promise<boolean> {
   const stream = checkpointsStream(market.market)
   const check = checkBytes(market)
-  if (!(await takeStored(bus, stream, { firstSeq, sealSeq, check, isOver }))) return false
-  const [seal] = await readKept(bus, stream, { seq: sealSeq, count: 1 })
-  check.close(seal?.data ?? new Uint8Array())
+  if (!(await takeStored(bus, stream, { firstSeq, trailerSeq, check, isOver }))) return false
+  const [trailer] = await readKept(bus, stream, { seq: trailerSeq, count: 1 })
+  check.close(trailer?.data ?? new Uint8Array())
   return true
 }
 
-interface Taking extends Pick<StoredCheckpoint, 'firstSeq' | 'sealSeq'> {
+interface TakenParts extends Pick<StoredCheckpoint, 'firstSeq' | 'trailerSeq'> {
   readonly check: CheckpointCheck
   readonly isOver: () => boolean
 }
@@ -156,9 +156,9 @@ interface Taking extends Pick<StoredCheckpoint, 'firstSeq' | 'sealSeq'> {
 async function takeStored(
   bus: Bus,
   stream: string,
-  { firstSeq, sealSeq, check, isOver }: Taking,
+  { firstSeq, trailerSeq, check, isOver }: TakenParts,
 ): Promise<boolean> {
-  for (let seq = firstSeq; seq < sealSeq; seq += 1) {
+  for (let seq = firstSeq; seq < trailerSeq; seq += 1) {
     if (isOver()) return false
     const [message] = await readKept(bus, stream, { seq, count: 1 })
     if (message === undefined) throw new CheckpointUnusable('its messages are gone')

@@ -74,14 +74,14 @@ export async function registeredMarkets(
 }
 
 /** A market that is new, or has other texts. */
-export interface Registered {
+export interface RegisteredMarket {
   readonly market: Market
   readonly isNew: boolean
   /** The message that registered it. */
   readonly seq: number
 }
 
-export type OnRegistered = (registered: Registered) => void | Promise<void>
+export type OnRegistered = (registered: RegisteredMarket) => void | Promise<void>
 
 /** The register of a process. */
 export interface MarketRegister extends Subscription {

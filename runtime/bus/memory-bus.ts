@@ -128,8 +128,8 @@ function connectTo(server: Server): MemoryBus {
     follow: (followOptions) =>
       settle(() => {
         assertOpen()
-        const gate = { isOver: () => closed, isPaused: () => !connected }
-        return startFollowing(server, followOptions, gate)
+        const flow = { isOver: () => closed, isPaused: () => !connected }
+        return startFollowing(server, followOptions, flow)
       }),
     ask: async (subject, data, timeoutMs) => {
       assertOpen()
@@ -240,14 +240,14 @@ async function append(
 function startFollowing(
   server: Server,
   options: FollowOptions,
-  gate: { readonly isOver: () => boolean; readonly isPaused: () => boolean },
+  flow: { readonly isOver: () => boolean; readonly isPaused: () => boolean },
 ): Subscription {
   let stopped = false
-  const isOver = (): boolean => stopped || gate.isOver()
+  const isOver = (): boolean => stopped || flow.isOver()
   const start = (): void => {
     const stream = server.streams.get(options.stream)
     if (stream === undefined) server.awaitingStreams.push(start)
-    else void deliver(stream, options, { isOver, isPaused: gate.isPaused })
+    else void deliver(stream, options, { isOver, isPaused: flow.isPaused })
   }
   start()
   return {

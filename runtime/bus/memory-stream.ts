@@ -93,13 +93,13 @@ function remember(seqOfId: Map<string, number>, messageId: string, seq: number):
 export async function deliver(
   stream: MemoryStream,
   options: FollowOptions,
-  gate: { readonly isOver: () => boolean; readonly isPaused: () => boolean },
+  flow: { readonly isOver: () => boolean; readonly isPaused: () => boolean },
 ): Promise<void> {
   let nextSeq = options.fromSeq
   try {
-    while (!gate.isOver()) {
-      if (gate.isPaused() || stream.state().lastSeq === nextSeq - 1) {
-        await stream.reached(gate.isPaused() ? Infinity : nextSeq)
+    while (!flow.isOver()) {
+      if (flow.isPaused() || stream.state().lastSeq === nextSeq - 1) {
+        await stream.reached(flow.isPaused() ? Infinity : nextSeq)
         continue
       }
       const { lastSeq } = stream.state()
@@ -112,7 +112,7 @@ export async function deliver(
       await options.onMessage(message)
     }
   } catch (error) {
-    if (!gate.isOver()) options.onError(error instanceof Error ? error : new Error(String(error)))
+    if (!flow.isOver()) options.onError(error instanceof Error ? error : new Error(String(error)))
   }
 }
 

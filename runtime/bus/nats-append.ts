@@ -28,7 +28,7 @@ export interface NatsAppendOptions extends AppendOptions {
   readonly firstOfSubject?: boolean
 }
 
-interface Deps {
+interface AppendDeps {
   readonly connection: NatsConnection
   readonly newInbox: () => string
   readonly isConnected: () => boolean
@@ -40,12 +40,17 @@ type Reply =
   | { readonly kind: 'silence' }
   | { readonly kind: 'refused' }
 
-interface Waiting {
+interface AppendWaiter {
   readonly subject: string
   readonly settle: (reply: Reply) => void
 }
 
-export function createAppender({ connection, newInbox, isConnected, timeoutMs }: Deps): Appender {
+export function createAppender({
+  connection,
+  newInbox,
+  isConnected,
+  timeoutMs,
+}: AppendDeps): Appender {
   const exchanges = createExchanges({ connection, newInbox })
   let inFlight = 0
 
@@ -59,7 +64,7 @@ export function createAppender({ connection, newInbox, isConnected, timeoutMs }:
     }
     inFlight += 1
     try {
-      const request: Request = {
+      const request: AppendRequest = {
         options: publishOptions(options),
         deadline: performance.now() + timeoutMs,
       }
@@ -92,15 +97,15 @@ export function createAppender({ connection, newInbox, isConnected, timeoutMs }:
 /** Messages whose replies arrive in one inbox. */
 interface Exchanges extends Pick<Appender, 'refused' | 'close'> {
   /** Publishes at once and resolves with the reply, or with silence at the deadline. */
-  exchange(subject: string, data: Uint8Array, request: Request): Promise<Reply>
+  exchange(subject: string, data: Uint8Array, request: AppendRequest): Promise<Reply>
 }
 
 function createExchanges({
   connection,
   newInbox,
-}: Pick<Deps, 'connection' | 'newInbox'>): Exchanges {
+}: Pick<AppendDeps, 'connection' | 'newInbox'>): Exchanges {
   const inbox = newInbox()
-  const waiting = new Map<string, Waiting>()
+  const waiting = new Map<string, AppendWaiter>()
   let sent = 0
   const subscription = connection.subscribe(`${inbox}.*`, {
     callback: (_error, message) => {
@@ -109,7 +114,7 @@ function createExchanges({
     },
   })
 
-  function exchange(subject: string, data: Uint8Array, request: Request): Promise<Reply> {
+  function exchange(subject: string, data: Uint8Array, request: AppendRequest): Promise<Reply> {
     sent += 1
     const token = sent.toString(36)
     publish(connection, subject, data, { ...request.options, reply: `${inbox}.${token}` })
@@ -138,7 +143,7 @@ function createExchanges({
   }
 }
 
-interface Request {
+interface AppendRequest {
   readonly options: PublishOptions
   /** On the monotonic clock. */
   readonly deadline: number

@@ -6,7 +6,7 @@ export const MAX_QUESTIONS_IN_FLIGHT = 16_384
 const STATUS_NO_RESPONDERS = 503
 
 /** Asks with one inbox for all answers, and answers. */
-export interface Asker {
+export interface BusAsker {
   /** Rejects with NoAnswer; at once while disconnected, because a buffered question would arrive too late. */
   ask(subject: string, data: Uint8Array, timeoutMs: number): Promise<Uint8Array>
   /** Sends an answer when the server is reachable. */
@@ -16,7 +16,7 @@ export interface Asker {
 }
 
 /** An open question. */
-interface Question extends Addressed {
+interface OpenQuestion extends GroupItem {
   /** Token of the message that carries it. */
   group: string | undefined
   readonly resolve: (data: Uint8Array) => void
@@ -30,9 +30,9 @@ export interface AskerDeps {
   readonly isConnected: () => boolean
 }
 
-export function createAsker({ connection, newInbox, isConnected }: AskerDeps): Asker {
+export function createAsker({ connection, newInbox, isConnected }: AskerDeps): BusAsker {
   const inbox = newInbox()
-  const open = new Map<string, Question>()
+  const open = new Map<string, OpenQuestion>()
   let count = 0
   const subscription = connection.subscribe(`${inbox}.*`, {
     callback: (_error, message) => receive(open, message.subject.slice(inbox.length + 1), message),
@@ -40,7 +40,7 @@ export function createAsker({ connection, newInbox, isConnected }: AskerDeps): A
   const send = createTurnGroups(sendQuestions(connection, open, inbox))
   const answer = createTurnGroups(sendAnswers(connection, isConnected))
 
-  const ask: Asker['ask'] = (subject, data, timeoutMs) =>
+  const ask: BusAsker['ask'] = (subject, data, timeoutMs) =>
     new Promise((resolve, reject) => {
       if (!isConnected()) return reject(new NoAnswer(`${subject}: disconnected`))
       if (open.size >= MAX_QUESTIONS_IN_FLIGHT) {
@@ -61,7 +61,7 @@ export function createAsker({ connection, newInbox, isConnected }: AskerDeps): A
         close()
         resolve(answer)
       }
-      const question: Question = { token, data, group: undefined, resolve: answered, fail }
+      const question: OpenQuestion = { token, data, group: undefined, resolve: answered, fail }
       open.set(token, question)
       send(subject, question)
     })
@@ -79,7 +79,7 @@ export function createAsker({ connection, newInbox, isConnected }: AskerDeps): A
   }
 }
 
-type OpenQuestions = ReadonlyMap<string, Question>
+type OpenQuestions = ReadonlyMap<string, OpenQuestion>
 
 /** Handles a message to the inbox: one answer, a group of answers, or "no responders". */
 function receive(open: OpenQuestions, token: string, { headers, data }: Msg): void {
@@ -96,14 +96,14 @@ function giveUp(open: OpenQuestions, group: string, why: string): void {
 }
 
 /** Sends the items of one turn to one place. */
-type SendTurn<Item extends Addressed> = (place: string, items: readonly Item[]) => void
+type SendTurn<Item extends GroupItem> = (place: string, items: readonly Item[]) => void
 
 /** Questions that have timed out are not sent. */
 function sendQuestions(
   connection: NatsConnection,
   open: OpenQuestions,
   inbox: string,
-): SendTurn<Question> {
+): SendTurn<OpenQuestion> {
   let groups = 0
   return (subject, questions) => {
     for (const group of inGroups(questions.filter(({ token }) => open.has(token)))) {
@@ -120,7 +120,7 @@ function sendQuestions(
   }
 }
 
-function sendAnswers(connection: NatsConnection, isConnected: () => boolean): SendTurn<Addressed> {
+function sendAnswers(connection: NatsConnection, isConnected: () => boolean): SendTurn<GroupItem> {
   return (prefix, answers) => {
     if (!isConnected()) return
     for (const group of inGroups(answers)) {
@@ -131,11 +131,11 @@ function sendAnswers(connection: NatsConnection, isConnected: () => boolean): Se
 }
 
 /** The only item of a group of one. */
-const single = (group: readonly Addressed[]): Addressed | undefined =>
+const single = (group: readonly GroupItem[]): GroupItem | undefined =>
   group.length === 1 ? group[0] : undefined
 
 /** Collects the items of one turn of the event loop by place and sends them at its end, in order. */
-function createTurnGroups<Item extends Addressed>(
+function createTurnGroups<Item extends GroupItem>(
   send: SendTurn<Item>,
 ): (place: string, item: Item) => void {
   let places = new Map<string, Item[]>()
@@ -170,7 +170,7 @@ export function questionsIn(
  * A question or an answer in a group. Those of one turn of the event loop to the same place share a message, because the
  * cost in client and server is per message more than per byte. The token is the last part of the reply subject.
  */
-export interface Addressed {
+export interface GroupItem {
   readonly token: string
   readonly data: Uint8Array
 }
@@ -193,7 +193,7 @@ export function splitReply(replyTo: string): { readonly prefix: string; readonly
 }
 
 /** Cuts the items, in order, into groups that fit a message. */
-export function inGroups<Item extends Addressed>(items: readonly Item[]): Item[][] {
+export function inGroups<Item extends GroupItem>(items: readonly Item[]): Item[][] {
   const groups: Item[][] = []
   let bytes = Infinity
   for (const item of items) {
@@ -211,7 +211,7 @@ export function inGroups<Item extends Addressed>(items: readonly Item[]): Item[]
 }
 
 /** Tokens are at most 255 Latin-1 characters. */
-export function encodeGroup(items: readonly Addressed[]): Uint8Array {
+export function encodeGroup(items: readonly GroupItem[]): Uint8Array {
   const size = items.reduce((sum, { token, data }) => {
     return sum + FRAME_BYTES + token.length + data.length
   }, 0)
@@ -228,7 +228,7 @@ export function encodeGroup(items: readonly Addressed[]): Uint8Array {
 }
 
 /** As `decodeGroup`, but of other bytes there are no items, and a warning. */
-function groupOf(data: Uint8Array, onWarning: (message: string) => void): Addressed[] {
+function groupOf(data: Uint8Array, onWarning: (message: string) => void): GroupItem[] {
   try {
     return decodeGroup(data)
   } catch (error) {
@@ -239,9 +239,9 @@ function groupOf(data: Uint8Array, onWarning: (message: string) => void): Addres
 }
 
 /** The inverse of encodeGroup, without a copy of the data. Throws RangeError on bytes that are not a group. */
-export function decodeGroup(data: Uint8Array): Addressed[] {
+export function decodeGroup(data: Uint8Array): GroupItem[] {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
-  const items: Addressed[] = []
+  const items: GroupItem[] = []
   let at = 0
   while (at < bytes.length) {
     const tokenAt = at + 1

@@ -6,7 +6,7 @@ import { BusUnavailable, WrongLastSequence, type Bus, type Subscription } from '
 import { readAccess, type BusPlace } from './nats-access.js'
 import { createAppender, type Appender } from './nats-append.js'
 import { createAsker, questionsIn } from './nats-ask.js'
-import { startFollower, type FollowDeps } from './nats-follow.js'
+import { startFollower, type StreamFollowDeps } from './nats-follow.js'
 import { backOff, createDialer, type Dialer } from './nats-dial.js'
 import { readRange } from './nats-range.js'
 import {
@@ -91,7 +91,7 @@ export async function connectNatsBus(options: NatsBusOptions): Promise<Bus> {
   }
 }
 
-interface Connected {
+interface DialedConnection {
   readonly connection: NatsConnection
   readonly dialer: Dialer
 }
@@ -100,9 +100,9 @@ interface Connected {
 function connectPatiently(
   onWarning: (message: string) => void,
   options: ConnectionOptions & { readonly servers: string[] },
-): Promise<Connected> {
+): Promise<DialedConnection> {
   let openWithinMs = OPEN_WITHIN_MS / 2
-  const attempt = async (): Promise<Connected> => {
+  const attempt = async (): Promise<DialedConnection> => {
     openWithinMs = Math.min(openWithinMs * 2, OPEN_WITHIN_AT_MOST_MS)
     const dialer = createDialer(options.servers, openWithinMs)
     const timeout = openWithinMs + CLIENT_LIMIT_AFTER_MS
@@ -175,9 +175,9 @@ interface Refusals {
 
 /** Tracks whether the connection is up, and what the server refuses. */
 function watchLink(
-  { connection, dialer }: Connected,
+  { connection, dialer }: DialedConnection,
   refusals: Refusals,
-): Pick<FollowDeps, 'isConnected' | 'onReconnect'> {
+): Pick<StreamFollowDeps, 'isConnected' | 'onReconnect'> {
   let connected = true
   const callbacks = new Set<() => void>()
   const follow = async (): Promise<void> => {
@@ -204,7 +204,7 @@ function watchLink(
   }
 }
 
-function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
+function assemble(deps: StreamFollowDeps, appender: Appender, replicas: number): Bus {
   const { connection, newInbox, isConnected } = deps
   const followers = new Set<Subscription>()
   const asker = createAsker({ connection, newInbox, isConnected })
@@ -248,7 +248,7 @@ function assemble(deps: FollowDeps, appender: Appender, replicas: number): Bus {
 }
 
 interface StreamCallsDeps {
-  readonly deps: FollowDeps
+  readonly deps: StreamFollowDeps
   readonly appender: Appender
   readonly replicas: number
   readonly assertOpen: () => void
@@ -314,7 +314,7 @@ async function claimOnce(appender: Appender, bucket: string, key: string): Promi
 }
 
 async function listen(
-  { connection, isConnected, onWarning }: FollowDeps,
+  { connection, isConnected, onWarning }: StreamFollowDeps,
   { subject, queue }: { readonly subject: string; readonly queue: string },
   onAsk: (data: Uint8Array, replyTo: string) => void,
 ): Promise<Subscription> {

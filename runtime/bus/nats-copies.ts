@@ -97,10 +97,10 @@ async function copyStream(
   }
 }
 
-type Received = ReturnType<NatsConnection['subscribe']>
+type CopySubscription = ReturnType<NatsConnection['subscribe']>
 
 /** The end is an empty message; one with another status than 204 says why the server stops before it. */
-async function* chunksOf(stream: string, received: Received): AsyncGenerator<Uint8Array> {
+async function* chunksOf(stream: string, received: CopySubscription): AsyncGenerator<Uint8Array> {
   const messages = received[Symbol.asyncIterator]()
   try {
     for (;;) {

@@ -18,7 +18,7 @@ export interface Dialer {
   end(): void
 }
 
-interface Watch {
+interface DialWatch {
   /** Of the servers that the client knows. */
   readonly ports: ReadonlySet<number>
   /** How long a server may take until the client is connected. */
@@ -30,7 +30,7 @@ interface Watch {
 }
 
 /** The clients of this process: nearly always one. */
-const watches = new Set<Watch>()
+const watches = new Set<DialWatch>()
 let isListening = false
 
 /**
@@ -41,7 +41,7 @@ let isListening = false
  */
 export function createDialer(servers: readonly string[], openWithinMs: number): Dialer {
   const ports = new Set(servers.map(portOf))
-  const watch: Watch = { ports, openWithinMs, connectedAt: -Infinity, tryingSince: undefined }
+  const watch: DialWatch = { ports, openWithinMs, connectedAt: -Infinity, tryingSince: undefined }
   watches.add(watch)
   if (!isListening) subscribe('net.client.socket', onSocket)
   isListening = true

@@ -18,7 +18,7 @@ const PAUSE_BEFORE_REBUILD_MS = 100
 /** A stream that is followed from its beginning may be created later: its writer starts at the same time as its readers. */
 const MAY_BE_MISSING_MS = 30_000
 
-export interface FollowDeps extends PullerLink {
+export interface StreamFollowDeps extends PullerLink {
   readonly streams: NatsStreams
   readonly isConnected: () => boolean
   /** Calls back after each reconnect; the returned function ends that. */
@@ -29,8 +29,8 @@ export interface FollowDeps extends PullerLink {
   readonly onWarning: (message: string) => void
 }
 
-interface Follower {
-  readonly deps: FollowDeps
+interface StreamFollower {
+  readonly deps: StreamFollowDeps
   readonly options: FollowOptions
   /** On the clock of performance.now. */
   readonly startedAt: number
@@ -41,7 +41,7 @@ interface Follower {
 }
 
 /** One reader of the stream, from its creation until it fails; the follower then opens another. */
-interface Session {
+interface PullSession {
   readonly queue: BusMessage[]
   pulledAt: number | undefined
   broken: string | undefined
@@ -54,10 +54,10 @@ const noop = (): void => undefined
  * fails, skips a message or stalls by one that starts at nextSeq.
  */
 export function startFollower(
-  deps: FollowDeps,
+  deps: StreamFollowDeps,
   options: FollowOptions,
 ): Subscription & { readonly ended: Promise<void> } {
-  const follower: Follower = {
+  const follower: StreamFollower = {
     deps,
     options,
     startedAt: performance.now(),
@@ -79,7 +79,10 @@ export function startFollower(
   }
 }
 
-async function followFor(follower: Follower, onSession: (session: Session) => void): Promise<void> {
+async function followFor(
+  follower: StreamFollower,
+  onSession: (session: PullSession) => void,
+): Promise<void> {
   while (!follower.over) {
     try {
       const reason = follower.deps.isConnected()
@@ -94,13 +97,13 @@ async function followFor(follower: Follower, onSession: (session: Session) => vo
   }
 }
 
-const mayComeYet = ({ nextSeq, startedAt }: Follower, error: unknown): boolean =>
+const mayComeYet = ({ nextSeq, startedAt }: StreamFollower, error: unknown): boolean =>
   error instanceof StreamMissing &&
   nextSeq === 1 &&
   performance.now() - startedAt < MAY_BE_MISSING_MS
 
 /** Logs a warning once while it repeats. */
-function warn(follower: Follower, message: string): void {
+function warn(follower: StreamFollower, message: string): void {
   if (follower.over || follower.lastWarning === message) return
   follower.lastWarning = message
   follower.deps.onWarning(`${follower.options.stream}: ${message}`)
@@ -112,7 +115,7 @@ class FollowFailed extends Error {
 }
 const failed = (cause: unknown): FollowFailed => new FollowFailed('follower ended', { cause })
 
-function end(follower: Follower, cause: unknown): void {
+function end(follower: StreamFollower, cause: unknown): void {
   if (follower.over) return
   follower.over = true
   follower.options.onError(cause instanceof Error ? cause : new Error(String(cause)))
@@ -120,13 +123,13 @@ function end(follower: Follower, cause: unknown): void {
 
 /** Resolves with the reason for the end of the session; undefined when the follower was stopped. */
 async function runSession(
-  follower: Follower,
-  onSession: (session: Session) => void,
+  follower: StreamFollower,
+  onSession: (session: PullSession) => void,
 ): Promise<string | undefined> {
   const { deps, options } = follower
   await assertReachable(follower)
   const name = await deps.streams.createReader(options.stream, follower.nextSeq)
-  const session: Session = {
+  const session: PullSession = {
     queue: [],
     pulledAt: undefined,
     broken: undefined,
@@ -166,7 +169,7 @@ async function runSession(
 }
 
 /** Throws FollowFailed when the stream can never deliver nextSeq. */
-async function assertReachable({ deps, options, nextSeq }: Follower): Promise<void> {
+async function assertReachable({ deps, options, nextSeq }: StreamFollower): Promise<void> {
   const { firstSeq, lastSeq } = await deps.streams.state(options.stream)
   if (nextSeq < firstSeq) {
     throw failed(new MessagesGone(`${options.stream} begins at ${firstSeq}, wanted ${nextSeq}`))
@@ -179,7 +182,11 @@ async function assertReachable({ deps, options, nextSeq }: Follower): Promise<vo
 }
 
 /** Passes the messages to the handler in order until the session breaks or the follower is stopped. */
-async function handleAll(follower: Follower, session: Session, pull: () => void): Promise<void> {
+async function handleAll(
+  follower: StreamFollower,
+  session: PullSession,
+  pull: () => void,
+): Promise<void> {
   let handled = 0
   while (!follower.over && session.broken === undefined) {
     if (session.pulledAt === undefined && session.queue.length <= REFILL_BELOW) {
@@ -209,7 +216,7 @@ async function handleAll(follower: Follower, session: Session, pull: () => void)
 }
 
 /** Resolves when the session is woken. */
-const sleep = (session: Session): Promise<void> =>
+const sleep = (session: PullSession): Promise<void> =>
   new Promise((resolve) => {
     session.wake = () => {
       // Many messages arrive before the follower goes on; resolving again is not free.
@@ -219,7 +226,7 @@ const sleep = (session: Session): Promise<void> =>
   })
 
 /** Throws, or rejects with, FollowFailed for an error of the handler. */
-function handle(follower: Follower, message: BusMessage): Promise<void> | undefined {
+function handle(follower: StreamFollower, message: BusMessage): Promise<void> | undefined {
   try {
     const handling = follower.options.onMessage(message)
     if (handling === undefined) return undefined
@@ -233,8 +240,8 @@ function handle(follower: Follower, message: BusMessage): Promise<void> | undefi
 
 /** Breaks the session when the stream is ahead and nothing arrives, or when a pull never ended. */
 function watch(
-  follower: Follower,
-  session: Session,
+  follower: StreamFollower,
+  session: PullSession,
   breakOff: (reason: string) => void,
 ): () => void {
   let idleSince: number | undefined

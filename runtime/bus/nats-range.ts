@@ -7,13 +7,13 @@ const PULL_EXPIRES_MS = 2_000
 /** A read without a new message for this long fails. */
 const STALLED_AFTER_MS = 4_000
 
-interface Deps extends PullerLink {
+interface RangeDeps extends PullerLink {
   readonly streams: NatsStreams
 }
 
 /** Bus.read: up to `limit` messages from `fromSeq` that are stored at the time of the call. */
 export async function readRange(
-  { streams, ...link }: Deps,
+  { streams, ...link }: RangeDeps,
   stream: string,
   fromSeq: number,
   limit: number,

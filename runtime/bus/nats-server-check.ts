@@ -76,13 +76,13 @@ export async function assertDurable(
   if (replicas > 1) assertComplete(found, replicas)
 }
 
-interface Found {
+interface ServerReport {
   readonly url: string
   readonly report: JszAnswer
 }
 
 /** Throws BusUnavailable also while the server starts: it does not know its configuration then. */
-async function readReport(url: string): Promise<Found> {
+async function readReport(url: string): Promise<ServerReport> {
   const report = await readJsz(url)
   if (report.disabled === true) throw new BusUnavailable(`nats-server at ${url} starts`)
   return { url, report }
@@ -92,7 +92,7 @@ async function readReport(url: string): Promise<Found> {
 async function readReports(
   monitorUrls: readonly string[],
   onWarning: (message: string) => void,
-): Promise<readonly Found[]> {
+): Promise<readonly ServerReport[]> {
   const looks = await Promise.allSettled(monitorUrls.map((url) => readReport(url)))
   const found = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
   const silent = looks.flatMap((look) => (look.status === 'rejected' ? [look.reason as Error] : []))
@@ -112,7 +112,7 @@ function assertSyncs(url: string, { config }: JszAnswer): void {
   )
 }
 
-function assertComplete(found: readonly Found[], replicas: number): void {
+function assertComplete(found: readonly ServerReport[], replicas: number): void {
   for (const { url, report } of found) {
     const servers = report.meta_cluster?.cluster_size ?? 0
     if (servers >= replicas) continue

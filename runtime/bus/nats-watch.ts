@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 1_500
 /** The election of a stream's leader takes up to nine seconds, most often less: leaving then would do no harm. */
 const SILENT_FOR_MS = 5_000
 
-interface Deps {
+interface WatchDeps {
   readonly connection: NatsConnection
   readonly streams: Pick<NatsStreams, 'answers'>
   readonly onWarning: (message: string) => void
@@ -16,7 +16,7 @@ interface Deps {
  * Goes to the next server of the cluster when the connected one has no way to the others: a server that is cut off keeps its
  * clients, and acknowledges nothing. Ends with the connection.
  */
-export function leaveSilentServer({ connection, streams, onWarning }: Deps): void {
+export function leaveSilentServer({ connection, streams, onWarning }: WatchDeps): void {
   const watch = async (): Promise<void> => {
     let answeredAt = performance.now()
     while (!connection.isClosed()) {

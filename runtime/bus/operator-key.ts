@@ -8,13 +8,13 @@ import { signingKeyOf, type SigningKey } from './nkeys.js'
 export interface OperatorKey {
   readonly publicKey: string
   /** The request with the proof of who gives it. */
-  sign(market: string, request: MarketRequest, issued: Issued): MarketRequest
+  sign(market: string, request: MarketRequest, issued: IssueStamp): MarketRequest
   /** The proof of who says these bytes. */
-  prove(textOf: TextOf, issued: Issued): OperatorProof
+  prove(textOf: TextOf, issued: IssueStamp): OperatorProof
 }
 
 /** What makes one command differ from every other with the same words. */
-interface Issued {
+interface IssueStamp {
   /** Unix milliseconds. */
   readonly issuedAtMs: number
   /** 32 hex digits, never used before. */

@@ -4,27 +4,27 @@ import { isIPv6, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { refusalBody, refuse, type Refusal } from '../../core/entry/refusals.js'
 
-type Sent = Pick<IncomingMessage, 'headers' | 'socket'>
+type SentRequest = Pick<IncomingMessage, 'headers' | 'socket'>
 
 /**
  * The client's address: what the outermost of our own proxies wrote into `X-Forwarded-For`, because what is before that
  * the client may have written itself; without proxies, or without their entries, the address of the connection.
  */
-export function clientAddress(request: Sent, trustedProxies: number): string {
+export function clientAddress(request: SentRequest, trustedProxies: number): string {
   const peer = peerOf(request)
   if (trustedProxies === 0) return peer
   return forwardedFor(request).at(-trustedProxies) || peer
 }
 
 /** The entries of `X-Forwarded-For`, the newest last; one empty entry without the header. */
-export const forwardedFor = ({ headers }: Pick<Sent, 'headers'>): string[] =>
+export const forwardedFor = ({ headers }: Pick<SentRequest, 'headers'>): string[] =>
   [headers['x-forwarded-for'] ?? []]
     .flat()
     .join()
     .split(',')
     .map((entry) => entry.trim())
 
-export const peerOf = ({ socket }: Pick<Sent, 'socket'>): string =>
+export const peerOf = ({ socket }: Pick<SentRequest, 'socket'>): string =>
   socket.remoteAddress ?? 'unknown'
 
 export const isLoopback = (address: string): boolean =>

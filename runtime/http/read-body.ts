@@ -21,7 +21,7 @@ export class RequestAborted extends Error {
   override readonly name = 'RequestAborted'
 }
 
-type Refused = { readonly refusal: Refusal }
+type RefusedBody = { readonly refusal: Refusal }
 
 /**
  * Reads a request body: UTF-8 without byte-order mark, not nested deeper than allowed, so that it can be parsed safely.
@@ -30,7 +30,7 @@ type Refused = { readonly refusal: Refusal }
 export async function readBody(
   req: IncomingMessage,
   { maxBytes, maxDepth, tooLarge = refusals.bodyTooLarge }: BodyLimits,
-): Promise<{ readonly body: Buffer } | Refused> {
+): Promise<{ readonly body: Buffer } | RefusedBody> {
   const encoding = req.headers['content-encoding']
   if (encoding !== undefined && encoding !== '' && encoding.toLowerCase() !== 'identity') {
     return { refusal: refusals.contentEncoding }

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { InvariantBroken } from '../../core/assert.js'
 import { badRequest, type Refusal, refusals } from '../../core/entry/refusals.js'
 import type { Logger } from '../process/log.js'
-import { pass } from '../process/stations.js'
+import { endSpan } from '../process/trace-spans.js'
 import {
   boundConnections,
   endWithRefusal,
@@ -207,7 +207,7 @@ export interface HttpAppOptions {
   /** Called after a request broke an invariant; defaults to logging it only. */
   readonly onFatal?: (error: InvariantBroken) => void
   /** Called with each answer. */
-  readonly onAnswer?: (answer: Answered) => void
+  readonly onAnswer?: (answer: MeasuredRequest) => void
   /** Runs before the router. */
   readonly before?: Koa.Middleware<HttpState>
   readonly log: Logger
@@ -218,7 +218,7 @@ export const urlOf = (host: string, port: number): string =>
   `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 
 /** An answered request, as it is measured. */
-export interface Answered {
+export interface MeasuredRequest {
   readonly method: string
   /** The path of the route, with its parameters by name; `none` where none has the path. */
   readonly route: string
@@ -259,7 +259,7 @@ export function handleRequests({
     const requestId = requestIdOf(ctx.req.headers)
     ctx.state.requestId = requestId
     ctx.state.logged = {}
-    pass('received', [ctx.state])
+    endSpan('received', [ctx.state])
     ctx.set('X-Request-Id', requestId)
     try {
       await next()
@@ -271,7 +271,7 @@ export function handleRequests({
       refuse(ctx, refusals.internal)
       if (error instanceof InvariantBroken) onFatal?.(error)
     }
-    pass('answered', [ctx.state])
+    endSpan('answered', [ctx.state])
     if (ctx.status === refusals.bodyTooLarge.status || hasUnreadBody(ctx.req))
       ctx.set('Connection', 'close')
     const ms = performance.now() - startedAt
@@ -316,7 +316,7 @@ interface RoutedContext {
   readonly matched?: readonly { readonly methods: readonly string[]; readonly path: unknown }[]
 }
 
-function answeredOf(ctx: HttpContext, ms: number): Answered {
+function answeredOf(ctx: HttpContext, ms: number): MeasuredRequest {
   const { matched = [] } = ctx as RoutedContext
   const path = matched.at(-1)?.path
   const { code } = ctx.state.logged
@@ -352,11 +352,11 @@ export interface HttpState {
 export type HttpContext = Koa.ParameterizedContext<HttpState>
 
 /** The part of a context that answering needs. */
-export type Answering = Pick<HttpContext, 'status' | 'body' | 'state' | 'set'>
+export type AnswerContext = Pick<HttpContext, 'status' | 'body' | 'state' | 'set'>
 
 /** Answers with a refusal: its status, its body, and its code in the log line. `extra` fields follow those of the body. */
 export type Refuse = (
-  ctx: Answering,
+  ctx: AnswerContext,
   refusal: Refusal,
   extra?: Readonly<Record<string, unknown>>,
 ) => void
@@ -373,7 +373,7 @@ export const refuseWith =
   }
 
 /** Answers with text that is JSON already. */
-export function answerJson(ctx: Pick<Answering, 'set' | 'body'>, json: string): void {
+export function answerJson(ctx: Pick<AnswerContext, 'set' | 'body'>, json: string): void {
   ctx.set('Content-Type', 'application/json; charset=utf-8')
   ctx.body = json
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Answered } from '../http/server.js'
+import type { MeasuredRequest } from '../http/server.js'
 import { METRICS, type LabelsOf, type MetricName, type NameOf } from './table.js'
 
 /** Latencies in seconds: from a fraction of a millisecond to the minute in which a settlement is late. */
@@ -112,7 +112,7 @@ export function alongside<Facts extends object>(first: Facts, second: Partial<Fa
 }
 
 /** Measures the requests of an HTTP service; returns what is to be called with each answer. */
-export function measureHttp(metrics: Metrics): (answer: Answered) => void {
+export function measureHttp(metrics: Metrics): (answer: MeasuredRequest) => void {
   const request = metrics.histogram('venue_http_request_seconds')
   const refused = metrics.counter('venue_http_refusals_total')
   return ({ method, route, status, code, seconds }) => {

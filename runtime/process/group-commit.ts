@@ -25,7 +25,7 @@ export interface GroupCommit<T> {
   stop(): Promise<void>
 }
 
-interface Waiting<T> {
+interface CommitWaiter<T> {
   readonly item: T
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
@@ -36,11 +36,11 @@ interface Waiting<T> {
  * during a flush share the next group. A failed flush rejects its own group only.
  */
 export function createGroupCommit<T>(options: GroupCommitOptions<T>): GroupCommit<T> {
-  const queue: Waiting<T>[] = []
+  const queue: CommitWaiter<T>[] = []
   let running: Promise<void> | undefined
   let stopping = false
 
-  const takeGroup = (): Waiting<T>[] => {
+  const takeGroup = (): CommitWaiter<T>[] => {
     const { weigh, maxWeight = Infinity } = options
     let size = 0
     let weight = 0

@@ -38,11 +38,11 @@ function errorFields(error: Error): object {
   return error instanceof Error ? { ...fields, stack: withSourcePlaces(fields.stack) } : fields
 }
 
-type Fields = Record<string, unknown>
+type LogFields = Record<string, unknown>
 
-function redactedFields(fields: Fields): Fields {
+function redactedFields(fields: LogFields): LogFields {
   const { err } = fields
-  const shown = redacted(fields) as Fields
+  const shown = redacted(fields) as LogFields
   return err instanceof Error && shown.err !== err ? { ...shown, err } : shown
 }
 

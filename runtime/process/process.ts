@@ -17,7 +17,7 @@ import { VERSION } from './version.js'
 /** How long a process may take to stop before it is ended as if it had crashed. */
 export const STOP_DEADLINE_MS = 5_000
 
-export interface Running {
+export interface RunningProcess {
   /** Finishes the work in flight and releases everything; called once. */
   stop(): Promise<void>
 }
@@ -42,7 +42,7 @@ export interface ProcessOptions {
   /** No request waits for it once it has started: from then on it runs at a lower priority than other processes. */
   readonly background?: boolean
   /** Opens what the process needs and starts its work; a rejection ends the process, as `fail` does. */
-  readonly start: (context: ProcessContext) => Promise<Running>
+  readonly start: (context: ProcessContext) => Promise<RunningProcess>
 }
 
 /**
@@ -55,7 +55,7 @@ export interface ProcessOptions {
 export function runProcess(options: ProcessOptions): void {
   makePrivate()
   const log = createLog(options.name, options.level, createLogOutput())
-  let running: Running | undefined
+  let running: RunningProcess | undefined
   let ending = false
 
   const die = (message: string) => (error: unknown) => {
@@ -149,13 +149,13 @@ export function killAt({ point, passing }: CrashAt, kill: () => void): CrashHand
 }
 
 /** The answer to a ping, without the process's name. */
-export type Standing = Omit<PingAnswer, 'process'>
+export type ProcessStanding = Omit<PingAnswer, 'process'>
 
 /** Answers this process's pings with the current `standing`; not ready when `standing` fails. */
 export function answerPing(
   bus: Bus,
   process: string,
-  standing: () => Standing | Promise<Standing>,
+  standing: () => ProcessStanding | Promise<ProcessStanding>,
 ): Promise<Subscription> {
   const answer = async (replyTo: string) => {
     const current = await standing()

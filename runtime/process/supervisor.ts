@@ -69,7 +69,7 @@ export interface SupervisorOptions {
   readonly pauseMs?: (inARow: number) => number
 }
 
-export interface Supervised {
+export interface SupervisedProcess {
   readonly name: string
   /** Settles as the first start did. */
   readonly ready: Promise<void>
@@ -83,7 +83,7 @@ const pauseAfter = (inARow: number) =>
   Math.min(FIRST_PAUSE_MS * 2 ** (inARow - 1), LONGEST_PAUSE_MS)
 
 /** Keeps one process running: when it ends without being stopped, it is started again after a pause. */
-export function supervise(options: SupervisorOptions): Supervised {
+export function supervise(options: SupervisorOptions): SupervisedProcess {
   const { name, start, onStart, onEnd, onCrash, onCrashLoop, pauseMs = pauseAfter } = options
   let child: Child | undefined
   let spawning: Promise<unknown> = Promise.resolve()

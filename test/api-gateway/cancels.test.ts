@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import {
   decodeCancelsRequest,
   encodeCancelsAnswer,
-  type CancelsAnswer,
+  type CancelsReply,
   type CancelsRequest,
 } from '../../bus-schemas/cancels.js'
 import { askCancels } from '../../bus-schemas/subjects.js'
@@ -19,7 +19,7 @@ const other = aMarket({ market: 'cNGN-PERP', aliases: ['USDCcNGN-PERP'], subId: 
 describe('cancels of many orders at the gateway', () => {
   let gateway: GatewayStage
   let asked: CancelsRequest[]
-  let answers: Map<string, CancelsAnswer | undefined>
+  let answers: Map<string, CancelsReply | undefined>
 
   beforeEach(async () => {
     asked = []
@@ -34,7 +34,7 @@ describe('cancels of many orders at the gateway', () => {
   })
   afterEach(() => gateway.close())
 
-  const cancelled = (orderId: string): CancelsAnswer => ({
+  const cancelled = (orderId: string): CancelsReply => ({
     ...{ kind: 'cancels', feed_seq: 0, left: 0 },
     outcomes: [
       {
@@ -43,7 +43,7 @@ describe('cancels of many orders at the gateway', () => {
       },
     ],
   })
-  const nothing: CancelsAnswer = { kind: 'cancels', feed_seq: 0, outcomes: [], left: 0 }
+  const nothing: CancelsReply = { kind: 'cancels', feed_seq: 0, outcomes: [], left: 0 }
   const shown = (order_id: string, market: string) => ({
     ...{ order_id, market, outcome: 'cancelled', nonce: '7' },
     ...{ filled_amount: '1', pending_amount: '0' },
@@ -120,7 +120,7 @@ describe('cancels of many orders at the gateway', () => {
   })
 
   it('answers a refusal of all markets as it is', async () => {
-    const refused: CancelsAnswer = { kind: 'refused', refusal: cancelsRefusals.proofUsed }
+    const refused: CancelsReply = { kind: 'refused', refusal: cancelsRefusals.proofUsed }
     answers.set(spot.market, refused).set(other.market, refused)
     const answer = await post('cancel-all', { owner_address })
     expect([answer.status, answer.json.code]).to.deep.equal([403, 'cancel_proof_used'])

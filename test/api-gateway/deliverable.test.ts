@@ -6,7 +6,7 @@ import type { Block, Change } from '../../core/model/change.js'
 import type { Market } from '../../core/model/market.js'
 import { defaultMarketFile, loadMarkets } from '../../data/markets.js'
 import { createMemoryBus } from '../../runtime/bus/memory-bus.js'
-import type { Running } from '../../runtime/process/process.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
 import { codeAnswer } from '../support/actions.js'
 import { signedOrderBody, testAddresses, testDomain } from '../support/builders.js'
 import { startFakeMatcher, type FakeMatcher } from '../support/fake-matcher.js'
@@ -84,7 +84,7 @@ describe('a deliverable future that is enabled', () => {
   let markets: readonly Market[]
   let gateway: HistoryGateway
   let intake: IntakeStage
-  let running: Running
+  let running: RunningProcess
   let matcher: FakeMatcher
   let header: string
 

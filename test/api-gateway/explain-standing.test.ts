@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { explainOrder, type Known } from '../../api-gateway/explain-order.js'
+import { explainOrder, type ExplanationFacts } from '../../api-gateway/explain-order.js'
 import { tradingOf } from '../../core/contracts/registry.js'
 import type { Market } from '../../core/model/market.js'
 import type { OrderProgress } from '../../core/model/order.js'
@@ -11,7 +11,7 @@ import { aFuture, aMarket, anOrder, progressOf } from '../support/builders.js'
 import { observedFuture } from '../support/future.js'
 import { e18 } from '../support/perpetual.js'
 
-const NOTHING: Known = {
+const NOTHING: ExplanationFacts = {
   life: { events: [], fills: [], isWhole: true },
   facts: undefined,
   isOwn: false,

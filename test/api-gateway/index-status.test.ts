@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { openIndexGate, type IndexGate } from '../../actors/order-intake/market-gate.js'
+import { openIndexLagWatch, type IndexLagWatch } from '../../actors/order-intake/market-halts.js'
 import { hidePerpetual } from '../../core/contracts/perpetual-facts.js'
 import { priceE18 } from '../../core/money.js'
 import type { MarketEntry } from '../../interface/market.js'
@@ -17,7 +17,7 @@ const body = { at_ms: NOW_MS - 2_000, usdc_per_cngn: '0.000606', sample_ok: true
 
 describe('reports on the index', () => {
   let gateway: GatewayStage
-  let intake: IndexGate | undefined
+  let intake: IndexLagWatch | undefined
   afterEach(async () => {
     await intake?.stop()
     intake = undefined
@@ -35,8 +35,8 @@ describe('reports on the index', () => {
   }
   const openIntake = async (enforced: boolean | undefined) => {
     const gate = enforced === undefined ? undefined : { enforced, maxBps: 50, maxAgeMs: 300_000 }
-    intake = await openIndexGate(
-      { bus: gateway.bus, log: silentLog, indexGate: gate },
+    intake = await openIndexLagWatch(
+      { bus: gateway.bus, log: silentLog, indexLimit: gate },
       'order-intake',
     )
   }

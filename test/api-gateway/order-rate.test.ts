@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { OrderAnswer } from '../../bus-schemas/orders.js'
+import type { OrderReply } from '../../bus-schemas/orders.js'
 import { controlRefusals } from '../../core/entry/order-refusals.js'
 import { createOrderRate } from '../../runtime/process/order-rate.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
@@ -7,11 +7,11 @@ import { anOrder, progressOf } from '../support/builders.js'
 import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
 
 const order = anOrder()
-const placed: OrderAnswer = {
+const placed: OrderReply = {
   ...{ kind: 'order', feed_seq: 5, market: order.market, order },
   progress: progressOf(order),
 }
-const refused = (refusal: Refusal): OrderAnswer => ({ kind: 'refused', refusal })
+const refused = (refusal: Refusal): OrderReply => ({ kind: 'refused', refusal })
 const OWNER = `0x${'Ab'.repeat(20)}`
 
 describe('the orders that an owner may send', () => {
@@ -24,7 +24,7 @@ describe('the orders that an owner may send', () => {
   })
   afterEach(() => gateway.close())
 
-  const send = async (answer: OrderAnswer, path = '/v1/orders', owner = OWNER) => {
+  const send = async (answer: OrderReply, path = '/v1/orders', owner = OWNER) => {
     gateway.answerWith(answer)
     const { status, headers, json } = await gateway.send('POST', path, {
       body: { order_id: 'order-1', owner_address: owner },

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
-import type { OrderAnswer } from '../../bus-schemas/orders.js'
+import type { OrderReply } from '../../bus-schemas/orders.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { anOrder, progressOf } from '../support/builders.js'
 import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
 
 const order = anOrder()
 const progress = progressOf(order)
-const placed: OrderAnswer = {
+const placed: OrderReply = {
   kind: 'order',
   feed_seq: 5,
   market: order.market,

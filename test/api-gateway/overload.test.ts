@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import type { OrderAnswer } from '../../bus-schemas/orders.js'
+import type { OrderReply } from '../../bus-schemas/orders.js'
 import { refusals, type Refusal } from '../../core/entry/refusals.js'
 import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
 
-const refused = (refusal: Refusal): OrderAnswer => ({ kind: 'refused', refusal })
+const refused = (refusal: Refusal): OrderReply => ({ kind: 'refused', refusal })
 const body = { order_id: 'order-1', owner_address: `0x${'ab'.repeat(20)}` }
 
 describe('a venue that is too busy or too full', () => {

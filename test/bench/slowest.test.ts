@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import { slowestOf } from '../../bench/slowest.js'
 import type { Trace } from '../../bench/tracer.js'
-import { STATIONS } from '../../runtime/process/stations.js'
+import { TRACE_SPANS } from '../../runtime/process/trace-spans.js'
 
 const LEG_MS = 2
 const STALL = { from: 1_007, to: 1_057 }
 
-/** Passes each station after LEG_MS; the tenth request waits in the intake's stall. */
-function passingsOf(id: string, startMs: number, waitMs: number): Trace['passings'] {
-  return Object.keys(STATIONS).map((station, index) => {
+/** Ends each span after LEG_MS; the tenth request waits in the intake's stall. */
+function spanEndsOf(id: string, startMs: number, waitMs: number): Trace['spanEnds'] {
+  return Object.keys(TRACE_SPANS).map((span, index) => {
     const waited = index >= 3 ? waitMs : 0
-    return [id, station, startMs + (index + 1) * LEG_MS + waited] as const
+    return [id, span, startMs + (index + 1) * LEG_MS + waited] as const
   })
 }
 
@@ -18,12 +18,12 @@ describe('the slowest requests of a trace', () => {
   const requests = Array.from({ length: 100 }, (_, i) => {
     const waitMs = i === 10 ? 50 : 0
     const dueMs = i === 10 ? 1_000 : 2_000 + i
-    const tookMs = (Object.keys(STATIONS).length + 1) * LEG_MS + waitMs
+    const tookMs = (Object.keys(TRACE_SPANS).length + 1) * LEG_MS + waitMs
     return { id: `r${i}`, dueMs, tookMs, waitMs }
   })
   const trace: Trace = {
     process: 'order-intake',
-    passings: requests.flatMap(({ id, dueMs, waitMs }) => passingsOf(id, dueMs, waitMs)),
+    spanEnds: requests.flatMap(({ id, dueMs, waitMs }) => spanEndsOf(id, dueMs, waitMs)),
     stalls: [{ what: 'late turn', fromMs: STALL.from, toMs: STALL.to }],
   }
   const text = slowestOf(requests, [trace])
@@ -39,7 +39,7 @@ describe('the slowest requests of a trace', () => {
     expect(text).to.match(/order-intake +late turn +1 +50\.0 +50\.0/)
   })
 
-  it('leaves out a request that lacks a station', () => {
+  it('leaves out a request that lacks a span', () => {
     const lost = { id: 'lost', dueMs: 0, tookMs: 9_000 }
     expect(slowestOf([...requests, lost], [trace])).to.include('\n68.0: received')
   })

@@ -270,12 +270,12 @@ describe('checkpoints', () => {
       CheckpointUnusable,
       'of cNGN',
     )
-    const foreign = sealOfVersion(messages, 2)
+    const foreign = trailerOfVersion(messages, 2)
     expect(() => decodeCheckpoint(foreign, LOG_MARKET)).to.throw(CheckpointUnusable, 'version 2')
   })
 
   it('of a newer version are refused for good, not skipped, and say what to run', () => {
-    const newer = sealOfVersion(encoded(fresh()), VERSION + 1)
+    const newer = trailerOfVersion(encoded(fresh()), VERSION + 1)
     expect(() => decodeCheckpoint(newer, LOG_MARKET)).to.throw(
       InvariantBroken,
       `a checkpoint of ${MARKET} is of version ${VERSION + 1}, this build reads version ${VERSION}: run the release that wrote it`,
@@ -324,11 +324,11 @@ function olderOf(messages: readonly Uint8Array[]): Uint8Array[] {
     [unknown, unknown, unknown, unknown[]],
   ]
   const head = [commandSeq, feed, term, scalars.toSpliced(ENGINE_VERSION_AT, 1)]
-  return sealOfVersion([Buffer.from(`${line}\n${JSON.stringify([head])}`), ...rest], VERSION - 1)
+  return trailerOfVersion([Buffer.from(`${line}\n${JSON.stringify([head])}`), ...rest], VERSION - 1)
 }
 
-/** The messages as a build of another version would seal them. */
-function sealOfVersion(messages: readonly Uint8Array[], version: number): Uint8Array[] {
+/** The messages as a build of another version would end them. */
+function trailerOfVersion(messages: readonly Uint8Array[], version: number): Uint8Array[] {
   const parts = messages.slice(0, -1)
   const [line = ''] = Buffer.from(messages.at(-1) ?? [])
     .toString('utf8')

@@ -114,12 +114,9 @@ describe('the writers of a command log', () => {
   })
 
   it('cannot use the numbers of another writer, by which its commands would be skipped', () => {
-    const barrier: LoggedCommand = { ...tick(9), source: 'intake' }
-    expect(take(commandsSubject('cNGN-USDC', 'matcher'), barrier)).to.deep.equal([[], ['Tick']])
-    expect(take(commandsSubject('cNGN-USDC', 'order-intake'), barrier)).to.deep.equal([
-      ['Tick'],
-      [],
-    ])
+    const marker: LoggedCommand = { ...tick(9), source: 'intake' }
+    expect(take(commandsSubject('cNGN-USDC', 'matcher'), marker)).to.deep.equal([[], ['Tick']])
+    expect(take(commandsSubject('cNGN-USDC', 'order-intake'), marker)).to.deep.equal([['Tick'], []])
   })
 
   it('are all that an operator’s restore stands for', () => {

@@ -12,7 +12,7 @@ import {
   decodeOrderVerdict,
   encodeOrderVerdict,
   judgedFacts,
-  type OrderVerdict,
+  type OrderVerdictReply,
 } from '../../bus-schemas/order-verdict.js'
 import {
   decodeOrderAnswer,
@@ -20,7 +20,7 @@ import {
   encodeOrderAnswer,
   encodeOrderRequest,
   orderText,
-  type OrderAnswer,
+  type OrderReply,
 } from '../../bus-schemas/orders.js'
 import {
   decodeOwnerAccountsAnswer,
@@ -82,7 +82,7 @@ const anySample = fc.record({
 
 const anyCount = fc.bigInt({ min: 0n, max: 2n ** 64n })
 
-const anyOrderAnswer: fc.Arbitrary<OrderAnswer> = fc.oneof(
+const anyOrderAnswer: fc.Arbitrary<OrderReply> = fc.oneof(
   fc.record({
     kind: fc.constant('order' as const),
     feed_seq: fc.nat(),
@@ -92,7 +92,7 @@ const anyOrderAnswer: fc.Arbitrary<OrderAnswer> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('refused' as const), refusal: anyRefusal }),
 )
-const anyOrderVerdict: fc.Arbitrary<OrderVerdict> = fc.oneof(
+const anyOrderVerdict: fc.Arbitrary<OrderVerdictReply> = fc.oneof(
   fc.record({ kind: fc.constant('valid' as const), order: anyOrder(), facts: anyText }),
   fc.record({ kind: fc.constant('refused' as const), refusal: anyRefusal }),
 )

@@ -9,7 +9,7 @@ import {
   type SeenSeqs,
   type SocketClient,
 } from '../../client/index.js'
-import { encodeOrderAnswer, type OrderAnswer } from '../../bus-schemas/orders.js'
+import { encodeOrderAnswer, type OrderReply } from '../../bus-schemas/orders.js'
 import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
 import { refusals } from '../../core/entry/refusals.js'
 import { anOrder, progressOf } from '../support/builders.js'
@@ -17,7 +17,7 @@ import { eventually } from '../support/eventually.js'
 import { startRig, type FanOutRig } from '../support/fan-out-rig.js'
 
 const order = anOrder()
-const taken: OrderAnswer = {
+const taken: OrderReply = {
   ...{ kind: 'order', feed_seq: 1, market: order.market },
   ...{ order, progress: progressOf(order) },
 }
@@ -27,7 +27,7 @@ describe('orders by the socket client', () => {
   let rig: FanOutRig
   let client: SocketClient
   let seen: SeenSeqs
-  let answers: ((answer: OrderAnswer) => void)[]
+  let answers: ((answer: OrderReply) => void)[]
 
   beforeEach(async () => {
     rig = await startRig()

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import {
   decodeCancelsRequest,
   encodeCancelsAnswer,
-  type CancelsAnswer,
+  type CancelsReply,
   type CancelsRequest,
 } from '../../bus-schemas/cancels.js'
 import { decodeOrderRequest, encodeOrderAnswer } from '../../bus-schemas/orders.js'
@@ -52,7 +52,7 @@ describe('what a socket client does for a market maker', () => {
   let asked: CancelsRequest[]
   /** Subjects and bodies of what was asked of orders. */
   let orders: { readonly subject: string; readonly body: Record<string, unknown> }[]
-  let answer: (request: CancelsRequest) => CancelsAnswer
+  let answer: (request: CancelsRequest) => CancelsReply
 
   beforeEach(async () => {
     rig = await startRig()

@@ -64,7 +64,7 @@ describe('a contract type of its own in the engine', () => {
     market = testMatcher(25, TOY)
   })
 
-  it('rests crossed orders visibly while the gate is closed', () => {
+  it('rests crossed orders visibly while the contract holds the market', () => {
     expect(kinds(place(market, { orderId: 'ask', side: 'sell', price: 99 }))).to.deep.equal([
       'OrderPlaced ask',
     ])
@@ -74,7 +74,7 @@ describe('a contract type of its own in the engine', () => {
     expect(bestOf(market.state.book, 'sell')?.orderId).to.equal('ask')
   })
 
-  it('matches the best crossing pair first when the gate opens, the later order as the taker (MAT-044)', () => {
+  it('matches the best crossing pair first when the hold ends, the later order as the taker (MAT-044)', () => {
     place(market, { orderId: 'ask-99', side: 'sell', price: 99 })
     place(market, { orderId: 'ask-98', side: 'sell', price: 98 })
     place(market, { orderId: 'bid-101', side: 'buy', price: 101, amount: 3 })

@@ -1,5 +1,5 @@
 import type { ChainContract } from '../../chain/contracts/chain-contract.js'
-import { marginClaim, type Claim, type MatchTerms } from '../../core/contracts/claims.js'
+import { marginClaim, type CapacityClaim, type MatchTerms } from '../../core/contracts/claims.js'
 import { notionalFloor } from '../../core/contracts/fees.js'
 import type { Market } from '../../core/model/market.js'
 import { priceE18 } from '../../core/money.js'
@@ -10,7 +10,7 @@ export const HALTED = '0x00000002'
 export const MARK = '0x00000003'
 
 /** A tenth of what is traded is claimed from the margin headroom of both sides. */
-function claimsOf({ marginManagerAddress: manager }: Market, terms: MatchTerms): Claim[] {
+function claimsOf({ marginManagerAddress: manager }: Market, terms: MatchTerms): CapacityClaim[] {
   return terms.fillDetails.flatMap(({ filledAccount, price, amountFilled }) =>
     [filledAccount, terms.takerAccount].map((accountId) => ({
       key: marginClaim(manager, accountId),

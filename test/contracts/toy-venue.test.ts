@@ -95,7 +95,7 @@ describe('a contract type of its own in the venue', () => {
       ...decodeBlock(data).changes,
     ])
 
-  it('takes orders, opens its gate by a fact, matches, settles and projects', async () => {
+  it('takes orders, ends its hold by a fact, matches, settles and projects', async () => {
     for (const [side, subaccountId] of [
       ['sell', 7n],
       ['buy', 8n],

@@ -64,7 +64,7 @@ export const toy: Contract = {
     takerFee: () => quoteE18(0n),
     feePerUnit: feePerUnitFloor,
     restChecks: [],
-    gate: (market) =>
+    holdOf: (market) =>
       market === undefined || market.facts.halted ? { reason: HALTED } : undefined,
     pair({ incoming, resting, amount }, market) {
       const mark = market?.facts.mark ?? resting.limitPrice

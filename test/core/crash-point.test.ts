@@ -100,10 +100,10 @@ describe('CRASH_AT', () => {
 
   it('lets what is on its way leave before it kills', async () => {
     let killed = false
-    const handler = killAt({ point: 'lane.during_broadcast', passing: 1 }, () => {
+    const handler = killAt({ point: 'sender.during_broadcast', passing: 1 }, () => {
       killed = true
     })
-    handler('lane.during_broadcast')
+    handler('sender.during_broadcast')
     expect(killed).to.equal(false)
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(killed).to.equal(true)

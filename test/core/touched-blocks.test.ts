@@ -4,7 +4,7 @@ import {
   ANNOUNCED_WITHIN_MS,
   createTouchedBlocks,
   createTouchedIds,
-  type Touched,
+  type BlockTouches,
 } from '../../core/touched-blocks.js'
 
 function blocks() {
@@ -107,7 +107,7 @@ describe('what blocks touched', () => {
             // An unannounced block may have touched any account.
             if (skipped > 0) lastTouch = head + 1n
             head = first - 1n + BigInt(count)
-            const announced: Touched<bigint> = { first, head, ids: touches ? [7n] : [] }
+            const announced: BlockTouches<bigint> = { first, head, ids: touches ? [7n] : [] }
             if (touches) lastTouch = head
             take(announced)
           }

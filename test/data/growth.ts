@@ -8,7 +8,7 @@ import { applyMessage } from '../../core/engine/apply-message.js'
 import type { Block, Change } from '../../core/model/change.js'
 import type { Command } from '../../core/model/command.js'
 import { SEGMENT_MESSAGES, writeSegment } from '../../data/feed-archive.js'
-import { openIntakeRegistry, type Claim } from '../../data/intake-registry.js'
+import { openIntakeRegistry, type OrderClaim } from '../../data/intake-registry.js'
 import { claimOf } from '../../data/recent-claims.js'
 import { aMarket, openedState } from '../support/builders.js'
 import { openHistory, streamed } from '../support/history.js'
@@ -32,7 +32,7 @@ const { encode } = commandMessages(market)
 const settlementIds: string[] = []
 const changes: Change[] = []
 const blocks: Block[] = []
-const claims: Claim[] = []
+const claims: OrderClaim[] = []
 const nonceOf = (order: number): bigint => 1_795_410_689_770_000n + BigInt(order)
 let [nowMs, placed, commands, commandBytes] = [START_MS, 0, 0, 0]
 

@@ -7,7 +7,7 @@ import {
   MAX_FOLDS,
   MAX_RECENT_CLAIMS,
   openIntakeRegistry,
-  type Claim,
+  type OrderClaim,
   type IntakeRegistry,
 } from '../../data/intake-registry.js'
 import { UnknownSchemaVersion } from '../../data/open.js'
@@ -33,11 +33,11 @@ describe('the registry of order intake', () => {
 
   let seq = 0
   /** Folds the next message of a log. */
-  const fold = (claims: readonly Claim[], into = market) => {
+  const fold = (claims: readonly OrderClaim[], into = market) => {
     seq += 1
     return registry.fold(into, claims, { streamSeq: seq, lastNo: 10 * seq })
   }
-  const take = (claim: Claim, into = market) => registry.take(into, claim)?.by ?? 'free'
+  const take = (claim: OrderClaim, into = market) => registry.take(into, claim)?.by ?? 'free'
   /** What a process finds that starts after this one was killed at this moment. */
   const afterKill = <T>(look: (successor: IntakeRegistry) => T): T => {
     const copy = mkdtempSync(join(tmpdir(), 'registry-'))

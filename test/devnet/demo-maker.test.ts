@@ -14,7 +14,7 @@ import { marketEntry } from '../../core/records/market-entry.js'
 import { createDesk, type Desk } from '../../devnet/demo-maker/desk.js'
 import { createMaker, type Maker } from '../../devnet/demo-maker/maker.js'
 import { PRICINGS } from '../../devnet/demo-maker/pricings.js'
-import { LEVELS, quoteAt, type Around, type Grid } from '../../devnet/demo-maker/quotes.js'
+import { LEVELS, quoteAt, type QuoteCentre, type Grid } from '../../devnet/demo-maker/quotes.js'
 import { createLog } from '../../runtime/process/log.js'
 import { aFuture, aMarket, aPerp, testDomain, testPrivateKey } from '../support/builders.js'
 
@@ -100,7 +100,7 @@ const { spot: SPOT, perpetual: PERPETUAL, future: FUTURE } = PRICINGS
 
 describe('demo maker', () => {
   const startMs = 1_700_000_000_000
-  let reference: Around | undefined
+  let reference: QuoteCentre | undefined
   let venue: ReturnType<typeof fakeVenue>
   let desk: Desk
   let maker: Maker

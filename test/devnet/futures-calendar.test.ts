@@ -1,7 +1,11 @@
 import { expect } from 'chai'
 import { rowOfNextSeries } from '../../data/series-row.js'
-import { createListing, type Listing, type SeriesOrders } from '../../actors/keeper/list-series.js'
-import { OrderRefused } from '../../actors/market-orders/order-refused.js'
+import {
+  createListing,
+  type SeriesListing,
+  type SeriesOrders,
+} from '../../actors/keeper/list-series.js'
+import { OperatorOrderRefused } from '../../actors/market-orders/order-refused.js'
 import { createChainClient } from '../../chain/reads/client.js'
 import { createSeries } from '../../devnet/series/next-series.js'
 import { settleByFallback } from '../../devnet/series/settle-by-fallback.js'
@@ -42,7 +46,7 @@ const PRICE = 650n * 10n ** 12n
 describe('the calendar of a venue', function () {
   let world: FuturesWorld
   let venue: SeriesVenue
-  let listing: Listing
+  let listing: SeriesListing
   let alice: Trader
   let bob: Trader
   /** What the calendar's keeper has asked the operator for. */
@@ -79,7 +83,7 @@ describe('the calendar of a venue', function () {
     },
   }
   /** What the keeper lists, with these of its parts. */
-  const listingOf = (parts: Partial<Parameters<typeof createListing>[0]>): Listing => {
+  const listingOf = (parts: Partial<Parameters<typeof createListing>[0]>): SeriesListing => {
     const client = createChainClient(world.anvil.rpcUrl, 'read')
     const deployment = { matching: world.at.matching, subAccounts: world.at.sub_accounts }
     return createListing({
@@ -98,7 +102,7 @@ describe('the calendar of a venue', function () {
     await venue.run()
   }
   /** As often as a series that was opened becomes listed. */
-  async function list(of: Listing): Promise<void> {
+  async function list(of: SeriesListing): Promise<void> {
     registered = await venue.registered()
     await of.round()
   }
@@ -200,7 +204,7 @@ describe('the calendar of a venue', function () {
     const failing: SeriesOrders = {
       list(_, expirySec) {
         tried.push(expirySec)
-        const unanswered = new OrderRefused('the order intake does not answer')
+        const unanswered = new OperatorOrderRefused('the order intake does not answer')
         const missing = new StreamMissing('no stream of the register')
         return Promise.reject(expirySec === dates[0] ? unanswered : missing)
       },

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { startChild } from '../../devnet/launcher/child.js'
-import { groupCpuMs, watchProgress, type Progress } from '../../devnet/launcher/progress.js'
+import { groupCpuMs, watchProgress, type LaunchProgress } from '../../devnet/launcher/progress.js'
 import { untilReady, type Patience } from '../../devnet/launcher/until-ready.js'
 import { waitFor } from '../../devnet/launcher/wait-for.js'
 import { eventually } from '../support/eventually.js'
@@ -111,7 +111,7 @@ describe('the wait for a venue that starts', () => {
     }
   }
 
-  async function wait(url: string, progress: Progress) {
+  async function wait(url: string, progress: LaunchProgress) {
     const said: string[] = []
     const processes = ['gateway', 'matchers', 'executor', 'projector', 'order-intake']
     await untilReady({

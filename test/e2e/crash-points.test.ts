@@ -51,7 +51,7 @@ const ROWS: readonly Row[] = [
   { point: 'intake.before_barrier', after: 'intake.after_ack_before_fold' },
   { point: 'intake.after_barrier', after: 'intake.after_ack_before_fold' },
   { point: 'intake.before_append' },
-  // The first that it appends is the barrier of its term.
+  // The first that it appends is the epoch marker of its term.
   { point: 'intake.after_publish_before_ack', passing: () => Promise.resolve(2) },
   { point: 'intake.after_ack_before_fold' },
   { point: 'intake.after_fold' },
@@ -75,20 +75,20 @@ const ROWS: readonly Row[] = [
   { point: 'matcher.fence_detected', provoke: pauseUntilReplaced },
   { point: 'executor.after_request', kind: 'future' },
   { point: 'executor.before_journal', kind: 'perpetual' },
-  { point: 'lane.during_reorg_rollback', provoke: forgetTheTrade },
+  { point: 'sender.during_reorg_rollback', provoke: forgetTheTrade },
   ...onBothDisks(
-    { point: 'lane.after_sign_before_record', kind: 'future' },
-    { point: 'lane.after_record_before_append' },
+    { point: 'sender.after_sign_before_record', kind: 'future' },
+    { point: 'sender.after_record_before_append' },
     { point: 'journal.before_append', kind: 'perpetual' },
     { point: 'journal.after_append_before_ack' },
     { point: 'journal.after_ack_before_fold', kind: 'future' },
     { point: 'journal.in_fold', kind: 'perpetual' },
-    { point: 'lane.after_append_before_broadcast', kind: 'future' },
-    { point: 'lane.during_broadcast', kind: 'future' },
-    { point: 'lane.after_broadcast_before_mark', kind: 'perpetual' },
-    { point: 'lane.after_receipt_before_mark', kind: 'future' },
-    { point: 'lane.after_mark_before_answer', kind: 'perpetual' },
-    { point: 'lane.recovery_mid', kind: 'future', after: 'lane.after_append_before_broadcast' },
+    { point: 'sender.after_append_before_broadcast', kind: 'future' },
+    { point: 'sender.during_broadcast', kind: 'future' },
+    { point: 'sender.after_broadcast_before_mark', kind: 'perpetual' },
+    { point: 'sender.after_receipt_before_mark', kind: 'future' },
+    { point: 'sender.after_mark_before_answer', kind: 'perpetual' },
+    { point: 'sender.recovery_mid', kind: 'future', after: 'sender.after_append_before_broadcast' },
   ),
 ]
 
@@ -116,13 +116,13 @@ async function forgetTheTrade({ world }: PocketVenue, settled: Promise<void>): P
   await world.client.mine({ blocks: Number(lost - kept) + 1 })
 }
 
-/** The executor sends what it sends through a lane. */
+/** The executor sends what it sends through a sender. */
 function processOf(point: CrashPoint, { matcher }: PocketMarket): PocketProcess {
   const [part = ''] = point.split('.')
   if (part === 'matcher') return matcher
   // The one of the intake: all lead alike.
   if (part === 'lead') return 'intake'
-  return part === 'lane' || part === 'journal' ? 'executor' : (part as PocketProcess)
+  return part === 'sender' || part === 'journal' ? 'executor' : (part as PocketProcess)
 }
 
 /** Every process that an order passes on its way to the chain, and the one that looks at the markets there. */

@@ -5,7 +5,7 @@ import type { Address } from '../../core/action.js'
 import type { Match } from '../../core/model/match.js'
 import type { Order } from '../../core/model/order.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../core/money.js'
-import { createAdmission, type Admission } from '../../executor/admit.js'
+import { createAdmission, type MatchAdmission } from '../../executor/admit.js'
 import { executePayload, type ExecutePayload } from '../../executor/payload.js'
 import type { ExecuteRequest } from '../../interface/execute.js'
 import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
@@ -72,12 +72,12 @@ describe('what the executor settles', () => {
       executeRequest(stageMarket, { ...match, ...of }, named.maker, named.taker),
     )
   }
-  const admit = (payload: ExecutePayload, key?: string): Promise<Admission> =>
+  const admit = (payload: ExecutePayload, key?: string): Promise<MatchAdmission> =>
     createAdmission(bus)(payload, key)
   const refusalOf = async (payload: ExecutePayload, key?: string): Promise<string> => {
     const admission = await admit(payload, key)
     expect(admission.kind).to.equal('refused')
-    const { field, message } = (admission as Extract<Admission, { kind: 'refused' }>).objection
+    const { field, message } = (admission as Extract<MatchAdmission, { kind: 'refused' }>).objection
     return `${field} ${message}`
   }
   const cancel = async (order: Order, changes: number): Promise<void> => {

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import type { Server } from 'node:http'
-import type { Acceptance } from '../../chain/lane/tracking.js'
+import type { Acceptance } from '../../chain/sender/tracking.js'
 import { createApp, serveApp } from '../../executor/app.js'
 import { executorEnv } from '../../executor/config.js'
-import type { Admission } from '../../executor/admit.js'
+import type { MatchAdmission } from '../../executor/admit.js'
 import type { ExecuteAnswer } from '../../executor/execute.js'
 import type { Objection } from '../../executor/payload.js'
-import type { Answered } from '../../runtime/http/server.js'
+import type { MeasuredRequest } from '../../runtime/http/server.js'
 import { createLog } from '../../runtime/process/log.js'
 import { eventually } from '../support/eventually.js'
 import { aBody } from './execute-body.js'
@@ -22,11 +22,11 @@ const config = {
 
 describe('the service of the executor', () => {
   let answer: ExecuteAnswer
-  let answered: Answered[]
+  let answered: MeasuredRequest[]
   let servers: Server[]
   let logged: string[]
   let objections: Objection[]
-  let admission: Admission
+  let admission: MatchAdmission
   let known: Set<string>
   let acceptance: Acceptance
   beforeEach(() => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Hex } from '../../core/action.js'
-import type { ExecutorFacts } from '../../executor/observe.js'
+import type { ExecutorObserver } from '../../executor/observe.js'
 import { MAX_SIMULATIONS } from '../../executor/pack-matches.js'
 import { ANVIL_CHAIN_ID } from '../support/anvil.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'
@@ -91,7 +91,7 @@ describe('executor with a chain in trouble', () => {
   it('asks a slow node to try out a bounded number of matches at once', async () => {
     const asked = MAX_SIMULATIONS + 9
     const received: string[] = []
-    const settlementReceived: ExecutorFacts['settlementReceived'] = ({ settlementId }) =>
+    const settlementReceived: ExecutorObserver['settlementReceived'] = ({ settlementId }) =>
       void received.push(settlementId)
     const facts = { settlementReceived }
     const { post } = await open({ timeoutMs: 40_000, facts, batches: false })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { GasUse } from '../../chain/contracts/read-gas-use.js'
-import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
+import type { TransactionSender } from '../../chain/sender/transaction-sender.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Hex } from '../../core/action.js'
 import { encodeTradeData } from '../../core/entry/read-action.js'
@@ -18,7 +18,7 @@ import {
 import { createLostGas, type LostGas } from '../../executor/lost-gas.js'
 import type { ExecutePayload } from '../../executor/payload.js'
 import { observeExecutor } from '../../executor/observe.js'
-import type { Settlement, Submission } from '../../executor/settlement.js'
+import type { Settlement, SubmitResult } from '../../executor/settlement.js'
 import { createLog } from '../../runtime/process/log.js'
 import { aMarket } from '../support/builders.js'
 import { openMemoryJournal, type MemoryJournal } from '../support/memory-journal.js'
@@ -63,12 +63,12 @@ const reverted = (n: number, revert: string): MinedTransaction => ({
   ...{ ...success(n), status: 'reverted', revert },
 })
 
-/** What a request is answered, by what the journal, the queue and the lane say. */
+/** What a request is answered, by what the journal, the queue and the sender say. */
 describe('a request to settle', () => {
   let journal: MemoryJournal
   let executions: Executions
   let submitted: Settlement[]
-  let submission: (settlement: Settlement) => Promise<Submission>
+  let submission: (settlement: Settlement) => Promise<SubmitResult>
   let result: MinedTransaction | undefined
   let taken: boolean
   let guilty: Blame | undefined
@@ -111,7 +111,7 @@ describe('a request to settle', () => {
   afterEach(() => journal.close())
 
   function open() {
-    const lane: Partial<TransactionLane> = {
+    const txSender: Partial<TransactionSender> = {
       address: FROM,
       waitFor: (intentId, ms) => {
         asked.waited.push([intentId, ms])
@@ -121,7 +121,7 @@ describe('a request to settle', () => {
     }
     executions = createExecute({
       ...{ matching: MATCHING, markets: [market], journal, timeoutMs },
-      lane: lane as TransactionLane,
+      txSender: txSender as TransactionSender,
       queue: {
         submit: (settlement) => {
           submitted.push(settlement)
@@ -209,7 +209,7 @@ describe('a request to settle', () => {
   })
 
   it('is submitted once for simultaneous requests, which are answered alike (SET-010)', async () => {
-    let send: ((submission: Submission) => void) | undefined
+    let send: ((submission: SubmitResult) => void) | undefined
     submission = () => new Promise((resolve) => (send = resolve))
     const both = [execute(), execute()]
     expect([executions.isKnown('m:1'), executions.isRunning('m:1')]).to.deep.equal([true, true])
@@ -386,7 +386,7 @@ describe('a request to settle', () => {
     expect(submitted.map(({ intentId }) => intentId)).to.deep.equal(['m:1', 'm:1'])
   })
 
-  it('is that of a mined transaction without asking the lane', async () => {
+  it('is that of a mined transaction without asking the sender', async () => {
     await execute()
     const outcomes = [{ status: 'success' } as const]
     const newest = { hash: hashOf(12), blockNumber: 5n, blockHash: hashOf(105) }

@@ -1,7 +1,7 @@
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Hex } from '../../core/action.js'
 import type { Market } from '../../core/model/market.js'
-import { observeExecutor, type ExecutorFacts } from '../../executor/observe.js'
+import { observeExecutor, type ExecutorObserver } from '../../executor/observe.js'
 import { openExecutor, type Executor, type ExecutorOptions } from '../../executor/open-executor.js'
 import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
 import { createLog } from '../../runtime/process/log.js'
@@ -33,7 +33,7 @@ export interface ExecutorRig {
   readonly proxy: RpcProxy
   readonly dir: string
   readonly bus: MemoryBus
-  readonly told: [fact: keyof ExecutorFacts, ...rest: unknown[]][]
+  readonly told: [fact: keyof ExecutorObserver, ...rest: unknown[]][]
   open(options?: Partial<ExecutorOptions>): Promise<Executor>
   close(executor: Executor): Promise<void>
   mineAll(): Promise<void>
@@ -43,7 +43,7 @@ export interface ExecutorRig {
   sentTo(): Hex[]
 }
 
-const FACTS = ['deferred', 'faultFound', 'laneOpened', 'waitingForChain', 'simulated'] as const
+const FACTS = ['deferred', 'faultFound', 'senderOpened', 'waitingForChain', 'simulated'] as const
 
 export function executorRig(): ExecutorRig {
   let chain: SimulatedChain
@@ -79,7 +79,7 @@ export function executorRig(): ExecutorRig {
   })
 
   async function open(options: Partial<ExecutorOptions> = {}): Promise<Executor> {
-    const note = (name: keyof ExecutorFacts) => [
+    const note = (name: keyof ExecutorObserver) => [
       name,
       (...rest: unknown[]) => void told.push([name, ...rest]),
     ]
@@ -90,7 +90,7 @@ export function executorRig(): ExecutorRig {
       ...{ timeoutMs: 20_000, gasReserveWei: 0n, policy: POLICY },
       facts: {
         ...observeExecutor(createLog('test', 'silent')),
-        ...(Object.fromEntries(FACTS.map(note)) as Partial<ExecutorFacts>),
+        ...(Object.fromEntries(FACTS.map(note)) as Partial<ExecutorObserver>),
       },
       onFatal: (error) => {
         throw error

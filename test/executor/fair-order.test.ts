@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { createFairOrder, type Turn } from '../../executor/fair-order.js'
+import { createFairOrder, type FairnessKey } from '../../executor/fair-order.js'
 
-interface Match extends Turn {
+interface Match extends FairnessKey {
   readonly name: string
 }
 

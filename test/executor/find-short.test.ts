@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { balanceClaim, type Claim } from '../../core/contracts/claims.js'
-import { createInFlightBook, findShort, type InFlight } from '../../executor/in-flight.js'
+import { balanceClaim, type CapacityClaim } from '../../core/contracts/claims.js'
+import { createInFlightBook, findShort, type InFlightMatches } from '../../executor/in-flight.js'
 import type { SettlementTerms } from '../../executor/settlement.js'
 import { matchClaiming, readsWith } from '../support/claims.js'
 
@@ -9,7 +9,7 @@ const ASSET = `0x${'c1'.repeat(20)}` as const
 /** A match of these accounts that takes so much from each of them; with a list it is not known what. */
 function terms(accounts: Readonly<Record<string, bigint>> | readonly bigint[]): SettlementTerms {
   if (Array.isArray(accounts)) return { call: '0x', accountIds: accounts, match: undefined }
-  const claims = Object.entries(accounts).map(([id, debit]): Claim => {
+  const claims = Object.entries(accounts).map(([id, debit]): CapacityClaim => {
     return { key: balanceClaim(BigInt(id), ASSET, 0n), debit }
   })
   const accountIds = Object.keys(accounts).map(BigInt)
@@ -17,7 +17,7 @@ function terms(accounts: Readonly<Record<string, bigint>> | readonly bigint[]): 
 }
 
 describe('the matches in flight', () => {
-  const noncesOf = (view: InFlight, ...accountIds: bigint[]) =>
+  const noncesOf = (view: InFlightMatches, ...accountIds: bigint[]) =>
     view.touching(new Set(accountIds)).map(({ evmNonce }) => evmNonce)
 
   it('are those from a nonce on, in the order of their nonces', () => {

@@ -1,6 +1,6 @@
 import type { MarketMatch } from '../../chain/contracts/registry.js'
 import type { OpenTransaction } from '../../core/transaction-journal.js'
-import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
+import type { TransactionSender } from '../../chain/sender/transaction-sender.js'
 import type { Address } from '../../core/action.js'
 import { balanceClaim } from '../../core/contracts/claims.js'
 import { quoteE18 } from '../../core/money.js'
@@ -49,13 +49,13 @@ export function groupRig(): GroupRig {
   const book = createInFlightBook()
   let next = 20
   let packed: SimulatedMatch[] = []
-  const takes: Partial<TransactionLane> = {
+  const takes: Partial<TransactionSender> = {
     readGas: (() =>
       Promise.resolve({
         maxFeePerGas: 3n,
         maxPriorityFeePerGas: 2n,
         ...{ baseFeePerGas: 1n, blockGasLimit: rig.blockGas },
-      })) as TransactionLane['readGas'],
+      })) as TransactionSender['readGas'],
     address: MANAGER,
     shortage: () => undefined,
     take: ({ intents }): OpenTransaction => {
@@ -96,7 +96,7 @@ export function groupRig(): GroupRig {
       readCode: (signers) =>
         Promise.resolve(new Set(signers.filter((signer) => rig.code.has(signer)))),
       isUnchanged: () => Promise.resolve(true),
-      lane: takes as TransactionLane,
+      txSender: takes as TransactionSender,
       journal: journal as GroupDeps['journal'],
       packer: {
         maxGroup: 64,

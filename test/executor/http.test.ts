@@ -2,10 +2,10 @@ import { expect } from 'chai'
 import { InvariantBroken } from '../../core/assert.js'
 import { priceE18, quoteE18 } from '../../core/money.js'
 import { createApp } from '../../executor/app.js'
-import type { Admission, Admit } from '../../executor/admit.js'
+import type { MatchAdmission, Admit } from '../../executor/admit.js'
 import type { Execute, ExecuteAnswer, Executions } from '../../executor/execute.js'
 import type { Objection } from '../../executor/payload.js'
-import type { FinalOutcome, SettlementReversal } from '../../executor/reversals.js'
+import type { FinalOutcome, OutcomeReversal } from '../../executor/reversals.js'
 import type { StandingFaults } from '../../executor/watch-faults.js'
 import { createLog } from '../../runtime/process/log.js'
 import { readBody } from '../support/answer-body.js'
@@ -17,7 +17,7 @@ const CALLER = { authorization: `Bearer ${SECRET}`, 'content-type': 'application
 const KNOWN_KEY = 'cNGN-USDC:3'
 
 /** A settlement that was filled in block 7 and has reverted in block 9. */
-const aReversal = (no: number, now: FinalOutcome = REVERTED): SettlementReversal => ({
+const aReversal = (no: number, now: FinalOutcome = REVERTED): OutcomeReversal => ({
   ...{ no, settlementId: 'cNGN-USDC:3', now },
   before: { status: 'success', hash: '0xaa', blockNumber: 7n, blockHash: '0xbb' },
 })
@@ -33,7 +33,7 @@ describe('POST /execute', () => {
   let trouble: string | undefined
   let standing: StandingFaults | undefined
   let objections: Objection[]
-  let admission: Admission
+  let admission: MatchAdmission
   let outcome: FinalOutcome | undefined
 
   before(async () => {

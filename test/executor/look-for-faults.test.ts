@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Market } from '../../core/model/market.js'
-import type { SettlementTerms, Verdict } from '../../executor/settlement.js'
+import type { SettlementTerms, ChainVerdict } from '../../executor/settlement.js'
 import { watchFaults, type FaultWatch } from '../../executor/watch-faults.js'
 import { allow, AT, CHAIN_ID, setExecutors, type ChainState } from '../sim/chain-state.js'
 import { createChain, type SimulatedChain } from '../sim/chain.js'
@@ -18,7 +18,7 @@ const HEAD = { blockHash: '0x01', count: 3 } as const
 const EXPIRY_SEC = 1_800_000_000
 const SPOT = 'cNGN-USDC'
 const FUTURE = planMarkets({ kinds: ['future'], expirySec: EXPIRY_SEC }).markets[0]!.market
-const REVERTS = (revert: string): Verdict => ({ kind: 'reverts', revert })
+const REVERTS = (revert: string): ChainVerdict => ({ kind: 'reverts', revert })
 const NOWHERE = `0x${'99'.repeat(20)}` as const
 
 /** A settlement that is told by its call. */
@@ -34,7 +34,7 @@ describe('what the executor looks for beside the orders', () => {
   let fatal: unknown[]
   let asked: string[]
   let looks: number
-  let verdict: Verdict
+  let verdict: ChainVerdict
   let onRequest: (method: string) => void
 
   beforeEach(() => {

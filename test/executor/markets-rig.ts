@@ -4,8 +4,8 @@ import { observeAccount, observeMarket } from '../../chain/contracts/observe-acc
 import { createClaimReader } from '../../chain/contracts/read-claims.js'
 import { createGasUseReader } from '../../chain/contracts/read-gas-use.js'
 import { createMarkReader } from '../../chain/contracts/read-mark.js'
-import { openNonceLane } from '../../chain/lane/nonce-lane.js'
-import type { TransactionLane } from '../../chain/lane/transaction-lane.js'
+import { openKeyNonces } from '../../chain/sender/key-nonces.js'
+import type { TransactionSender } from '../../chain/sender/transaction-sender.js'
 import { createCodeReader } from '../../chain/reads/code-at-block.js'
 import { isUnchanged, readSenderHead } from '../../chain/reads/blocks.js'
 import type { ChainClient } from '../../chain/reads/client.js'
@@ -110,7 +110,7 @@ export class MarketsRig {
       ...{ client: this.client, deployment, markets, sender: signer.address },
     })
     this.execute = createExecute({
-      ...{ matching: AT.matching, markets, journal: this.journal, lane: this.groups.lane },
+      ...{ matching: AT.matching, markets, journal: this.journal, txSender: this.groups.txSender },
       queue: {
         submit: (settlement) =>
           new Promise((resolve, reject) => {
@@ -139,7 +139,7 @@ export class MarketsRig {
     const { client, journal } = this
     const sender = signer.address
     return {
-      ...{ journal, book: createInFlightBook(), lane: this.openLane() },
+      ...{ journal, book: createInFlightBook(), txSender: this.openTransactionSender() },
       facts: {
         ...observeExecutor(createLog('test', 'silent')),
         deferred: (settlementId) => void this.deferred.push(settlementId),
@@ -153,10 +153,10 @@ export class MarketsRig {
     }
   }
 
-  /** Signs and sends as the lane does; what is mined is known with the block. */
-  private openLane(): TransactionLane {
-    const nonces = openNonceLane({ signer, journal: this.journal, minedNonces: 0 })
-    const lane: Partial<TransactionLane> = {
+  /** Signs and sends as the sender does; what is mined is known with the block. */
+  private openTransactionSender(): TransactionSender {
+    const nonces = openKeyNonces({ signer, journal: this.journal, minedNonces: 0 })
+    const txSender: Partial<TransactionSender> = {
       address: signer.address,
       readGas: () =>
         Promise.resolve({
@@ -178,7 +178,7 @@ export class MarketsRig {
       },
       wasTaken: () => true,
     }
-    return lane as TransactionLane
+    return txSender as TransactionSender
   }
 
   /** At the newest block. */

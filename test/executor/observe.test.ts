@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { OpenTransaction } from '../../core/transaction-journal.js'
 import { measureExecutor, sampleExecutor } from '../../executor/measure.js'
-import { observeExecutor, type ExecutorFacts } from '../../executor/observe.js'
+import { observeExecutor, type ExecutorObserver } from '../../executor/observe.js'
 import { alongside, createMetrics } from '../../runtime/metrics/metrics.js'
 import { createLog, type Logger } from '../../runtime/process/log.js'
 
@@ -45,7 +45,7 @@ describe('metrics of the executor', () => {
 
   it('count each step of a settlement, and those of a transaction for each that it carries out', async () => {
     const metrics = createMetrics()
-    const facts: ExecutorFacts = alongside(
+    const facts: ExecutorObserver = alongside(
       observeExecutor(createLog('test', 'silent')),
       measureExecutor(metrics),
     )

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { JournalIncomplete } from '../../chain/lane/transaction-lane.js'
 import { DeploymentMismatch } from '../../chain/reads/deployment.js'
+import { JournalIncomplete } from '../../chain/sender/transaction-sender.js'
 import type { Market } from '../../core/model/market.js'
 import { E18 } from '../../core/money.js'
 import { AlreadyLocked } from '../../data/open.js'
@@ -46,7 +46,7 @@ describe('an executor that is opened', () => {
     expect((await cut).kind).to.be.oneOf(['timeout', 'unknown'])
 
     const second = await rig.open()
-    expect(rig.told.filter(([fact]) => fact === 'laneOpened').at(-1)?.[1]).to.include({ open: 1 })
+    expect(rig.told.filter(([fact]) => fact === 'senderOpened').at(-1)?.[1]).to.include({ open: 1 })
     const [again, poorer] = [
       second.execute(asked, 'm:1'),
       second.execute(payload(40n * E18), 'm:2'),

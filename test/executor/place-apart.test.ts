@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { placeApart, type Placement } from '../../executor/place-apart.js'
+import { placeApart, type SharingTerms } from '../../executor/place-apart.js'
 
-interface Match extends Placement {
+interface Match extends SharingTerms {
   readonly name: string
 }
 

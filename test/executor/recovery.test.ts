@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { OpenTransaction } from '../../core/transaction-journal.js'
-import { JournalIncomplete } from '../../chain/lane/transaction-lane.js'
+import { JournalIncomplete } from '../../chain/sender/transaction-sender.js'
 import type { Hex } from '../../core/action.js'
 import { AlreadyLocked } from '../../data/open.js'
 import { ONE, signOrder } from '../support/devnet-actions.js'

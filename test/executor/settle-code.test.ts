@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Address } from '../../core/action.js'
 import { settleGroup } from '../../executor/settle-group.js'
-import type { QueuedSettlement, Submission } from '../../executor/settlement.js'
+import type { QueuedSettlement, SubmitResult } from '../../executor/settlement.js'
 import { groupRig, ownerOf, type GroupRig } from './group-rig.js'
 
 const WALLET = ownerOf(901n)
@@ -12,7 +12,7 @@ const HEAD = { blockHash: '0x01', count: 10 } as const
 describe('a group with matches that code has signed', () => {
   let rig: GroupRig
   let trials: string[]
-  let answers: Map<string, Submission>
+  let answers: Map<string, SubmitResult>
 
   beforeEach(() => {
     rig = groupRig()

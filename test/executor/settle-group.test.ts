@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import type { IntendedCall } from '../../chain/lane/nonce-lane.js'
+import type { IntendedCall } from '../../chain/sender/key-nonces.js'
 import type { OpenTransaction, TransactionJournal } from '../../core/transaction-journal.js'
-import type { Shortage, TransactionLane } from '../../chain/lane/transaction-lane.js'
+import type { Shortage, TransactionSender } from '../../chain/sender/transaction-sender.js'
 import { balanceClaim } from '../../core/contracts/claims.js'
 import type { Market } from '../../core/model/market.js'
 import { createInFlightBook } from '../../executor/in-flight.js'
@@ -12,8 +12,8 @@ import type {
   QueuedSettlement,
   Settlement,
   SimulationResult,
-  Submission,
-  Verdict,
+  SubmitResult,
+  ChainVerdict,
 } from '../../executor/settlement.js'
 import { createLog } from '../../runtime/process/log.js'
 import { aMarket } from '../support/builders.js'
@@ -21,9 +21,9 @@ import { matchClaiming, readsWith } from '../support/claims.js'
 
 const MANAGER = `0x${'a1'.repeat(20)}` as const
 const ASSET = `0x${'c1'.repeat(20)}` as const
-const PASSES: Verdict = { kind: 'passes', gas: 1n }
+const PASSES: ChainVerdict = { kind: 'passes', gas: 1n }
 const REVERTS = { kind: 'reverts', revert: 'WERC_CannotBeNegative' } as const
-const UNTRIED: Verdict = { kind: 'untried' }
+const UNTRIED: ChainVerdict = { kind: 'untried' }
 const HEAD = { blockHash: '0x01', count: 10 } as const
 const MAX_AHEAD = 3
 
@@ -39,7 +39,7 @@ function paying(intentId: string, accountId: bigint, amount: bigint): Settlement
 /** What is decided about a group, where the trial says what the test says. */
 describe('a group of settlements', () => {
   let book: ReturnType<typeof createInFlightBook>
-  let answers: Map<string, Submission>
+  let answers: Map<string, SubmitResult>
   let deferred: string[]
   let refused: string[]
   let ahead: string[]
@@ -69,7 +69,7 @@ describe('a group of settlements', () => {
   })
 
   function waitingFor(settlement: Settlement, deferrals = 0): QueuedSettlement {
-    const resolve = (submission: Submission) => void answers.set(settlement.intentId, submission)
+    const resolve = (submission: SubmitResult) => void answers.set(settlement.intentId, submission)
     const reject = (error: Error) => {
       throw error
     }
@@ -92,8 +92,8 @@ describe('a group of settlements', () => {
     }
     const gas = { balance: 1n, maxFeePerGas: 3n, maxPriorityFeePerGas: 2n, blockGasLimit: 100n }
     const transaction = { from: ASSET, evmNonce: 20, intentIds: [], attempts: [] }
-    const lane: Partial<TransactionLane> = {
-      readGas: (() => Promise.resolve(gas)) as TransactionLane['readGas'],
+    const txSender: Partial<TransactionSender> = {
+      readGas: (() => Promise.resolve(gas)) as TransactionSender['readGas'],
       address: MANAGER,
       shortage: (_, wei) => {
         gasMoneyAsked.push(wei)
@@ -116,7 +116,7 @@ describe('a group of settlements', () => {
     const readCode = () => Promise.resolve(new Set<never>())
     return {
       ...{ packer, book, facts, readClaims, readCode, isUnchanged },
-      ...{ lane: lane as TransactionLane, journal: journal as TransactionJournal },
+      ...{ txSender: txSender as TransactionSender, journal: journal as TransactionJournal },
     }
   }
 
@@ -341,7 +341,7 @@ describe('a group of settlements', () => {
     expect(refused).to.deep.equal(['b'])
   })
 
-  it('takes back what it learnt when the lane takes nothing more', async () => {
+  it('takes back what it learnt when the sender takes nothing more', async () => {
     trial = () => ({ aheadPassed: true, verdicts: [PASSES, REVERTS] })
     shortage = { kind: 'too_many_open', why: 'too many' }
     const group = [waitingFor(paying('a', 1n, 90n)), waitingFor(paying('b', 2n, 90n))]

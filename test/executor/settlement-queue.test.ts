@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { LaneFrozen } from '../../chain/lane/transaction-lane.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
+import { SenderFrozen } from '../../chain/sender/transaction-sender.js'
 import { E18, quoteE18 } from '../../core/money.js'
 import { JournalUnwritable } from '../../data/journal/journal-file.js'
 import {
@@ -8,7 +8,7 @@ import {
   SHARE_WITHIN_MS,
   type SettlementQueue,
 } from '../../executor/settlement-queue.js'
-import type { Settlement, Submission } from '../../executor/settlement.js'
+import type { Settlement, SubmitResult } from '../../executor/settlement.js'
 import { MAX_WAITING, MAX_WAITING_OF_OWNER } from '../../executor/waiting-room.js'
 import { eventually } from '../support/eventually.js'
 import { groupRig, type GroupRig } from './group-rig.js'
@@ -61,11 +61,11 @@ describe('the queue of settlements', () => {
       },
     })
   }
-  const submit = (intentId: string, accountId = 1n): Promise<Submission> =>
+  const submit = (intentId: string, accountId = 1n): Promise<SubmitResult> =>
     queue.submit(rig.paying(intentId, accountId, 1n))
   let apart = 1_000n
   /** With a counterparty of its own, so that its order with others does not matter. */
-  const submitApart = (intentId: string, accountId: bigint): Promise<Submission> =>
+  const submitApart = (intentId: string, accountId: bigint): Promise<SubmitResult> =>
     queue.submit({ ...rig.paying(intentId, accountId, 1n), accountIds: [(apart += 1n)] })
   const hold = () => (release = () => undefined)
 
@@ -134,7 +134,7 @@ describe('the queue of settlements', () => {
 
   it('judges what arrived during the read of a block by the next one', async () => {
     const before = readHead
-    let second: Promise<Submission> | undefined
+    let second: Promise<SubmitResult> | undefined
     readHead = () => {
       second ??= submit('b0', 2n)
       return before()
@@ -167,7 +167,7 @@ describe('the queue of settlements', () => {
   for (const error of [
     new ChainUnreachable('no answer'),
     new JournalUnwritable('disk full'),
-    new LaneFrozen('leaked'),
+    new SenderFrozen('leaked'),
   ]) {
     it(`answers all that wait with the reason when it meets ${error.name}`, async () => {
       open(0, 1)

@@ -15,7 +15,7 @@ import {
 } from '../../core/entry/read-change.js'
 import { readIndexStatus } from '../../core/entry/read-index-status.js'
 import { readSubmittedOrder, validateOrder } from '../../core/entry/validate-order.js'
-import type { Checked } from '../../core/entry/refusals.js'
+import type { OrRefusal } from '../../core/entry/refusals.js'
 import {
   readTransferBody,
   validateDeposit,
@@ -54,7 +54,7 @@ const provenCancel = {
 /** What the cancels of many orders share. */
 function cancelsOf(
   schema: z.ZodObject,
-  read: (body: unknown) => Checked<CancelsBody<unknown>>,
+  read: (body: unknown) => OrRefusal<CancelsBody<unknown>>,
 ): Omit<Kind, 'valid'> {
   return {
     schema,

@@ -27,17 +27,17 @@ const ENTRY_USES = [
   ...['core/contracts/index-lag', 'core/model/market-terms'],
   'core/contracts/future-admission',
   ...['chain/signing/frame-message', 'chain/signing/read-frame-header'],
-  ...['chain/signing/typed-data', 'actors/order-intake/market-gate', 'api-gateway/price-history'],
+  ...['chain/signing/typed-data', 'actors/order-intake/market-halts', 'api-gateway/price-history'],
 ].map((path) => `test/${path}.test.ts`)
 const BALANCES = ['test/core/records', 'test/scenarios', 'test/core/engine/funding.test.ts']
 const MESSAGES = ['log-messages', 'checkpoint-message', 'messages']
 
 /** Without the random histories, which take as long as all others together. */
-const LANE = [
-  ...['nonce-lane', 'gas', 'read-receipt', 'read-event-receipts', 'investigate', 'observe-lane'],
-  ...['follow-transaction', 'followed-transactions', 'raise-fees', 'raise-stuck', 'lane-chain'],
-  ...['foreign-transactions', 'track-transactions', 'poll-lane', 'look-at-chain'],
-  ...['keep-sending', 'crash-points-lane', 'transaction-lane'],
+const SENDER = [
+  ...['key-nonces', 'gas', 'read-receipt', 'read-event-receipts', 'investigate', 'observe-sender'],
+  ...['follow-transaction', 'followed-transactions', 'raise-fees', 'raise-stuck', 'sender-chain'],
+  ...['foreign-transactions', 'track-transactions', 'poll-sender', 'look-at-chain'],
+  ...['keep-sending', 'crash-points-sender', 'transaction-sender'],
 ]
 
 /** Without the random days of several markets, for the same reason. */
@@ -75,7 +75,11 @@ export const ROOMS: readonly Room[] = [
   { folder: 'core/market-data', goal: 85, tests: ['test/core/market-data'] },
   { folder: 'core/records', goal: 85, tests: ['test/core/records', 'test/core/contracts'] },
   { folder: 'chain/signing', goal: 85, tests: ['test/chain/signing'] },
-  { folder: 'chain/lane', goal: 85, tests: LANE.map((name) => `test/chain/lane/${name}.test.ts`) },
+  {
+    folder: 'chain/sender',
+    goal: 85,
+    tests: SENDER.map((name) => `test/chain/sender/${name}.test.ts`),
+  },
   { folder: 'executor', goal: 85, tests: EXECUTOR.map((name) => `test/executor/${name}.test.ts`) },
   {
     folder: 'actors/matcher',

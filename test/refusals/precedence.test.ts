@@ -33,7 +33,7 @@ function answersTheFirst(
   }
 }
 
-describe('of several faults of an order the first station answers (ORD-027)', () => {
+describe('of several faults of an order the first check answers (ORD-027)', () => {
   const answer = (faults: Fields): string =>
     codeOf(validateOrder({ ...engine, ...faults }, { markets: tableMarkets, nowMs: NOW_MS }))
 

@@ -7,7 +7,10 @@ import {
   keccakText,
   recoverStrict,
 } from '../../chain/signing/keys.js'
-import { type CancelAllTerms, createActionHasher } from '../../chain/signing/verify-signature.js'
+import {
+  type CancelAllStatement,
+  createActionHasher,
+} from '../../chain/signing/verify-signature.js'
 import type { Action, Address, Hex } from '../../core/action.js'
 import { decodeTradeData } from '../../core/entry/read-action.js'
 import {
@@ -29,7 +32,7 @@ const E18 = 10n ** 18n
 const hasher = createActionHasher({ chainId: CHAIN_ID, verifyingContract: AT.matching })
 
 export const digestOf = (action: Action): Hex => bytesToHex(hasher.digest(action))
-export const cancelAllDigestOf = (terms: CancelAllTerms): Hex =>
+export const cancelAllDigestOf = (terms: CancelAllStatement): Hex =>
   bytesToHex(hasher.cancelAllDigest(terms))
 
 /** What a simulated wallet contract takes for its owner's signature: a digest, so that it costs nothing to make. */

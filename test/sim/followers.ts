@@ -1,5 +1,5 @@
-import type { Connection } from '../../actors/ws-fanout/connection.js'
-import type { Session } from '../../actors/ws-fanout/session.js'
+import type { ClientConnection } from '../../actors/ws-fanout/connection.js'
+import type { ClientSession } from '../../actors/ws-fanout/session.js'
 import type { BookDelta, BookRecord } from '../../client/index.js'
 import { createLocalBook } from '../../client/local-book.js'
 import type { Network, Order } from './network.js'
@@ -32,7 +32,7 @@ interface Frame {
 
 interface Wire {
   isOpen: boolean
-  session?: Session
+  session?: ClientSession
 }
 
 const TRY_AGAIN_MS = 700
@@ -91,7 +91,7 @@ export function createFollower(options: FollowerOptions): Follower {
     if (frame.type === 'error' && frame.code !== 'resume_too_old') disconnect()
   }
 
-  const subscribe = (session: Session): void => {
+  const subscribe = (session: ClientSession): void => {
     for (const [channel, since] of [
       ['book', book.seq()],
       ['trades', tradeSeq],
@@ -147,7 +147,7 @@ interface ConnectionParts {
 }
 
 /** The sending side of a socket whose other end is a follower. */
-function connectionOf({ network, actor, wire, process, take }: ConnectionParts): Connection {
+function connectionOf({ network, actor, wire, process, take }: ConnectionParts): ClientConnection {
   const order: Order = { lastMs: 0 }
   const transmit = (text: string): void => {
     network.carry(actor, order, () => {

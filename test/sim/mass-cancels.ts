@@ -1,7 +1,7 @@
 import {
   decodeCancelsAnswer,
   encodeCancelsRequest,
-  type CancelsAnswer,
+  type CancelsReply,
   type CancelsRequest,
 } from '../../bus-schemas/cancels.js'
 import { askCancels } from '../../bus-schemas/subjects.js'
@@ -60,7 +60,7 @@ export function createMassCancels(parts: MassCancelsParts): MassCancels {
 
   const ask = (
     request: Omit<CancelsRequest, 'request_id'>,
-    onAnswer: (answer: CancelsAnswer) => void,
+    onAnswer: (answer: CancelsReply) => void,
   ): void => {
     const data = encodeCancelsRequest({ request_id: 'r', ...request })
     line.bus.ask(askCancels, data, PATIENCE_MS).then(
@@ -77,7 +77,7 @@ export function createMassCancels(parts: MassCancelsParts): MassCancels {
   const doom = (orderIds: readonly string[], fromMs: number, why: string): void => {
     for (const orderId of orderIds) dooms.push({ orderId, fromMs, why })
   }
-  const take = (answer: CancelsAnswer, market: string): void => {
+  const take = (answer: CancelsReply, market: string): void => {
     if (answer.kind !== 'cancels') return
     for (const outcome of answer.outcomes) {
       if (outcome.kind === 'cancelled') {

@@ -1,9 +1,5 @@
 import secp256k1 from 'secp256k1'
-import {
-  decodeOrderAnswer,
-  encodeOrderRequest,
-  type OrderAnswer,
-} from '../../bus-schemas/orders.js'
+import { decodeOrderAnswer, encodeOrderRequest, type OrderReply } from '../../bus-schemas/orders.js'
 import {
   askCancelOrder,
   askPlaceOrder,
@@ -176,7 +172,7 @@ export function createTraders(options: TradersOptions): Traders {
   let unanswered = 0
 
   /** Asks until there is an answer that says something. */
-  const ask = (subject: string, body: unknown, onAnswer: (answer: OrderAnswer) => void): void => {
+  const ask = (subject: string, body: unknown, onAnswer: (answer: OrderReply) => void): void => {
     const request = encodeOrderRequest({ request_id: 'r', body: JSON.stringify(body) })
     const again = (): void => void world.after(actor, 200 + random.int(RETRY_SPREAD_MS), attempt)
     const attempt = (): void => {

@@ -17,7 +17,7 @@ import { FAULTS_EVERY_MS } from '../../actors/matcher/settings.js'
 import { openChain } from '../../actors/order-intake/chain-clients.js'
 import { startOrderIntake } from '../../actors/order-intake/intake.js'
 import { startProjector } from '../../actors/projector/project.js'
-import type { Connection } from '../../actors/ws-fanout/connection.js'
+import type { ClientConnection } from '../../actors/ws-fanout/connection.js'
 import { SESSION_LIMITS } from '../../actors/ws-fanout/limits.js'
 import { createBalances } from '../../actors/ws-fanout/balances.js'
 import { createBalancesChannel } from '../../actors/ws-fanout/balances-channel.js'
@@ -25,7 +25,11 @@ import { openLiquidationsChannel } from '../../actors/ws-fanout/liquidations-cha
 import { openMarketFeed } from '../../actors/ws-fanout/market-feed.js'
 import { createReplayer } from '../../actors/ws-fanout/replay.js'
 import { createLeaseKeeper, KEEP_EVERY_MS } from '../../actors/ws-fanout/lease-keeper.js'
-import { createSession, openAuthenticate, type Session } from '../../actors/ws-fanout/session.js'
+import {
+  createSession,
+  openAuthenticate,
+  type ClientSession,
+} from '../../actors/ws-fanout/session.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { ChainUnreachable } from '../../chain/reads/client.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
@@ -81,7 +85,7 @@ const ASK_TIMEOUT_MS = 9_000
 
 export const intakeSpec = ({ markets, rowOf }: MarketPlan): ProcessSpec<object> => ({
   name: 'intake',
-  // A barrier of the process before may arrive late.
+  // An epoch marker of the process before may arrive late.
   mayFailWith: ['BusUnavailable', 'Fenced'],
   start: async ({ bus, log, nodeUrl, dataDir, fail }) => {
     const registry = openIntakeRegistry(join(dataDir, 'intake.db'))
@@ -214,7 +218,7 @@ export const projectorSpec = ({ markets }: MarketPlan): ProcessSpec<object> => (
 export interface FanOutFace {
   headSeq(market: string): number
   isReady(): boolean
-  converse(connection: Connection): Session
+  converse(connection: ClientConnection): ClientSession
 }
 
 export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => ({

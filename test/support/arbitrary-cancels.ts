@@ -4,7 +4,7 @@ import {
   decodeCancelsRequest,
   encodeCancelsAnswer,
   encodeCancelsRequest,
-  type CancelsAnswer,
+  type CancelsReply,
   type CancelsKind,
   type CancelsRequest,
 } from '../../bus-schemas/cancels.js'
@@ -39,7 +39,7 @@ const anyOutcome: fc.Arbitrary<CancelOutcome> = fc.oneof(
   }),
 )
 /** Answers, of which some are refused. */
-export const cancelsAnswers = (anyRefusal: fc.Arbitrary<Refusal>): fc.Arbitrary<CancelsAnswer> =>
+export const cancelsAnswers = (anyRefusal: fc.Arbitrary<Refusal>): fc.Arbitrary<CancelsReply> =>
   fc.oneof(
     fc.record({
       kind: fc.constant('cancels' as const),

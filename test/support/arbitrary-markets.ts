@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { MarketPresentation } from '../../core/model/market.js'
-import type { MarketEntry, MarketTexts } from '../../core/contracts/market-register.js'
+import type { RegisterEntry, MarketTexts } from '../../core/contracts/market-register.js'
 import type { MarketOpening, MarketRules, MarketTerms } from '../../core/model/market-terms.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
 import {
@@ -57,7 +57,7 @@ const anyPresentation: fc.Arbitrary<MarketPresentation> = fc.record({
   uiSizeToEngine: anyText,
 })
 /** A market as the register holds it. */
-export const anyEntry: fc.Arbitrary<MarketEntry> = fc.record({
+export const anyEntry: fc.Arbitrary<RegisterEntry> = fc.record({
   opening: anyOpening,
   texts: withOptional<MarketTexts, 'orderEntry'>(
     {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { E18 } from '../../core/money.js'
-import type { MarketTerms } from '../../web/select/market-terms.js'
-import type { Book, Ticket } from '../../web/select/ticket.js'
+import type { MarketArithmetic } from '../../web/select/market-terms.js'
+import type { TicketBook, Ticket } from '../../web/select/ticket.js'
 
 /** A ticket of the terminal, the book that it stands before, and how it fills once it is signed. */
 export interface TicketCase {
   readonly ticket: Ticket
-  readonly book: Book
+  readonly book: TicketBook
   /** Each fill: a share of what is left in permille, and how far its price is from the limit on the better side, in permille. */
   readonly fills: readonly (readonly [share: number, better: number])[]
 }
@@ -16,7 +16,7 @@ export function ticketCase({
   tickE18,
   stepE18,
   isInverted,
-}: MarketTerms): fc.Arbitrary<TicketCase> {
+}: MarketArithmetic): fc.Arbitrary<TicketCase> {
   const middle = tickE18 < 10n ** 14n ? 65n * 10n ** 13n : 1_550n * E18
   const ticks = middle / tickE18
   const price = fc.bigInt(ticks / 2n + 1n, ticks * 2n).map((count) => count * tickE18)

@@ -1,6 +1,6 @@
 import { hashTypedData } from 'viem'
 import { privateKeyToAccount, sign } from 'viem/accounts'
-import type { CancelAllTerms, CancelTerms } from '../../chain/signing/verify-signature.js'
+import type { CancelAllStatement, CancelStatement } from '../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../core/action.js'
 import { frameMessage } from '../../core/entry/auth-frame.js'
 import { testDomain, type SigningDomain } from './builders.js'
@@ -16,7 +16,7 @@ const CANCEL_TYPES = {
 } as const
 
 /** The digest of a cancel as viem makes it, which shares no code with the venue's own. */
-export function viemCancelDigest(terms: CancelTerms, domain: SigningDomain = testDomain): Hex {
+export function viemCancelDigest(terms: CancelStatement, domain: SigningDomain = testDomain): Hex {
   return hashTypedData({
     domain: { name: 'Matching', version: '1.0', ...domain },
     types: CANCEL_TYPES,
@@ -79,7 +79,7 @@ const CANCEL_ALL_TYPES = {
 
 /** The digest of a cancel of many orders as viem makes it. */
 export function viemCancelAllDigest(
-  terms: CancelAllTerms,
+  terms: CancelAllStatement,
   domain: SigningDomain = testDomain,
 ): Hex {
   return hashTypedData({

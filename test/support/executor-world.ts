@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { LanePolicy } from '../../chain/lane/follow-transaction.js'
+import type { SenderPolicy } from '../../chain/sender/follow-transaction.js'
 import { createTransactionSigner } from '../../chain/signing/keys.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
 import type { Address, Hex } from '../../core/action.js'
@@ -11,7 +11,7 @@ import { amountE18, priceE18, quoteE18, type QuoteE18 } from '../../core/money.j
 import { loadMarkets } from '../../data/markets.js'
 import type { Admit } from '../../executor/admit.js'
 import { createApp } from '../../executor/app.js'
-import { observeExecutor, type ExecutorFacts } from '../../executor/observe.js'
+import { observeExecutor, type ExecutorObserver } from '../../executor/observe.js'
 import { openExecutor } from '../../executor/open-executor.js'
 import { createTermsCheck } from '../../executor/payload.js'
 import type { Bus } from '../../runtime/bus/bus.js'
@@ -21,7 +21,7 @@ import { readBody } from './answer-body.js'
 import { ANVIL_CHAIN_ID } from './anvil.js'
 import type { SignedOrder } from './devnet-actions.js'
 import { testKey, type World } from './devnet-world.js'
-import { FAST_LANE } from './lane-world.js'
+import { FAST_SENDER } from './sender-world.js'
 import { serveApp } from './serve-app.js'
 
 /** The key that the test deployment allows to settle trades. */
@@ -69,8 +69,8 @@ export interface ExecutorSetup {
   readonly acceptNonces?: number
   readonly windowMs?: number
   readonly timeoutMs?: number
-  readonly policy?: Partial<LanePolicy>
-  readonly facts?: Partial<ExecutorFacts>
+  readonly policy?: Partial<SenderPolicy>
+  readonly facts?: Partial<ExecutorObserver>
 }
 
 /** The bus of each directory, so that an executor that is opened again finds its journal's stream. */
@@ -90,7 +90,7 @@ export async function startExecutor(
   const { dataDir = await temporaryDir(), timeoutMs = PATIENT_MS } = setup
   const journaled: Hex[] = []
   const log = createLog('test', 'silent')
-  const facts: ExecutorFacts = {
+  const facts: ExecutorObserver = {
     ...observeExecutor(log),
     journaled: (transaction) => journaled.push(...transaction.attempts.map(({ hash }) => hash)),
     ...setup.facts,
@@ -117,7 +117,7 @@ export async function startExecutor(
     markets,
     dataDir,
     timeoutMs,
-    policy: { ...FAST_LANE, ...setup.policy },
+    policy: { ...FAST_SENDER, ...setup.policy },
     gasReserveWei: setup.gasReserveWei ?? 0n,
     gasTokenPrice: setup.gasTokenPrice ?? quoteE18(0n),
     ...(setup.acceptNonces !== undefined && { acceptNonces: setup.acceptNonces }),

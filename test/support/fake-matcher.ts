@@ -1,5 +1,5 @@
 import { encodeCancelsAnswer } from '../../bus-schemas/cancels.js'
-import { encodeOrderAnswer, type OrderAnswer } from '../../bus-schemas/orders.js'
+import { encodeOrderAnswer, type OrderReply } from '../../bus-schemas/orders.js'
 import { commandsStream } from '../../bus-schemas/subjects.js'
 import { controlRefusals } from '../../core/entry/order-refusals.js'
 import { refusals } from '../../core/entry/refusals.js'
@@ -31,7 +31,7 @@ export async function startFakeMatcher(
   const take = (logged: LoggedCommand): void => {
     if (logged.source !== 'intake' || logged.sourceNo <= lastNo) return
     lastNo = logged.sourceNo
-    // The barrier of a term.
+    // The epoch marker of a term.
     if (logged.command.kind === 'Tick') return
     taken.push(logged)
     // It follows its order; it has no answer.
@@ -77,9 +77,9 @@ interface Book {
   readonly feedSeq: number
 }
 
-type OrderTaken = Extract<OrderAnswer, { readonly kind: 'order' }>
+type OrderTaken = Extract<OrderReply, { readonly kind: 'order' }>
 
-function answerTo({ command }: LoggedCommand, { active, market, feedSeq }: Book): OrderAnswer {
+function answerTo({ command }: LoggedCommand, { active, market, feedSeq }: Book): OrderReply {
   const answer = (order: Order, status: 'active' | 'cancelled'): OrderTaken => ({
     kind: 'order',
     feed_seq: feedSeq,

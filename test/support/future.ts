@@ -1,7 +1,7 @@
 import {
   hideFuture,
   hideFutureAccount,
-  type FutureAccount,
+  type FutureAccountFacts,
   type FutureFacts,
 } from '../../core/contracts/future-facts.js'
 import type { AccountFacts, MarketFacts, MarketObservation } from '../../core/model/observation.js'
@@ -36,7 +36,7 @@ export const observedFuture = (facts: Partial<FutureFacts> = {}): MarketObservat
 })
 
 /** An account with a million USDC and no position. */
-export const futureAccount = (account: Partial<FutureAccount> = {}): FutureAccount => ({
+export const futureAccount = (account: Partial<FutureAccountFacts> = {}): FutureAccountFacts => ({
   position: 0n,
   usdc: e18('1000000'),
   cngn: 0n,

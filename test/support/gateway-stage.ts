@@ -12,14 +12,14 @@ import { createIndexGate } from '../../api-gateway/index-lag.js'
 import {
   decodeOrderRequest,
   encodeOrderAnswer,
-  type OrderAnswer,
+  type OrderReply,
   type OrderRequest,
 } from '../../bus-schemas/orders.js'
 import { askCancelOrder, askPlaceOrder } from '../../bus-schemas/subjects.js'
 import type { Side } from '../../core/model/order.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
 import type { Trade, TradeStats } from '../../core/records/trade-record.js'
-import type { BookRow, BookState, IsKnown } from '../../data/history/read-book.js'
+import type { OpenOrderRow, BookState, IsKnown } from '../../data/history/read-book.js'
 import type { ReadModel } from '../../data/history/read-model.js'
 import type { StoredOrder } from '../../data/history/read-orders.js'
 import { createMemoryBus, type MemoryBus } from '../../runtime/bus/memory-bus.js'
@@ -83,7 +83,7 @@ export function aFakeReadModel(): FakeReadModel {
 
 /** The open orders as rows of a book; an order's key and the change that made it so are its rank. */
 function bookOf(model: FakeReadModel, market: string, isKnown: IsKnown): BookState {
-  const sideOf = (side: Side): BookRow[] =>
+  const sideOf = (side: Side): OpenOrderRow[] =>
     model
       .openOrders(market)
       .filter(({ order }) => order.side === side)
@@ -128,7 +128,7 @@ export interface GatewayStage {
   /** Requests that reached the intake. */
   readonly asked: OrderRequest[]
   /** Makes the intake answer so; undefined: not at all. */
-  answerWith(answer: OrderAnswer | undefined): void
+  answerWith(answer: OrderReply | undefined): void
   /** Rejects when the answer is not what the gateway's own document says. */
   send(method: string, path: string, options?: SendOptions): Promise<Answered>
   /** Writes raw bytes onto a connection and resolves with everything that came back until it closed. */
@@ -160,7 +160,7 @@ export async function aGatewayStage(
   const bus = createMemoryBus({ setTimer })
   const readModel = aFakeReadModel()
   const asked: OrderRequest[] = []
-  let answer: OrderAnswer | undefined
+  let answer: OrderReply | undefined
   const onAsk = (data: Uint8Array, replyTo: string): void => {
     asked.push(decodeOrderRequest(data))
     if (answer !== undefined) bus.reply(replyTo, encodeOrderAnswer(answer))
@@ -176,7 +176,7 @@ export async function aGatewayStage(
       ...{ readModel, maxWaitMs: 100, readHead: readFeedHeads(bus) },
     }),
     books: aBookShelf(readModel),
-    indexGate: createIndexGate(bus),
+    indexLimit: createIndexGate(bus),
     readiness: { missing: () => Promise.resolve({}) },
     deployment: A_DEPLOYMENT,
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),

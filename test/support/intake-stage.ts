@@ -4,18 +4,14 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { privateKeyToAccount } from 'viem/accounts'
 import { startOrderIntake, type OrderIntakeOptions } from '../../actors/order-intake/intake.js'
-import {
-  decodeOrderAnswer,
-  encodeOrderRequest,
-  type OrderAnswer,
-} from '../../bus-schemas/orders.js'
+import { decodeOrderAnswer, encodeOrderRequest, type OrderReply } from '../../bus-schemas/orders.js'
 import {
   askCancelOrder,
   askPlaceOrder,
   askReduceOrder,
   askReplaceOrder,
 } from '../../bus-schemas/subjects.js'
-import type { AccountFacts, AccountReader } from '../../chain/reads/read-account.js'
+import type { SubaccountFacts, AccountReader } from '../../chain/reads/read-account.js'
 import { readFrameHeader } from '../../chain/signing/verify-frame.js'
 import type { SignatureVerdict, SignatureVerifier } from '../../chain/signing/verify-signature.js'
 import type { Address } from '../../core/action.js'
@@ -23,7 +19,7 @@ import type { Market } from '../../core/model/market.js'
 import type { MarketObservation, AccountObservation } from '../../core/model/observation.js'
 import { openIntakeRegistry, type IntakeRegistry } from '../../data/intake-registry.js'
 import type { Bus } from '../../runtime/bus/bus.js'
-import type { Running } from '../../runtime/process/process.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
 import {
   aMarket,
   signedOrderBody,
@@ -68,7 +64,7 @@ export interface IntakeStage {
   /** Closes the registry and opens the file again, as a new process would. */
   reopen(): void
   /** Starts an intake on the stage's registry file; `bus` is its connection. */
-  start(bus: Bus, overrides?: Partial<OrderIntakeOptions>): Promise<Running>
+  start(bus: Bus, overrides?: Partial<OrderIntakeOptions>): Promise<RunningProcess>
   /** Closes the registry and removes the file. */
   close(): void
 }
@@ -138,7 +134,7 @@ export function anIntakeStage(): IntakeStage {
 function fakeAccounts(chain: FakeChain): AccountReader {
   return {
     readAccount: () => {
-      const facts: AccountFacts = {
+      const facts: SubaccountFacts = {
         recordedOwner: chain.owner ?? testOwner,
         inCustody: chain.inCustody,
         manager: chain.manager,
@@ -186,7 +182,7 @@ export async function ask(
   what: keyof typeof SUBJECTS,
   body: unknown,
   { timeoutMs = ANSWER_WITHIN_MS, serviceAuth }: AskOptions = {},
-): Promise<OrderAnswer> {
+): Promise<OrderReply> {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   const header = serviceAuth !== undefined && { service_auth: serviceAuth }
   const request = encodeOrderRequest({ request_id: 'request-1', body: text, ...header })

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { decodePingAnswer } from '../../bus-schemas/operations.js'
-import type { OrderAnswer } from '../../bus-schemas/orders.js'
+import type { OrderReply } from '../../bus-schemas/orders.js'
 import { askPing, feedStream } from '../../bus-schemas/subjects.js'
 import { randomNonce, signOrder, type MarketEntry, type OrderBody } from '../../client/index.js'
 import type { Change } from '../../core/model/change.js'
@@ -66,8 +66,8 @@ export interface PocketVenue {
   /** Signs an order of this trader, on spot unless another market is given. */
   order(trader: Trader, side: Side, amount: string, market?: OrderMarket): Promise<OrderBody>
   /** Sends it again and again until it is answered, as a careful client does. */
-  place(body: OrderBody): Promise<OrderAnswer>
-  cancel(body: OrderBody): Promise<OrderAnswer>
+  place(body: OrderBody): Promise<OrderReply>
+  cancel(body: OrderBody): Promise<OrderReply>
   /** Changes of these orders, in the order of the market's feed; of spot by default. */
   changesOf(ids: readonly string[], market?: string): Promise<Change[]>
   stop(): Promise<void>
@@ -226,7 +226,7 @@ async function askUntilAnswered(
   bus: Bus,
   what: 'place' | 'cancel',
   body: unknown,
-): Promise<OrderAnswer> {
+): Promise<OrderReply> {
   const giveUpAt = performance.now() + SETTLED_WITHIN_MS
   for (;;) {
     try {

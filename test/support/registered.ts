@@ -7,7 +7,7 @@ import type { Bus } from '../../runtime/bus/bus.js'
 import type { CheckOperator } from '../../runtime/bus/check-operator.js'
 import { readRegister } from '../../runtime/bus/market-register.js'
 import { createLog } from '../../runtime/process/log.js'
-import type { Running } from '../../runtime/process/process.js'
+import type { RunningProcess } from '../../runtime/process/process.js'
 
 const declare = (bus: Pick<Bus, 'declareStream'>): Promise<void> =>
   bus.declareStream({
@@ -40,7 +40,7 @@ export async function startRegister(
   bus: Bus,
   operators = anyOperator,
   onFatal: (error: unknown) => void = fail,
-): Promise<Running> {
+): Promise<RunningProcess> {
   await declare(bus)
   let register = await readRegister(bus)
   const following = await bus.follow({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** The messages of a checkpoint with other texts in its parts, sealed as their writer would have sealed them. */
+/** The messages of a checkpoint with other texts in its parts, with the trailer that their writer would have written. */
 export function resealed(
   messages: readonly Uint8Array[],
   change: (part: string) => string,
@@ -10,6 +10,6 @@ export function resealed(
   const parts = texts.slice(0, -1).map(change)
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
-  const seal = `${line}\n${hash.update(line).digest('hex')}`
-  return [...parts, seal].map((text) => Buffer.from(text))
+  const trailer = `${line}\n${hash.update(line).digest('hex')}`
+  return [...parts, trailer].map((text) => Buffer.from(text))
 }

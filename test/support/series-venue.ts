@@ -136,7 +136,7 @@ export async function openSeriesVenue(
     accounts: createAccountReader({ ...chain, cacheMs: 0 }),
     funds: createFundsReader({ ...chain, cacheMs: 0 }),
     chainMarkets,
-    gate: { refusalOf: () => undefined },
+    halts: { refusalOf: () => undefined },
     verifier: createSignatureVerifier({ domain, ...reads }),
     domain,
     nowMs: clock,

@@ -19,7 +19,7 @@ import type { Terminal } from '../state/terminal.js'
 import { createLock } from './place-once.js'
 
 /** Changes and cancels of orders that the venue has. */
-export interface Changing {
+export interface OrderChanges {
   cancel(record: OrderRecord): Promise<void>
   /** Up to 200 orders, by one signature. */
   cancelMany(records: readonly OrderRecord[]): Promise<void>
@@ -44,9 +44,13 @@ const PROOF_LIVES_SEC = 60
 const REASON = 'cancelled on the page'
 
 /** Says what became of a deed, once however often it is pressed. */
-type Deed = (id: string, words: string, act: (own: OwnState) => Promise<string>) => Promise<void>
+type TellDeed = (
+  id: string,
+  words: string,
+  act: (own: OwnState) => Promise<string>,
+) => Promise<void>
 
-function createDeed({ own, toasts }: Terminal): Deed {
+function createDeed({ own, toasts }: Terminal): TellDeed {
   const locks = new Map<string, ReturnType<typeof createLock>>()
   return (id, words, act) => {
     const lock = locks.get(id) ?? createLock()
@@ -66,7 +70,7 @@ function createDeed({ own, toasts }: Terminal): Deed {
   }
 }
 
-export function createChanging(terminal: Terminal): Changing {
+export function createChanging(terminal: Terminal): OrderChanges {
   const { venue, domain } = terminal
   const deed = createDeed(terminal)
   const proof = ({ trader }: OwnState) => {

@@ -1,7 +1,7 @@
 import { effect, signal, untracked, type ReadonlySignal } from '@preact/signals'
 import { wordsOf } from '../../client/words-of.js'
 import type { Terminal } from '../state/terminal.js'
-import type { Changing } from './change.js'
+import type { OrderChanges } from './change.js'
 
 /** The dead man's switch: unless this page renews it, the venue cancels all orders of the owner. */
 export interface DeadMan {
@@ -16,7 +16,7 @@ export const OUTLIVES_SEC = 15
 const RENEWED_MS = 5_000
 
 /** Another trader, or none, disarms it on this page; the orders of the one before are cancelled as they are after a lost page. */
-export function createDeadMan(terminal: Terminal, { cancelAllAfter }: Changing): DeadMan {
+export function createDeadMan(terminal: Terminal, { cancelAllAfter }: OrderChanges): DeadMan {
   const [isArmed, isPossible] = [signal(false), signal(false)]
   const tell = (error: unknown): void =>
     terminal.toasts.tell({

@@ -24,7 +24,7 @@ export class DemoRefused extends Error {
 }
 
 /** As this page has stored it. */
-interface Stored {
+interface StoredDemoAccount {
   readonly private_key: `0x${string}`
   readonly accounts?: DemoAccounts
 }
@@ -35,17 +35,17 @@ export function createDemoAccount(base: string, facts: VenueFacts): DemoAccount 
   if (devnet === undefined) return undefined
   // Another devnet at the same address has other accounts.
   const place = `demo-account:${facts.chain_id}:${domains.actions.verifyingContract}`
-  const read = (): Stored | undefined => {
+  const read = (): StoredDemoAccount | undefined => {
     try {
       const text = localStorage.getItem(place)
-      return text === null ? undefined : (JSON.parse(text) as Stored)
+      return text === null ? undefined : (JSON.parse(text) as StoredDemoAccount)
     } catch (error) {
       // A browser that blocks storage: nothing is known, and a press says why.
       if (error instanceof DOMException) return undefined
       throw error
     }
   }
-  const keep = (kept: Stored): Stored => {
+  const keep = (kept: StoredDemoAccount): StoredDemoAccount => {
     localStorage.setItem(place, JSON.stringify(kept))
     return kept
   }
@@ -73,7 +73,7 @@ export function createDemoAccount(base: string, facts: VenueFacts): DemoAccount 
 }
 
 function traderOf(
-  { private_key, accounts }: Stored,
+  { private_key, accounts }: StoredDemoAccount,
   { contracts }: VenueFacts,
 ): Trader | undefined {
   if (accounts === undefined) return undefined

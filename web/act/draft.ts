@@ -7,7 +7,7 @@ import {
   type OrderFrame,
 } from '../../client/index.js'
 import { formatDecimal } from '../../core/decimal.js'
-import type { Planned, Typed } from '../select/planned.js'
+import type { TicketPlan, TicketInput } from '../select/planned.js'
 import type { MarketState } from '../state/market-state.js'
 import type { OwnState } from '../state/own-state.js'
 import type { Terminal } from '../state/terminal.js'
@@ -17,7 +17,7 @@ import type { Views } from '../state/views.js'
 export interface Instructions {
   readonly market: MarketState
   readonly subaccountId: string
-  readonly typed: Typed
+  readonly typed: TicketInput
   readonly livesSec: number
 }
 
@@ -26,7 +26,7 @@ export type OrderTerms = OrderFrame & EngineTerms
 
 interface Asked {
   readonly own: OwnState
-  readonly planned: Planned
+  readonly planned: TicketPlan
   readonly given: Instructions
 }
 

@@ -9,13 +9,13 @@ import {
 /** One press, one order: what keeps a double click, a held key and a repeat after silence from placing two. */
 
 /** A lock that the press itself closes, before anything is awaited or drawn. */
-export interface Lock {
+export interface PressLock {
   readonly isBusy: ReadonlySignal<boolean>
   /** Runs an action unless one runs. */
   run(action: () => Promise<void>): Promise<void>
 }
 
-export function createLock(): Lock {
+export function createLock(): PressLock {
   const isBusy = signal(false)
   return {
     isBusy,
@@ -31,7 +31,7 @@ export function createLock(): Lock {
   }
 }
 
-export interface Placement {
+export interface SinglePlacement {
   /** The order of which no answer has come; undefined without one. What draws it is told when it changes. */
   unanswered(): NewOrder | undefined
   /** The ticket has changed: the next order is another one. */
@@ -40,7 +40,7 @@ export interface Placement {
   place(order: NewOrder): Promise<OrderRecord>
 }
 
-export function createPlacement(venue: Pick<RestClient, 'placeOrder'>): Placement {
+export function createPlacement(venue: Pick<RestClient, 'placeOrder'>): SinglePlacement {
   const kept = signal<NewOrder | undefined>(undefined)
   return {
     unanswered: () => kept.value,

@@ -4,8 +4,8 @@ import { wordsOf } from '../../client/words-of.js'
 import { otherSide } from '../select/ticket.js'
 import { GUARD_WORDS, NO_PLAN_WORDS } from '../select/ticket-words.js'
 import { orderProgress } from '../select/order-progress.js'
-import type { Planned, Typed } from '../select/planned.js'
-import type { Sent } from '../select/row-state.js'
+import type { TicketPlan, TicketInput } from '../select/planned.js'
+import type { RowStage } from '../select/row-state.js'
 import { sideWords } from '../select/side-words.js'
 import { isWithin } from '../select/walk-book.js'
 import type { MarketState } from '../state/market-state.js'
@@ -15,7 +15,7 @@ import { refill, type TicketState } from '../state/ticket-state.js'
 import type { Views } from '../state/views.js'
 import { createDrafts, type Drafts, type Instructions, type OrderTerms } from './draft.js'
 import { followOrders } from './follow-orders.js'
-import { createLock, createPlacement, type Placement } from './place-once.js'
+import { createLock, createPlacement, type SinglePlacement } from './place-once.js'
 
 /** An order that the venue does not have yet, or has refused. */
 export interface SentOrder {
@@ -23,12 +23,12 @@ export interface SentOrder {
   readonly owner: string
   readonly market: string
   readonly words: string
-  readonly sent: Sent
+  readonly sent: RowStage
   /** What stood in the ticket: "Edit" puts it back. */
-  readonly typed: Typed
+  readonly typed: TicketInput
 }
 
-export interface Placing {
+export interface OrderPlacement {
   readonly isBusy: ReadonlySignal<boolean>
   /** Orders of the trader on their way, until the venue shows them; a refused one stays for a minute. */
   readonly sent: ReadonlySignal<readonly SentOrder[]>
@@ -46,14 +46,14 @@ export interface Placing {
    * Signs and sends a plan that another dialog has shown. Throws what the signer and `placeOrder` throw, and an Error where nothing was
    * sent: an order has no answer yet, the account has changed, or the book has moved past the guard.
    */
-  placePlan(plan: Planned, terms: Instructions): Promise<void>
+  placePlan(plan: TicketPlan, terms: Instructions): Promise<void>
   edit(id: string): void
   dismiss(id: string): void
 }
 
 const REFUSED_STAYS_MS = 60_000
 
-interface Sending {
+interface OrderSending {
   readonly isUnanswered: ReadonlySignal<boolean>
   readonly list: ReturnType<typeof sentList>
   /** The order of the owner of which no answer came; undefined without one. */
@@ -63,13 +63,13 @@ interface Sending {
   readonly send: (own: OwnState, order: NewOrder, row: Omit<SentOrder, 'sent'>) => Promise<void>
 }
 
-function createSending(terminal: Terminal): Sending {
+function createSending(terminal: Terminal): OrderSending {
   const { venue, toasts, own: current } = terminal
   const followed = followOrders(terminal)
   const list = sentList()
   // By owner: a renewed key, another chain and back, or a reconnect makes a new state of the same owner, whose order is still unanswered.
-  const placements = new Map<string, Placement>()
-  const placementOf = ({ trader }: OwnState): Placement => {
+  const placements = new Map<string, SinglePlacement>()
+  const placementOf = ({ trader }: OwnState): SinglePlacement => {
     const one = placements.get(trader.owner) ?? createPlacement(venue)
     placements.set(trader.owner, one)
     return one
@@ -113,7 +113,7 @@ function createSending(terminal: Terminal): Sending {
 }
 
 interface ToSign {
-  readonly planned: Planned
+  readonly planned: TicketPlan
   readonly given: Instructions
   readonly order: OrderTerms
 }
@@ -121,7 +121,7 @@ interface ToSign {
 /** Signs a plan and sends it. Throws what the signer and `placeOrder` throw, and an Error where nothing was sent. */
 async function signAndSend(
   terminal: Terminal,
-  { list, send }: Sending,
+  { list, send }: OrderSending,
   own: OwnState,
   { planned, given, order }: ToSign,
 ): Promise<void> {
@@ -146,7 +146,7 @@ async function signAndSend(
   await send(own, signed, row)
 }
 
-export function createPlacing(terminal: Terminal, views: Views): Placing {
+export function createPlacing(terminal: Terminal, views: Views): OrderPlacement {
   const lock = createLock()
   const said = signal('')
   const sending = createSending(terminal)
@@ -170,7 +170,7 @@ export function createPlacing(terminal: Terminal, views: Views): Placing {
       return void (said.value = 'You have no account for this market yet.')
     const hindrance = hindranceOf(views, ticket)
     if (hindrance !== undefined) return void (said.value = hindrance)
-    const planned = views.planned.value as Planned
+    const planned = views.planned.value as TicketPlan
     const typed = views.typed.value
     const given = { market, subaccountId, typed, livesSec: ticket.livesSec.value }
     const order = drafts.take({ own, planned, given })
@@ -256,7 +256,7 @@ function hindranceOf(views: Views, ticket: TicketState): string | undefined {
 }
 
 /** Whether nothing of the book is within the signed limit any more. */
-function hasMovedPast({ book }: MarketState, { plan }: Planned): boolean {
+function hasMovedPast({ book }: MarketState, { plan }: TicketPlan): boolean {
   const best = book.value && otherSide(book.value, plan.side)[0]
   return best === undefined || !isWithin(plan.side, best.priceE18, plan.limitE18)
 }

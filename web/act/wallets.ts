@@ -13,14 +13,14 @@ import {
   type KeyPlace,
   type SessionKey,
   type TextStorage,
-  type Trading,
+  type SessionTrading,
   until,
 } from '../wallet/session-key.js'
-import { createSender, type Sender } from '../wallet/transactions.js'
+import { createSender, type WalletSender } from '../wallet/transactions.js'
 import type { TransferOutcome, Transfers } from './transfer.js'
 
 /** How a deed that takes several steps goes on. */
-export interface Progress {
+export interface DeedProgress {
   readonly steps: readonly string[]
   readonly isOver: boolean
 }
@@ -31,7 +31,7 @@ export interface Wallets {
   readonly state: ReadonlySignal<WalletState>
   /** The key that trades for the connected owner; undefined where each order asks the wallet. */
   readonly key: ReadonlySignal<SessionKey | undefined>
-  readonly progress: ReadonlySignal<Progress | undefined>
+  readonly progress: ReadonlySignal<DeedProgress | undefined>
   connect(wallet: FoundWallet): Promise<void>
   /** Shows the owner of the wallet that is ready, after another trader was shown. */
   use(): void
@@ -87,7 +87,7 @@ export function createWallets(
   const found = signal<readonly FoundWallet[]>([])
   const state = signal<WalletState>({ kind: 'none' })
   const key = signal<SessionKey | undefined>(undefined)
-  const progress = signal<Progress | undefined>(undefined)
+  const progress = signal<DeedProgress | undefined>(undefined)
   const trading = createTrading({
     accounts: (owner) => terminal.venue.accounts(owner),
     ...{ tab: browser.tab, vault: browser.vault, nowMs: () => terminal.nowSec.value * 1_000 },
@@ -167,18 +167,18 @@ function endWithKey({ own, nowSec, toasts }: Terminal, { state, key, enter }: En
 }
 
 /** Runs a deed of the ready wallet, and says how it goes on; while one runs no other begins. */
-type Deed = (
-  act: (ready: ReadyWallet, sender: Sender, step: (words: string) => void) => Promise<void>,
+type RunDeed = (
+  act: (ready: ReadyWallet, sender: WalletSender, step: (words: string) => void) => Promise<void>,
 ) => Promise<void>
 
 interface DeedParts {
   readonly terminal: Terminal
   readonly chain: VenueChain
   readonly state: ReadonlySignal<WalletState>
-  readonly progress: Signal<Progress | undefined>
+  readonly progress: Signal<DeedProgress | undefined>
 }
 
-function createDeed({ terminal, chain, state, progress }: DeedParts): Deed {
+function createDeed({ terminal, chain, state, progress }: DeedParts): RunDeed {
   const step = (words: string): void => {
     progress.value = { steps: [...(progress.value?.steps ?? []), words], isOver: false }
   }
@@ -204,13 +204,13 @@ function createDeed({ terminal, chain, state, progress }: DeedParts): Deed {
 interface KeyParts {
   readonly state: ReadonlySignal<WalletState>
   readonly key: ReadonlySignal<SessionKey | undefined>
-  readonly trading: Trading
+  readonly trading: SessionTrading
   readonly enter: (ready: ReadyWallet, known: SessionKey | undefined) => void
 }
 
 function keyWays(
   { state, key, trading, enter }: KeyParts,
-  deed: Deed,
+  deed: RunDeed,
 ): Pick<Wallets, 'enable' | 'renew' | 'revoke'> {
   const register =
     (isRenewed: boolean) =>
@@ -239,7 +239,7 @@ function keyWays(
 function fundWays(
   { venue, facts, own }: Terminal,
   transfers: Pick<Transfers, 'deposit'>,
-  deed: Deed,
+  deed: RunDeed,
 ): Pick<Wallets, 'fundTrading' | 'fundMargin'> {
   /** Margin accounts that were opened here, by owner: the venue lists them a block or two later. */
   const opened = new Map<string, string>()

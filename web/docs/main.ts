@@ -2,16 +2,16 @@ import type { DocsExamples } from '../../interface/signing.js'
 
 /** The page of the interface: Swagger UI with the examples of this venue filled in. It loads from nowhere else. */
 
-interface Field {
+interface DocumentedField {
   readonly name: string
   example?: unknown
 }
-interface Operation {
-  readonly parameters?: readonly Field[]
+interface DocumentedCall {
+  readonly parameters?: readonly DocumentedField[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { example?: unknown }>> }
 }
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+interface DocumentedPaths {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedCall>>>>
 }
 /** Of the bundle that the page loads before. */
 declare const SwaggerUIBundle: ((options: object) => void) & { presets: { apis: unknown } }
@@ -23,7 +23,7 @@ const readExamples = (): Promise<DocsExamples> =>
   read<DocsExamples>('docs/examples.json').catch(() => ({ parameters: {}, bodies: {} }))
 
 const [spec, { parameters, bodies }] = await Promise.all([
-  read<Document>('v1/openapi.json'),
+  read<DocumentedPaths>('v1/openapi.json'),
   readExamples(),
 ])
 for (const [path, operations] of Object.entries(spec.paths)) {

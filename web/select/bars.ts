@@ -1,6 +1,6 @@
 import type { CandleRecord } from '../../client/index.js'
 import { traderPrice } from './book-rows.js'
-import type { MarketTerms } from './market-terms.js'
+import type { MarketArithmetic } from './market-terms.js'
 import { readOrZero, toDrawn } from './numbers.js'
 
 /** A candle for drawing, in trader terms; numbers for the eye alone. */
@@ -15,7 +15,7 @@ export interface Bar {
 }
 
 /** On an inverted market the highest price is the lowest of the engine, and the volume is that of the quote. */
-export function barOf(terms: MarketTerms, candle: CandleRecord): Bar {
+export function barOf(terms: MarketArithmetic, candle: CandleRecord): Bar {
   const price = (text: string): number => toDrawn(traderPrice(terms, readOrZero(text)))
   const [high, low] = [price(candle.high), price(candle.low)]
   return {

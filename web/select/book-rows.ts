@@ -1,8 +1,8 @@
+import type { Side } from '../../core/model/order.js'
 import { E18, mulDivCeil, mulDivFloor } from '../../core/money.js'
-import type { Side } from '../../interface/values.js'
-import { engineSide, type MarketTerms } from './market-terms.js'
-import type { Level } from './walk-book.js'
-import type { Book } from './ticket.js'
+import { engineSide, type MarketArithmetic } from './market-terms.js'
+import type { BookLevel } from './walk-book.js'
+import type { TicketBook } from './ticket.js'
 
 /** A row of the book as a trader sees it; prices, sizes and sums in trader terms at 1e18. */
 export interface BookRow {
@@ -39,8 +39,8 @@ export interface OwnLevel {
 
 /** The rows of a side of the trader's book, best first. Bids are grouped down and asks up: no row shows a better price than it has. */
 export function bookRows(
-  terms: MarketTerms,
-  book: Book,
+  terms: MarketArithmetic,
+  book: TicketBook,
   side: Side,
   { groupE18, rows, own }: RowOptions,
 ): readonly BookRow[] {
@@ -71,12 +71,14 @@ export function bookRows(
 }
 
 /** A trader's price of an engine price: on inverted markets its inverse, rounded to the nearest unit of 1e-18. */
-export const traderPrice = ({ isInverted }: MarketTerms, priceE18: bigint): bigint =>
+export const traderPrice = ({ isInverted }: MarketArithmetic, priceE18: bigint): bigint =>
   isInverted && priceE18 > 0n ? (2n * E18 * E18 + priceE18) / (2n * priceE18) : priceE18
 
 /** A trader's size: on inverted markets the quote, rounded down. */
-export const traderSize = ({ isInverted }: MarketTerms, { priceE18, amountE18 }: Level): bigint =>
-  isInverted ? mulDivFloor(priceE18, amountE18, E18) : amountE18
+export const traderSize = (
+  { isInverted }: MarketArithmetic,
+  { priceE18, amountE18 }: BookLevel,
+): bigint => (isInverted ? mulDivFloor(priceE18, amountE18, E18) : amountE18)
 
 function grouped(priceE18: bigint, side: Side, groupE18: bigint): bigint {
   if (groupE18 === 0n) return priceE18

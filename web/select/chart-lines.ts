@@ -1,7 +1,7 @@
 import type { MarketEntry, OrderRecord, PositionRecord, TickerState } from '../../client/index.js'
 import { traderPrice } from './book-rows.js'
-import type { FillRow } from './fill-row.js'
-import type { MarketTerms } from './market-terms.js'
+import type { OwnFillRow } from './fill-row.js'
+import type { MarketArithmetic } from './market-terms.js'
 import { readOrZero, readSigned, toDrawn } from './numbers.js'
 import { traderSide } from './side-words.js'
 
@@ -15,7 +15,7 @@ export interface PriceLine {
 /** What lies on the chart of a market. */
 export interface Charted {
   readonly entry: MarketEntry
-  readonly terms: MarketTerms
+  readonly terms: MarketArithmetic
   readonly ticker: TickerState | undefined
   /** Open orders of the market. */
   readonly orders: readonly OrderRecord[]
@@ -51,7 +51,7 @@ export function chartLines({
   ]
 }
 
-function orderLine(terms: MarketTerms, { side, limit_price: limit }: OrderRecord): PriceLine {
+function orderLine(terms: MarketArithmetic, { side, limit_price: limit }: OrderRecord): PriceLine {
   const kind = traderSide(terms, side)
   return { kind, name: kind, price: toDrawn(traderPrice(terms, readOrZero(limit))) }
 }
@@ -80,7 +80,7 @@ export interface Mark {
 const MARKED = 200
 
 /** The newest settled fills of a market, oldest first; `fills` has the newest first. */
-export const chartMarks = (market: string, fills: readonly FillRow[]): readonly Mark[] =>
+export const chartMarks = (market: string, fills: readonly OwnFillRow[]): readonly Mark[] =>
   fills
     .filter((fill) => fill.market === market && fill.state === 'settled')
     .slice(0, MARKED)

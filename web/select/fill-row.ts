@@ -6,7 +6,7 @@ import { readOrZero, readSigned } from './numbers.js'
 import { sideWords, traderSide } from './side-words.js'
 
 /** A leg of a match as its row shows it, in trader terms. */
-export interface FillRow {
+export interface OwnFillRow {
   readonly key: string
   readonly market: string
   readonly orderId: string
@@ -28,7 +28,7 @@ const FEE_DECIMALS = 6
 const VARIATION_DECIMALS = 2
 
 /** Only `settled` counts; a pending leg waits for the chain. */
-export function fillRow(entry: MarketEntry, leg: FillEvent | SettledLeg): FillRow {
+export function fillRow(entry: MarketEntry, leg: FillEvent | SettledLeg): OwnFillRow {
   const terms = marketTerms(entry)
   const side = traderSide(terms, leg.side)
   const priceE18 = readOrZero(leg.price)

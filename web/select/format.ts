@@ -2,13 +2,17 @@ import { parseDecimal } from '../../core/decimal.js'
 
 /** Numbers as texts, and texts as numbers: the same in every locale, but for the comma of an input. */
 
-export type Rounding = 'down' | 'up' | 'nearest'
+export type DisplayRounding = 'down' | 'up' | 'nearest'
 
 /**
  * A number at 1e18 with so many decimals, digits in groups of three, zeros kept: `15,489.90`. `down` and `up` are toward and away
  * from zero; `nearest` rounds half away from zero. A number that is not 0 and would read as 0 is `<0.01` or `>-0.01`.
  */
-export function formatE18(value: bigint, decimals: number, rounding: Rounding = 'nearest'): string {
+export function formatE18(
+  value: bigint,
+  decimals: number,
+  rounding: DisplayRounding = 'nearest',
+): string {
   const isNegative = value < 0n
   const size = isNegative ? -value : value
   const unit = 10n ** BigInt(18 - decimals)
@@ -26,7 +30,7 @@ export function formatSigned(value: bigint, decimals: number): string {
 /** A share in basis points as per cent with two decimals and its sign: `+0.40 %`. */
 export const formatBps = (bps: bigint): string => `${formatSigned(bps * 10n ** 16n, 2)} %`
 
-function divide(size: bigint, unit: bigint, rounding: Rounding): bigint {
+function divide(size: bigint, unit: bigint, rounding: DisplayRounding): bigint {
   if (rounding === 'down') return size / unit
   if (rounding === 'up') return (size + unit - 1n) / unit
   return (2n * size + unit) / (2n * unit)

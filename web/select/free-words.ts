@@ -1,7 +1,7 @@
 import type { MarketEntry } from '../../client/index.js'
-import type { Side } from '../../interface/values.js'
+import type { Side } from '../../core/model/order.js'
 import { formatE18 } from './format.js'
-import type { MarketTerms } from './market-terms.js'
+import type { MarketArithmetic } from './market-terms.js'
 import type { Free } from './planned.js'
 
 const MONEY_DECIMALS = 2
@@ -9,7 +9,7 @@ const MONEY_DECIMALS = 2
 /** What is free for an order of this side, rounded down: the token that it gives, or margin. Undefined where it is not known. */
 export function freeWords(
   { base_asset_symbol: base, quote_asset_symbol: quote }: MarketEntry,
-  { isMargined }: MarketTerms,
+  { isMargined }: MarketArithmetic,
   free: Free | undefined,
   side: Side,
 ): string | undefined {

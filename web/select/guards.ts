@@ -1,12 +1,12 @@
 import { mulDivFloor, E18 } from '../../core/money.js'
-import type { MarketTerms } from './market-terms.js'
-import { otherSide, type Book, type Plan } from './ticket.js'
+import type { MarketArithmetic } from './market-terms.js'
+import { otherSide, type TicketBook, type Plan } from './ticket.js'
 
 /**
  * What stands between a ticket and its signature, from the book and the account of this moment. `block`: it is not sent. `ask`: a second
  * press says that it is meant. `warn`: words next to the button.
  */
-export interface Guard {
+export interface TicketGuard {
   readonly level: 'block' | 'ask' | 'warn'
   readonly code:
     | 'trading_ended'
@@ -46,11 +46,11 @@ const FAR_BPS = 500n
 
 /** All that apply, those that block first. */
 export function guardsOf(
-  terms: MarketTerms,
+  terms: MarketArithmetic,
   plan: Plan,
-  book: Book,
+  book: TicketBook,
   around: Surroundings,
-): readonly Guard[] {
+): readonly TicketGuard[] {
   const found = [
     ...blocks(terms, plan, around),
     ...questions(plan, book, around),
@@ -60,11 +60,11 @@ export function guardsOf(
 }
 
 function blocks(
-  { minNotionalE18, stepE18 }: MarketTerms,
+  { minNotionalE18, stepE18 }: MarketArithmetic,
   { side, limitE18, amountE18 }: Plan,
   { band, freeE18, giveMostE18, ownOtherE18, isEnded }: Surroundings,
-): readonly Guard[] {
-  const guards: Guard[] = []
+): readonly TicketGuard[] {
+  const guards: TicketGuard[] = []
   if (isEnded === true) guards.push({ level: 'block', code: 'trading_ended' })
   if (mulDivFloor(limitE18, amountE18, E18) < minNotionalE18) {
     const least = (minNotionalE18 * E18 + limitE18 - 1n) / limitE18
@@ -86,9 +86,9 @@ function blocks(
 
 function questions(
   plan: Plan,
-  book: Book,
+  book: TicketBook,
   { isLive, isMarketOrder }: Surroundings,
-): readonly Guard[] {
+): readonly TicketGuard[] {
   if (!isLive) return [{ level: 'ask', code: 'no_live_book' }]
   const best = otherSide(book, plan.side)[0]?.priceE18
   if (best === undefined || isMarketOrder) return []
@@ -101,7 +101,7 @@ function questions(
 function warnings(
   { walk, amountE18 }: Plan,
   { isPostOnly, isMarketOrder }: Surroundings,
-): readonly Guard[] {
+): readonly TicketGuard[] {
   const crosses = walk.amountE18 > 0n
   if (crosses && isPostOnly) return [{ level: 'warn', code: 'would_be_rejected' }]
   if (isMarketOrder && walk.amountE18 < amountE18) return [{ level: 'warn', code: 'book_is_thin' }]

@@ -1,9 +1,9 @@
 import type { MarketEntry, TickerState } from '../../client/index.js'
 import { traderPrice } from './book-rows.js'
 import { formatBps, formatCountdown, formatE18 } from './format.js'
-import type { MarketTerms } from './market-terms.js'
+import type { MarketArithmetic } from './market-terms.js'
 import { readSigned } from './numbers.js'
-import type { Line } from './receipt-lines.js'
+import type { ReceiptLine } from './receipt-lines.js'
 
 /** The last price and how it moved in a day, in trader terms; undefined before the first trade. */
 export interface LastPrice {
@@ -15,7 +15,7 @@ export interface LastPrice {
 
 export function lastPrice(
   entry: MarketEntry,
-  terms: MarketTerms,
+  terms: MarketArithmetic,
   ticker: Pick<TickerState, 'last_price' | 'stats_24h'> | undefined,
 ): LastPrice | undefined {
   const last = readSigned(ticker?.last_price)
@@ -38,9 +38,9 @@ export function headerFacts(
   entry: MarketEntry,
   ticker: TickerState | undefined,
   nowSec: number,
-): readonly Line[] {
+): readonly ReceiptLine[] {
   const { perp, future, ui_price_decimals: decimals, base_asset_symbol: base } = entry
-  const lines: Line[] = []
+  const lines: ReceiptLine[] = []
   const add = (name: string, value: string | undefined): void => {
     if (value !== undefined && value !== '') lines.push({ name, value })
   }
@@ -80,9 +80,9 @@ function whole(text: string | undefined, unit: string): string | undefined {
 }
 
 /** Everything that the contract fixes: units, steps, fees, margins, caps, addresses. */
-export function detailFacts(entry: MarketEntry): readonly Line[] {
+export function detailFacts(entry: MarketEntry): readonly ReceiptLine[] {
   const { perp, future } = entry
-  const lines: Line[] = [
+  const lines: ReceiptLine[] = [
     { name: 'Price in', value: entry.ui_price_unit },
     { name: 'Size in', value: entry.ui_size_unit },
     { name: 'A side means', value: entry.ui_side_meaning },

@@ -2,7 +2,7 @@ import type { MarketEntry } from '../../client/index.js'
 import type { OrderVerdict } from '../../interface/validation.js'
 import { formatE18 } from './format.js'
 import { readSigned } from './numbers.js'
-import type { Line } from './receipt-lines.js'
+import type { ReceiptLine } from './receipt-lines.js'
 
 const MONEY_DECIMALS = 2
 
@@ -10,10 +10,10 @@ const MONEY_DECIMALS = 2
 export function marginLines(
   entry: MarketEntry,
   verdict: OrderVerdict | undefined,
-): readonly Line[] {
+): readonly ReceiptLine[] {
   const outcome = verdict?.outcome
   if (outcome === undefined) return []
-  const lines: Line[] = []
+  const lines: ReceiptLine[] = []
   const add = (name: string, before: string | undefined, after: string | undefined): void => {
     if (before !== undefined || after !== undefined)
       lines.push({ name, value: `${before ?? 'none'} → ${after ?? 'none'}` })

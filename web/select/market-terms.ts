@@ -1,14 +1,14 @@
 import type { MarketEntry } from '../../client/index.js'
 import { parseDecimal } from '../../core/decimal.js'
+import type { Side } from '../../core/model/order.js'
 import { E18 } from '../../core/money.js'
-import type { Side } from '../../interface/values.js'
 
 /**
  * What the terminal's arithmetic needs of a market, read from its entry. `select/` is pure: no document, no clock, no network. All
  * amounts are bigints at 1e18. Engine terms are those of the order that is signed: base is cNGN on the spot market and the
  * perpetual, USDC on a future. Trader terms are what the page shows; on the spot market they are the other way round.
  */
-export interface MarketTerms {
+export interface MarketArithmetic {
   /** A trader's buy is the engine's sell, a trader's price the inverse of the engine's. */
   readonly isInverted: boolean
   /** Fills change a position and the fee alone is paid; else base and quote change hands. */
@@ -26,7 +26,7 @@ export interface MarketTerms {
 }
 
 /** Reads an entry. Throws BadEntry for one whose steps are not positive decimals: no order can be built for it. */
-export function marketTerms(entry: MarketEntry): MarketTerms {
+export function marketTerms(entry: MarketEntry): MarketArithmetic {
   const perSignedUnit = entry.future === undefined ? 1n : E18 / BigInt(entry.future.amount_scale)
   return {
     isInverted: entry.engine_side_policy === 'invert_ui_side',
@@ -54,5 +54,5 @@ function positive(text: string): bigint {
 export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy')
 
 /** The engine's side of a trader's. */
-export const engineSide = ({ isInverted }: MarketTerms, side: Side): Side =>
+export const engineSide = ({ isInverted }: MarketArithmetic, side: Side): Side =>
   isInverted ? opposite(side) : side

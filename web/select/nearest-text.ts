@@ -1,7 +1,7 @@
 import type { MarketEntry } from '../../client/index.js'
 import { traderSize } from './book-rows.js'
-import type { Guard } from './guards.js'
-import type { MarketTerms } from './market-terms.js'
+import type { TicketGuard } from './guards.js'
+import type { MarketArithmetic } from './market-terms.js'
 import { plainText, priceText } from './price-text.js'
 import type { Plan } from './ticket.js'
 
@@ -14,9 +14,9 @@ export interface NearestText {
 /** Undefined where the guard has none, or where no value helps. */
 export function nearestText(
   entry: MarketEntry,
-  terms: MarketTerms,
+  terms: MarketArithmetic,
   plan: Plan,
-  { code, nearestE18 }: Guard,
+  { code, nearestE18 }: TicketGuard,
 ): NearestText | undefined {
   if (nearestE18 === undefined || nearestE18 === 0n) return undefined
   const { ui_price_decimals: priceDecimals, ui_size_decimals: sizeDecimals } = entry
@@ -47,9 +47,12 @@ export function nearestText(
 }
 
 /** The least size that the ticket's field takes; undefined where the engine counts the other side, of which any size is a step. */
-export const leastText = (entry: MarketEntry, terms: MarketTerms): string | undefined =>
+export const leastText = (entry: MarketEntry, terms: MarketArithmetic): string | undefined =>
   terms.isInverted ? undefined : plainText(terms.stepE18, entry.ui_size_decimals, 'up')
 
 /** A trader's size that so much quote of the engine pays for, rounded down. */
-const sizeOfQuote = ({ isInverted }: MarketTerms, limitE18: bigint, quoteE18: bigint): bigint =>
-  isInverted ? quoteE18 : (quoteE18 * 10n ** 18n) / limitE18
+const sizeOfQuote = (
+  { isInverted }: MarketArithmetic,
+  limitE18: bigint,
+  quoteE18: bigint,
+): bigint => (isInverted ? quoteE18 : (quoteE18 * 10n ** 18n) / limitE18)

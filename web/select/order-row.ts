@@ -2,14 +2,14 @@ import type { MarketEntry, OrderRecord } from '../../client/index.js'
 import { cancelReasons, holdReasons, type Reason } from '../../interface/reasons.js'
 import { traderPrice, traderSize } from './book-rows.js'
 import { formatE18 } from './format.js'
-import { marketTerms, type MarketTerms } from './market-terms.js'
+import { marketTerms, type MarketArithmetic } from './market-terms.js'
 import { readOrZero } from './numbers.js'
 import type { QueuePlace } from './queue.js'
 import { recordRow, type RowView } from './row-state.js'
 import { sideWords, traderSide } from './side-words.js'
 
 /** An own order as its row shows it, in trader terms. */
-export interface OrderRow {
+export interface OwnOrderRow {
   readonly id: string
   readonly market: string
   readonly record: OrderRecord
@@ -31,7 +31,7 @@ export interface OrderRow {
 }
 
 /** The row of a record in its market. */
-export function orderRow(entry: MarketEntry, record: OrderRecord): OrderRow {
+export function orderRow(entry: MarketEntry, record: OrderRecord): OwnOrderRow {
   const terms = marketTerms(entry)
   const view = recordRow(record)
   const side = traderSide(terms, record.side)
@@ -53,7 +53,7 @@ export const aheadWords = (
 ): string => (orders === 0 ? 'first' : `${formatE18(aheadE18, decimals)} ${base}`)
 
 /** Limit and size in trader terms, as texts; the size is rounded down. */
-function shownTerms(entry: MarketEntry, terms: MarketTerms, record: OrderRecord) {
+function shownTerms(entry: MarketEntry, terms: MarketArithmetic, record: OrderRecord) {
   const priceE18 = readOrZero(record.limit_price)
   const sizeE18 = traderSize(terms, { priceE18, amountE18: readOrZero(record.desired_amount) })
   return {

@@ -1,16 +1,16 @@
 import type { MarketEntry } from '../../client/index.js'
+import type { Side } from '../../core/model/order.js'
 import { E18, mulDivFloor } from '../../core/money.js'
-import type { Side } from '../../interface/values.js'
-import { guardsOf, type Guard, type Surroundings } from './guards.js'
+import { guardsOf, type TicketGuard, type Surroundings } from './guards.js'
 import { parseInput } from './format.js'
 import { traderPrice } from './book-rows.js'
-import type { MarketTerms } from './market-terms.js'
+import type { MarketArithmetic } from './market-terms.js'
 import { readSigned } from './numbers.js'
-import { receiptOf, type Receipt } from './receipt.js'
-import { otherSide, planOf, type Book, type NoPlan, type Plan } from './ticket.js'
+import { receiptOf, type TicketReceipt } from './receipt.js'
+import { otherSide, planOf, type TicketBook, type NoPlan, type Plan } from './ticket.js'
 
 /** What stands in a ticket, as it was typed. */
-export interface Typed {
+export interface TicketInput {
   readonly kind: 'limit' | 'market'
   readonly side: Side
   readonly price: string
@@ -24,29 +24,30 @@ export interface Typed {
 }
 
 /** What the ticket stands in. */
-export interface Setting extends Pick<
+export interface TicketSetting extends Pick<
   Surroundings,
   'isLive' | 'isEnded' | 'freeE18' | 'ownOtherE18'
 > {
   readonly entry: MarketEntry
-  readonly terms: MarketTerms
+  readonly terms: MarketArithmetic
   /** Empty sides where it is not known. */
-  readonly book: Book
+  readonly book: TicketBook
   /** How a reader of this browser writes one and a half. */
   readonly isDecimalComma: boolean
 }
 
-export interface Planned {
+export interface TicketPlan {
   readonly plan: Plan
-  readonly receipt: Receipt
-  readonly guards: readonly Guard[]
+  readonly receipt: TicketReceipt
+  readonly guards: readonly TicketGuard[]
 }
 
 /** Why there is nothing to sign. */
-export type Unplanned = NoPlan | 'no_live_book' | 'no_price' | 'no_size' | 'bad_price' | 'bad_size'
+export type NoTicketPlan =
+  NoPlan | 'no_live_book' | 'no_price' | 'no_size' | 'bad_price' | 'bad_size'
 
 /** What a ticket would sign now, what that can cost, and what stands in the way. */
-export function plannedOf(typed: Typed, setting: Setting): Planned | Unplanned {
+export function plannedOf(typed: TicketInput, setting: TicketSetting): TicketPlan | NoTicketPlan {
   const { terms, book, isDecimalComma } = setting
   const isMarketOrder = typed.kind === 'market'
   const priceE18 = isMarketOrder ? undefined : parseInput(typed.price, isDecimalComma)
@@ -77,7 +78,11 @@ export function plannedOf(typed: Typed, setting: Setting): Planned | Unplanned {
 }
 
 /** The best price that the side would meet, in trader terms; undefined without one. */
-export function bestPrice(terms: MarketTerms, book: Book, side: Side): bigint | undefined {
+export function bestPrice(
+  terms: MarketArithmetic,
+  book: TicketBook,
+  side: Side,
+): bigint | undefined {
   const best = otherSide(book, terms.isInverted ? opposite(side) : side)[0]
   return best === undefined ? undefined : traderPrice(terms, best.priceE18)
 }
@@ -107,7 +112,7 @@ const KEPT_BPS = 60n
  * `priceE18` is in trader terms. Undefined where what decides is not known.
  */
 export function shareOfFree(
-  { terms, entry }: Pick<Setting, 'terms' | 'entry'>,
+  { terms, entry }: Pick<TicketSetting, 'terms' | 'entry'>,
   free: Free,
   {
     side,

@@ -1,5 +1,5 @@
+import type { Side } from '../../core/model/order.js'
 import { mulDivFloor, E18 } from '../../core/money.js'
-import type { Side } from '../../interface/values.js'
 
 /** A position with its prices: size signed (positive is long) in base, prices in quote per base, all at 1e18. */
 export interface Position {

@@ -1,18 +1,18 @@
-import type { Side } from '../../interface/values.js'
 import { parseDecimal } from '../../core/decimal.js'
+import type { Side } from '../../core/model/order.js'
 import { traderPrice } from './book-rows.js'
-import { formatE18, type Rounding } from './format.js'
-import type { MarketTerms } from './market-terms.js'
+import { formatE18, type DisplayRounding } from './format.js'
+import type { MarketArithmetic } from './market-terms.js'
 import { limitOf } from './ticket.js'
 
-const ROUNDINGS: readonly Rounding[] = ['nearest', 'down', 'up']
+const ROUNDINGS: readonly DisplayRounding[] = ['nearest', 'down', 'up']
 
 /**
  * The shortest price in trader terms, with at least so many decimals, that a ticket of this engine side turns into exactly this engine
  * price: a click on a level asks for that level, and not for the tick beside it.
  */
 export function priceText(
-  terms: MarketTerms,
+  terms: MarketArithmetic,
   engineSide: Side,
   engineE18: bigint,
   leastDecimals: number,
@@ -30,5 +30,5 @@ export function priceText(
 }
 
 /** A number as an input shows it: no grouping, and the zeros kept. */
-export const plainText = (valueE18: bigint, decimals: number, rounding: Rounding): string =>
+export const plainText = (valueE18: bigint, decimals: number, rounding: DisplayRounding): string =>
   formatE18(valueE18, decimals, rounding).replaceAll(',', '').replace('<', '')

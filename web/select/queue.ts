@@ -1,6 +1,6 @@
 import type { BookRecord, OrderRecord } from '../../client/index.js'
 import { traderSize } from './book-rows.js'
-import type { MarketTerms } from './market-terms.js'
+import type { MarketArithmetic } from './market-terms.js'
 import { readOrZero } from './numbers.js'
 
 /** Where an own order stands among those of its price. */
@@ -13,7 +13,7 @@ export interface QueuePlace {
 
 /** The places of own orders in a book that has the oldest of each price first; those that it does not reach have none. */
 export function queuePlaces(
-  terms: MarketTerms,
+  terms: MarketArithmetic,
   { bids, asks }: Pick<BookRecord, 'bids' | 'asks'>,
   isOwn: (orderId: string) => boolean,
 ): ReadonlyMap<string, QueuePlace> {
@@ -21,7 +21,7 @@ export function queuePlaces(
 }
 
 function placesOf(
-  terms: MarketTerms,
+  terms: MarketArithmetic,
   orders: readonly OrderRecord[],
   isOwn: (orderId: string) => boolean,
 ): readonly (readonly [string, QueuePlace])[] {

@@ -1,12 +1,12 @@
 import type { MarketEntry } from '../../client/index.js'
 import { traderPrice, traderSize } from './book-rows.js'
-import { formatE18, type Rounding } from './format.js'
-import type { MarketTerms } from './market-terms.js'
-import type { Planned } from './planned.js'
+import { formatE18, type DisplayRounding } from './format.js'
+import type { MarketArithmetic } from './market-terms.js'
+import type { TicketPlan } from './planned.js'
 import { averageOf } from './walk-book.js'
 
 /** A line of the receipt: what it is, and its numbers with their units. */
-export interface Line {
+export interface ReceiptLine {
   readonly name: string
   readonly value: string
 }
@@ -17,14 +17,14 @@ const FEE_DECIMALS = 4
 /** What an order does now and can do at most, line by line. Amounts are rounded against the trader. */
 export function receiptLines(
   entry: MarketEntry,
-  terms: MarketTerms,
-  { plan, receipt }: Planned,
-): readonly Line[] {
+  terms: MarketArithmetic,
+  { plan, receipt }: TicketPlan,
+): readonly ReceiptLine[] {
   const { base_asset_symbol: base, quote_asset_symbol: quote } = entry
   const isBuy = (plan.side === 'buy') !== terms.isInverted
   const [engineBase, engineQuote] = terms.isInverted ? [quote, base] : [base, quote]
   const average = averageOf(plan.walk)
-  const lines: Line[] = []
+  const lines: ReceiptLine[] = []
   const add = (name: string, value: string): void => void lines.push({ name, value })
   if (average === undefined) add('Fills now', 'nothing: it rests')
   else {
@@ -52,7 +52,7 @@ export function receiptLines(
   return lines
 }
 
-const money = (value: bigint, rounding: Rounding): string =>
+const money = (value: bigint, rounding: DisplayRounding): string =>
   formatE18(value, MONEY_DECIMALS, rounding)
 
-const toward = (isBuy: boolean): Rounding => (isBuy ? 'up' : 'down')
+const toward = (isBuy: boolean): DisplayRounding => (isBuy ? 'up' : 'down')

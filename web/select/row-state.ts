@@ -2,7 +2,7 @@ import type { OrderRecord } from '../../client/index.js'
 import { parseDecimal } from '../../core/decimal.js'
 
 /** Where an own order stands, for its row: before the venue has it, what the page knows; from then on, what its record says. */
-export type Sent =
+export type RowStage =
   | { readonly stage: 'signing' }
   | { readonly stage: 'sending' }
   | { readonly stage: 'refused'; readonly code: string; readonly words: string }
@@ -36,7 +36,7 @@ export interface RowView {
 const NOTHING = { settledBps: 0n, pendingBps: 0n } as const
 
 /** The row of an order that the venue may not have yet. */
-export function sentRow(sent: Sent): RowView {
+export function sentRow(sent: RowStage): RowView {
   const reason = sent.stage === 'refused' ? { reason: sent.code } : {}
   return { state: sent.stage, isLive: false, ...reason, ...NOTHING }
 }

@@ -1,15 +1,15 @@
 import type { MarketEntry } from '../../client/index.js'
 import { formatE18 } from './format.js'
-import type { Guard } from './guards.js'
+import type { TicketGuard } from './guards.js'
 import { marketTerms } from './market-terms.js'
 import { traderPrice, traderSize } from './book-rows.js'
-import type { Receipt } from './receipt.js'
-import type { Unplanned } from './planned.js'
+import type { TicketReceipt } from './receipt.js'
+import type { NoTicketPlan } from './planned.js'
 import type { Plan } from './ticket.js'
 
 /** The words of a ticket. Amounts are rounded against the trader: what is given up, what is received down. */
 
-export const NO_PLAN_WORDS: Readonly<Record<Unplanned, string>> = {
+export const NO_PLAN_WORDS: Readonly<Record<NoTicketPlan, string>> = {
   no_live_book: 'The book is not live: a market order has no price to go by.',
   no_book: 'The other side of the book is empty.',
   below_step: 'The size is below the smallest that the market takes.',
@@ -19,7 +19,7 @@ export const NO_PLAN_WORDS: Readonly<Record<Unplanned, string>> = {
   bad_size: 'The size is not a number above 0.',
 }
 
-export const GUARD_WORDS: Readonly<Record<Guard['code'], string>> = {
+export const GUARD_WORDS: Readonly<Record<TicketGuard['code'], string>> = {
   trading_ended: 'Trading in the series has ended: it takes no orders.',
   below_min_notional: 'The order is below the least worth that the market takes.',
   outside_band: 'The price is outside of what the chain fills now.',
@@ -36,7 +36,7 @@ export const GUARD_WORDS: Readonly<Record<Guard['code'], string>> = {
 const TOKEN_DECIMALS = 2
 
 /** Rests or fills, and what is given and received at most and at least; on margin markets the fee. */
-export function receiptWords(market: MarketEntry, plan: Plan, receipt: Receipt): string {
+export function receiptWords(market: MarketEntry, plan: Plan, receipt: TicketReceipt): string {
   const terms = marketTerms(market)
   const { base_asset_symbol: base, quote_asset_symbol: quote } = market
   const price = traderPrice(terms, plan.limitE18)
@@ -62,7 +62,7 @@ export function receiptWords(market: MarketEntry, plan: Plan, receipt: Receipt):
 }
 
 /** What the book of now makes of it. */
-function nowWords(market: MarketEntry, { walk }: Plan, receipt: Receipt): string {
+function nowWords(market: MarketEntry, { walk }: Plan, receipt: TicketReceipt): string {
   if (receipt.nowE18 === 0n) return 'Nothing of it fills now: it rests'
   const terms = marketTerms(market)
   const size = traderSize(terms, {

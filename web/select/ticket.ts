@@ -1,7 +1,7 @@
+import type { Side } from '../../core/model/order.js'
 import { E18, mulDivCeil, mulDivFloor } from '../../core/money.js'
-import type { Side } from '../../interface/values.js'
-import { engineSide, type MarketTerms } from './market-terms.js'
-import { floorTo, guardPrice, isWithin, walkBook, type Level, type Walk } from './walk-book.js'
+import { engineSide, type MarketArithmetic } from './market-terms.js'
+import { floorTo, guardPrice, isWithin, walkBook, type BookLevel, type Walk } from './walk-book.js'
 
 /** What a trader asks for, read. Prices and sizes are positive, in trader terms at 1e18. */
 export interface Ticket {
@@ -14,9 +14,9 @@ export interface Ticket {
 }
 
 /** The two sides of the book in engine terms, best first. */
-export interface Book {
-  readonly bids: readonly Level[]
-  readonly asks: readonly Level[]
+export interface TicketBook {
+  readonly bids: readonly BookLevel[]
+  readonly asks: readonly BookLevel[]
 }
 
 /** What will be signed. */
@@ -38,7 +38,7 @@ export interface Plan {
 export type NoPlan = 'no_book' | 'below_step'
 
 /** The side of the book that an order meets. */
-export const otherSide = (book: Book, side: Side): readonly Level[] =>
+export const otherSide = (book: TicketBook, side: Side): readonly BookLevel[] =>
   side === 'buy' ? book.asks : book.bids
 
 /**
@@ -46,7 +46,7 @@ export const otherSide = (book: Book, side: Side): readonly Level[] =>
  * what crosses is found by a walk of the book, so that the trader gets the size that was asked for at the prices that are there; the
  * rest counts at the limit. `no_book`: a market order finds no price; `below_step`: nothing is left of the size in whole steps.
  */
-export function planOf(terms: MarketTerms, ticket: Ticket, book: Book): Plan | NoPlan {
+export function planOf(terms: MarketArithmetic, ticket: Ticket, book: TicketBook): Plan | NoPlan {
   const side = engineSide(terms, ticket.side)
   const levels = otherSide(book, side)
   const best = levels[0]?.priceE18
@@ -66,13 +66,17 @@ export function planOf(terms: MarketTerms, ticket: Ticket, book: Book): Plan | N
 }
 
 /** The tick next to a typed price on the side that is better for the trader; at least one tick. */
-export function limitOf({ isInverted, tickE18 }: MarketTerms, side: Side, typed: bigint): bigint {
+export function limitOf(
+  { isInverted, tickE18 }: MarketArithmetic,
+  side: Side,
+  typed: bigint,
+): bigint {
   const [numerator, denominator] = isInverted ? [E18 * E18, typed * tickE18] : [typed, tickE18]
   const ticks = side === 'buy' ? numerator / denominator : mulDivCeil(numerator, 1n, denominator)
   return (ticks === 0n ? 1n : ticks) * tickE18
 }
 
-interface Sizing {
+interface TicketSize {
   readonly side: Side
   readonly limitE18: bigint
   /** The trader's price: what the rest counts at. */
@@ -81,9 +85,9 @@ interface Sizing {
 }
 
 function sized(
-  { isInverted, stepE18 }: MarketTerms,
-  { side, limitE18, perBaseE18, sizeE18 }: Sizing,
-  levels: readonly Level[],
+  { isInverted, stepE18 }: MarketArithmetic,
+  { side, limitE18, perBaseE18, sizeE18 }: TicketSize,
+  levels: readonly BookLevel[],
 ): { readonly amountE18: bigint; readonly walk: Walk } {
   if (!isInverted) {
     const amountE18 = floorTo(sizeE18, stepE18)
@@ -97,7 +101,7 @@ function sized(
   return { amountE18: walk.amountE18 + rest, walk }
 }
 
-const within = (levels: readonly Level[], side: Side, limitE18: bigint): bigint =>
+const within = (levels: readonly BookLevel[], side: Side, limitE18: bigint): bigint =>
   levels
     .filter(({ priceE18 }) => isWithin(side, priceE18, limitE18))
     .reduce((sum, { amountE18 }) => sum + amountE18, 0n)
@@ -112,7 +116,7 @@ const HEADROOM_BPS = 500n
  * limit alone would cancel one far through the book.
  */
 function feeBoundBps(
-  { feeBaseE18, takerFeeBps }: MarketTerms,
+  { feeBaseE18, takerFeeBps }: MarketArithmetic,
   limitE18: bigint,
   bestE18: bigint | undefined,
 ): number {

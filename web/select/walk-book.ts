@@ -1,8 +1,8 @@
+import type { Side } from '../../core/model/order.js'
 import { E18, mulDivFloor } from '../../core/money.js'
-import type { Side } from '../../interface/values.js'
 
 /** A level of the book in engine terms: price in quote per base, amount in base, both at 1e18. */
-export interface Level {
+export interface BookLevel {
   readonly priceE18: bigint
   readonly amountE18: bigint
 }
@@ -22,7 +22,7 @@ export interface Walk {
 }
 
 /** What is asked for: so much base, or so much quote. */
-export type Asked = { readonly amountE18: bigint } | { readonly quoteE18: bigint }
+export type WalkAmount = { readonly amountE18: bigint } | { readonly quoteE18: bigint }
 
 /** What bounds a walk; without a limit it takes any price. */
 export interface Within {
@@ -39,9 +39,9 @@ export const isWithin = (side: Side, priceE18: bigint, limitE18: bigint | undefi
  * limit is met. Amounts are whole steps, each rounded down, so that of a quote up to the worth of one step stays.
  */
 export function walkBook(
-  levels: readonly Level[],
+  levels: readonly BookLevel[],
   side: Side,
-  asked: Asked,
+  asked: WalkAmount,
   { stepE18, limitE18 }: Within,
 ): Walk {
   const isQuote = 'quoteE18' in asked

@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.js'
 import type { Views } from './views.js'
 
 /** What the venue says that the ticket would do, with the account as it is now. */
-export interface Foresight {
+export interface TicketForesight {
   /** Undefined while nothing was asked, or the ticket has changed since. */
   readonly verdict: ReadonlySignal<OrderVerdict | undefined>
   end(): void
@@ -20,7 +20,7 @@ const LASTS_MS = 5_000
  * Asks once the ticket stands still. A key that needs no prompt signs an order that is sent to be validated and never placed; with a
  * wallet nothing is asked.
  */
-export function createForesight(terminal: Terminal, views: Views): Foresight {
+export function createForesight(terminal: Terminal, views: Views): TicketForesight {
   const answered = signal<{ readonly key: string; readonly verdict: OrderVerdict } | undefined>(
     undefined,
   )

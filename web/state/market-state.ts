@@ -14,14 +14,14 @@ import {
   type TradeRecord,
 } from '../../client/index.js'
 import { parseDecimal } from '../../core/decimal.js'
-import { marketTerms, type MarketTerms } from '../select/market-terms.js'
-import type { Book } from '../select/ticket.js'
-import type { Level } from '../select/walk-book.js'
+import { marketTerms, type MarketArithmetic } from '../select/market-terms.js'
+import type { TicketBook } from '../select/ticket.js'
+import type { BookLevel } from '../select/walk-book.js'
 import type { Frames } from './frames.js'
 import { soon } from './soon.js'
 
 /** A trade of the tape; its transaction is read a moment later. */
-export type Trade = Pick<
+export type TapeTrade = Pick<
   TradeRecord,
   'trade_id' | 'price' | 'size' | 'aggressor_side' | 'created_at'
 > & { readonly tx_hash?: string }
@@ -29,16 +29,16 @@ export type Trade = Pick<
 /** What everyone sees of one market. A new one is made for each market that is opened: what comes late belongs to the one before. */
 export interface MarketState {
   readonly name: string
-  readonly terms: MarketTerms
+  readonly terms: MarketArithmetic
   readonly entry: Signal<MarketEntry>
   /** Undefined before the first snapshot. */
-  readonly book: ReadonlySignal<Book | undefined>
+  readonly book: ReadonlySignal<TicketBook | undefined>
   /** The connection whose snapshot the ticker is of; 0 before the first. */
   readonly connection: ReadonlySignal<number>
   /** The venue's levels did not fit their checksum, and no snapshot has come since. */
   readonly isBookWrong: ReadonlySignal<boolean>
   /** Newest first. */
-  readonly trades: ReadonlySignal<readonly Trade[]>
+  readonly trades: ReadonlySignal<readonly TapeTrade[]>
   readonly ticker: ReadonlySignal<TickerState | undefined>
   readonly status: ReadonlySignal<StatusState | undefined>
   readonly interval: ReadonlySignal<CandleInterval>
@@ -48,7 +48,7 @@ export interface MarketState {
   close(): void
 }
 
-export interface MarketParts {
+export interface MarketStateParts {
   readonly entry: MarketEntry
   readonly socket: Pick<SocketClient, 'subscribe' | 'connections'>
   readonly venue: Pick<RestClient, 'trades'>
@@ -71,11 +71,11 @@ export function openMarket({
   venue,
   frames,
   interval: firstInterval = '5m',
-}: MarketParts): MarketState {
+}: MarketStateParts): MarketState {
   const name = first.market
   const terms = marketTerms(first)
   const [entry, isBookWrong] = [signal(first), signal(false)]
-  const book = signal<Book | undefined>(undefined)
+  const book = signal<TicketBook | undefined>(undefined)
   const connection = signal(0)
   const [ticker, status] = [
     signal<TickerState | undefined>(undefined),
@@ -123,14 +123,14 @@ export function openMarket({
   }
 }
 
-interface Following extends Pick<MarketParts, 'socket'> {
+interface FollowParts extends Pick<MarketStateParts, 'socket'> {
   readonly name: string
   readonly due: (flush: () => void) => void
 }
 
-function followTrades({ name, socket, venue, due }: Following & Pick<MarketParts, 'venue'>) {
-  const trades = signal<readonly Trade[]>([])
-  let kept: readonly Trade[] = []
+function followTrades({ name, socket, venue, due }: FollowParts & Pick<MarketStateParts, 'venue'>) {
+  const trades = signal<readonly TapeTrade[]>([])
+  let kept: readonly TapeTrade[] = []
   const flush = (): void => void (trades.value = kept)
   const take = (newer: readonly (TradeRecord | TradeDelta)[], isAll = false): void => {
     const ids = new Set(newer.map(({ trade_id }) => trade_id))
@@ -157,7 +157,7 @@ function followTrades({ name, socket, venue, due }: Following & Pick<MarketParts
   return { trades, end }
 }
 
-function followCandles({ name, socket, due }: Following, first: CandleInterval) {
+function followCandles({ name, socket, due }: FollowParts, first: CandleInterval) {
   const interval = signal(first)
   const candles = signal<readonly CandleState[]>([])
   const byStart = new Map<string, CandleState>()
@@ -200,10 +200,10 @@ function followCandles({ name, socket, due }: Following, first: CandleInterval) 
   }
 }
 
-const read = new WeakMap<LevelRecord, Level>()
+const read = new WeakMap<LevelRecord, BookLevel>()
 
 /** A level that has not changed is the same object as before, and is read once. */
-function levelOf(record: LevelRecord): Level {
+function levelOf(record: LevelRecord): BookLevel {
   const known = read.get(record)
   if (known !== undefined) return known
   const { price, size } = record
@@ -214,7 +214,7 @@ function levelOf(record: LevelRecord): Level {
   return level
 }
 
-const bookOf = (levels: LocalLevels): Book => ({
+const bookOf = (levels: LocalLevels): TicketBook => ({
   bids: levels.levels('buy').map(levelOf),
   asks: levels.levels('sell').map(levelOf),
 })

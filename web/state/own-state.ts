@@ -21,7 +21,7 @@ import { soon } from './soon.js'
 import type { Trader } from './trader.js'
 
 /** A leg of a match of one's own, pending or settled, with its market. */
-export interface OwnFill {
+export interface OwnLeg {
   readonly market: string
   readonly leg: FillEvent | SettledLeg
 }
@@ -38,7 +38,7 @@ export interface OwnState {
   /** Every order that is open, and the newest that have ended, by id. */
   readonly orders: ReadonlySignal<ReadonlyMap<string, OrderRecord>>
   /** Newest first. */
-  readonly fills: ReadonlySignal<readonly OwnFill[]>
+  readonly fills: ReadonlySignal<readonly OwnLeg[]>
   /** The match that the chain has refused or taken back last, since the page is open; undefined before the first. */
   readonly failure: ReadonlySignal<OwnFailure | undefined>
   readonly accounts: ReadonlySignal<AccountsBody['accounts']>
@@ -293,7 +293,7 @@ function trim(kept: Map<string, OrderRecord>): void {
 }
 
 function createFills(due: (flush: () => void) => void) {
-  const all = signal<readonly OwnFill[]>([])
+  const all = signal<readonly OwnLeg[]>([])
   const failure = signal<OwnFailure | undefined>(undefined)
   const byMarket = new Map<string, LocalFills>()
   const of = (market: string): LocalFills => {

@@ -1,5 +1,5 @@
 import { computed, effect, signal, type ReadonlySignal } from '@preact/signals'
-import type { OrderRow } from '../select/order-row.js'
+import type { OwnOrderRow } from '../select/order-row.js'
 import { queuePlaces, type QueuePlace } from '../select/queue.js'
 import { soon } from './soon.js'
 import type { Terminal } from './terminal.js'
@@ -15,7 +15,7 @@ const NOWHERE: Places = new Map()
 /** The places of own orders of the open market, by order id. Reads nothing while there are none. */
 export function followQueue(
   { market, nowSec, venue }: Pick<Terminal, 'market' | 'nowSec' | 'venue'>,
-  openHere: ReadonlySignal<readonly OrderRow[]>,
+  openHere: ReadonlySignal<readonly OwnOrderRow[]>,
 ): ReadonlySignal<Places> {
   const places = signal(NOWHERE)
   const read = soon(async () => {

@@ -152,7 +152,7 @@ export function createTerminal(parts: TerminalParts): Terminal {
   }
 }
 
-interface Refreshed {
+interface RefreshedLists {
   readonly venue: RestClient
   readonly markets: Signal<readonly MarketEntry[]>
   readonly tickers: Signal<ReadonlyMap<string, MarketTicker>>
@@ -160,7 +160,7 @@ interface Refreshed {
 }
 
 /** Reads what no channel carries, now and then; returns how to end it. */
-function refreshOften({ venue, markets, tickers, market }: Refreshed): () => void {
+function refreshOften({ venue, markets, tickers, market }: RefreshedLists): () => void {
   const refresh = async (): Promise<void> => {
     const [entries, newest] = await Promise.all([venue.markets(), venue.marketTickers()])
     batch(() => {

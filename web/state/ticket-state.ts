@@ -1,6 +1,6 @@
 import { signal, type Signal } from '@preact/signals'
 import type { Side } from '../../client/index.js'
-import type { Typed } from '../select/planned.js'
+import type { TicketInput } from '../select/planned.js'
 
 /** What stands in a ticket; each part is a signal, so that a key pressed draws its own field alone. */
 export interface TicketState {
@@ -39,7 +39,7 @@ export const createTicket = (): TicketState => ({
 })
 
 /** Puts back what stood in a ticket; the life of its order stays as it is chosen now. */
-export function refill(ticket: TicketState, typed: Typed): void {
+export function refill(ticket: TicketState, typed: TicketInput): void {
   ticket.kind.value = typed.kind
   ticket.side.value = typed.side
   ticket.price.value = typed.price

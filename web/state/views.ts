@@ -10,22 +10,22 @@ import {
 import { hasEnded } from '../select/feed-state.js'
 import { parseInput } from '../select/format.js'
 import { closing } from '../select/position.js'
-import { fillRow, type FillRow } from '../select/fill-row.js'
+import { fillRow, type OwnFillRow } from '../select/fill-row.js'
 import { engineSide, opposite } from '../select/market-terms.js'
 import { readOrZero, readSigned } from '../select/numbers.js'
-import { orderRow, type OrderRow } from '../select/order-row.js'
+import { orderRow, type OwnOrderRow } from '../select/order-row.js'
 import {
   bestPrice,
   plannedOf,
   shareOfFree,
   type Free,
-  type Planned,
-  type Typed,
-  type Unplanned,
+  type TicketPlan,
+  type TicketInput,
+  type NoTicketPlan,
 } from '../select/planned.js'
 import { futureRows, perpetualRow, type PositionRow } from '../select/position-row.js'
 import { sameRows } from '../select/same-rows.js'
-import type { Book } from '../select/ticket.js'
+import type { TicketBook } from '../select/ticket.js'
 import { isOpenOrder } from './own-state.js'
 import { followQueue, type Places } from './queue.js'
 import type { Terminal } from './terminal.js'
@@ -38,17 +38,17 @@ export interface Views {
   readonly bids: ReadonlySignal<readonly BookRow[]>
   readonly asks: ReadonlySignal<readonly BookRow[]>
   readonly spread: ReadonlySignal<Spread | undefined>
-  readonly typed: ReadonlySignal<Typed>
-  readonly planned: ReadonlySignal<Planned | Unplanned>
+  readonly typed: ReadonlySignal<TicketInput>
+  readonly planned: ReadonlySignal<TicketPlan | NoTicketPlan>
   /** What the account can trade with in the open market; undefined while it is not known. */
   readonly free: ReadonlySignal<Free | undefined>
   /** All that are open, of all markets, newest first. */
-  readonly open: ReadonlySignal<readonly OrderRow[]>
-  readonly openHere: ReadonlySignal<readonly OrderRow[]>
+  readonly open: ReadonlySignal<readonly OwnOrderRow[]>
+  readonly openHere: ReadonlySignal<readonly OwnOrderRow[]>
   /** Where open orders of the open market stand at their price, as of some seconds ago, by order id. */
   readonly queue: ReadonlySignal<Places>
-  readonly ended: ReadonlySignal<readonly OrderRow[]>
-  readonly fills: ReadonlySignal<readonly FillRow[]>
+  readonly ended: ReadonlySignal<readonly OwnOrderRow[]>
+  readonly fills: ReadonlySignal<readonly OwnFillRow[]>
   readonly positions: ReadonlySignal<readonly PositionRow[]>
   /** So many per cent of what is free, or of the position where the ticket may only reduce, as a size in base; undefined where it is not known. */
   share(percent: bigint): bigint | undefined
@@ -57,7 +57,7 @@ export interface Views {
 }
 
 const BOOK_ROWS = 40
-const EMPTY_BOOK: Book = { bids: [], asks: [] }
+const EMPTY_BOOK: TicketBook = { bids: [], asks: [] }
 /** How a reader of this browser writes one and a half. */
 export const isDecimalComma = (1.5).toLocaleString().includes(',')
 
@@ -74,7 +74,7 @@ export function createViews(terminal: Terminal): Views {
 
 function bookViews(
   terminal: Terminal,
-  openHere: ReadonlySignal<readonly OrderRow[]>,
+  openHere: ReadonlySignal<readonly OwnOrderRow[]>,
   queue: ReadonlySignal<Places>,
 ) {
   const groupE18 = signal(0n)
@@ -141,7 +141,7 @@ function ownViews(terminal: Terminal) {
       open.value.filter(({ market }) => market === terminal.market.value?.name),
     ),
     ended: rows((record) => !isOpenOrder(record), 'updated_at'),
-    fills: computed((): readonly FillRow[] =>
+    fills: computed((): readonly OwnFillRow[] =>
       (terminal.own.value?.fills.value ?? []).flatMap(({ market, leg }) => {
         const entry = terminal.entryOf(market)
         return entry === undefined ? [] : [fillRow(entry, leg)]
@@ -163,8 +163,8 @@ function ownViews(terminal: Terminal) {
 }
 
 /** The row of a record is made once: a record that has not changed keeps its row. */
-function memoised(terminal: Terminal): (record: OrderRecord) => OrderRow | undefined {
-  const made = new WeakMap<OrderRecord, OrderRow>()
+function memoised(terminal: Terminal): (record: OrderRecord) => OwnOrderRow | undefined {
+  const made = new WeakMap<OrderRecord, OwnOrderRow>()
   return (record) => {
     const known = made.get(record)
     if (known !== undefined) return known
@@ -214,7 +214,7 @@ function shareFor(
 type TicketSources = Pick<Views, 'isLive' | 'free' | 'openHere'>
 
 function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSources) {
-  const typed = computed((): Typed => {
+  const typed = computed((): TicketInput => {
     const { kind, side, price, size, unit, force, post, reduceOnly } = terminal.ticket.value
     return {
       ...{ kind: kind.value, side: side.value, price: price.value, size: size.value },
@@ -229,7 +229,7 @@ function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSourc
     const entry = terminal.market.value?.entry.value
     return entry !== undefined && hasEnded(entry, terminal.nowSec.value)
   })
-  const planned = computed((): Planned | Unplanned => {
+  const planned = computed((): TicketPlan | NoTicketPlan => {
     const open = terminal.market.value
     if (open === undefined) return 'no_book'
     const side = engineSide(open.terms, typed.value.side)

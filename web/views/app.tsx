@@ -7,7 +7,7 @@ import { Centre, usePanes, type Pane } from './chart.js'
 import { Dialogs } from './dialogs.js'
 import { listenForKeys } from './keys.js'
 import { MarketList } from './market-list.js'
-import { PageContext, usePage, type Page } from './page.js'
+import { PageContext, usePage, type ViewContext } from './page.js'
 import { Splitter } from './splitter.js'
 import { Tables, type Tab } from './tables.js'
 import { Ticket } from './ticket.js'
@@ -15,7 +15,7 @@ import { Toasts } from './toasts.js'
 import { Trades } from './trades.js'
 
 /** The page, in one of three layouts by how much room there is. */
-export function App({ page }: { readonly page: Page }): JSX.Element {
+export function App({ page }: { readonly page: ViewContext }): JSX.Element {
   useEffect(() => listenForKeys(page), [page])
   useSignalEffect(() => {
     const { theme, colours } = page.terminal.prefs.prefs.value

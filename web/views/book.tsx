@@ -7,7 +7,7 @@ import { formatBps, formatE18 } from '../select/format.js'
 import { engineSide } from '../select/market-terms.js'
 import { toDrawn } from '../select/numbers.js'
 import { plainText, priceText } from '../select/price-text.js'
-import { usePage, type Page } from './page.js'
+import { usePage, type ViewContext } from './page.js'
 import { rove } from './rove.js'
 
 const ROW_PX = { wide: 21, middle: 23, narrow: 32 } as const
@@ -167,7 +167,10 @@ function ownWords(
   return aheadE18 === undefined ? own : `${own}, ${formatE18(aheadE18, decimals)} ${base} ahead`
 }
 
-function onPress({ terminal, views, placing, room, isTicketOpen }: Page, event: Event): void {
+function onPress(
+  { terminal, views, placing, room, isTicketOpen }: ViewContext,
+  event: Event,
+): void {
   const button = (event.target as Element).closest<HTMLElement>('button[data-row]')
   const market = terminal.market.value
   if (button === null || market === undefined || !views.isLive.value) return

@@ -13,9 +13,9 @@ import {
 } from '../select/chart-lines.js'
 import { detailFacts } from '../select/header-facts.js'
 import { formatE18 } from '../select/format.js'
-import type { Colours, Drawing } from './draw-chart.js'
+import type { Colours, ChartCanvas } from './draw-chart.js'
 import { Funding, Liquidations } from './histories.js'
-import { usePage, type Page } from './page.js'
+import { usePage, type ViewContext } from './page.js'
 
 const INTERVALS: readonly CandleInterval[] = ['1m', '5m', '15m', '1h', '4h', '1d']
 export type Pane = 'chart' | 'depth' | 'funding' | 'liquidations' | 'details'
@@ -83,7 +83,7 @@ function Chart(): JSX.Element {
   const page = usePage()
   const { terminal } = page
   const place = useRef<HTMLDivElement>(null)
-  const drawing = useSignal<Drawing | undefined>(undefined)
+  const drawing = useSignal<ChartCanvas | undefined>(undefined)
   useEffect(() => {
     let isGone = false
     void import('./draw-chart.js').then(({ draw }) => {
@@ -124,7 +124,7 @@ function Chart(): JSX.Element {
   )
 }
 
-function linesOf({ terminal, views }: Page): readonly PriceLine[] {
+function linesOf({ terminal, views }: ViewContext): readonly PriceLine[] {
   const market = terminal.market.value
   if (market === undefined) return []
   const held = terminal.own.value?.positions.value.flatMap(({ positions }) => positions) ?? []
@@ -135,7 +135,7 @@ function linesOf({ terminal, views }: Page): readonly PriceLine[] {
   })
 }
 
-const marksOf = ({ terminal, views }: Page): readonly Mark[] =>
+const marksOf = ({ terminal, views }: ViewContext): readonly Mark[] =>
   chartMarks(terminal.market.value?.name ?? '', views.fills.value)
 
 /** Of the style sheet: the theme is said once. */

@@ -1,7 +1,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { wordsOf } from '../../client/words-of.js'
-import { closePlan, type Closing } from '../select/close-plan.js'
+import { closePlan, type CloseShare } from '../select/close-plan.js'
 import type { PositionRow } from '../select/position-row.js'
 import { receiptLines } from '../select/receipt-lines.js'
 import { GUARD_WORDS, NO_PLAN_WORDS } from '../select/ticket-words.js'
@@ -47,7 +47,7 @@ interface ClosesParts {
 
 function Closes({ market, row }: ClosesParts): JSX.Element {
   const { terminal, views, placing, room, isTicketOpen } = usePage()
-  const how = useSignal<Closing>(100)
+  const how = useSignal<CloseShare>(100)
   const said = useSignal('')
   const guardBps = BigInt(terminal.prefs.prefs.value.guardBps)
   const book = views.isLive.value ? market.book.value : undefined
@@ -105,9 +105,9 @@ function Closes({ market, row }: ClosesParts): JSX.Element {
   )
 }
 
-const SHARES: readonly Closing[] = [25, 50, 75, 100, 'reverse']
+const SHARES: readonly CloseShare[] = [25, 50, 75, 100, 'reverse']
 
-function Shares({ how }: { readonly how: Signal<Closing> }): JSX.Element {
+function Shares({ how }: { readonly how: Signal<CloseShare> }): JSX.Element {
   return (
     <div class="chips" role="group" aria-label="How much">
       {SHARES.map((share) => (

@@ -15,7 +15,7 @@ import type { Mark, PriceLine } from '../select/chart-lines.js'
 
 /** The chart's library, behind the little that the page asks of it: a file of its own, loaded after the first paint. */
 
-export interface Drawing {
+export interface ChartCanvas {
   bars(bars: readonly Bar[], decimals: number): void
   lines(lines: readonly PriceLine[]): void
   marks(marks: readonly Mark[]): void
@@ -61,7 +61,7 @@ function createLines(candles: ISeriesApi<'Candlestick'>, colours: () => Colours)
   }
 }
 
-export function draw(place: HTMLElement, first: Colours): Drawing {
+export function draw(place: HTMLElement, first: Colours): ChartCanvas {
   let colours = first
   const chart = createChart(place, {
     ...{ autoSize: true, timeScale: { timeVisible: true, rightOffset: 4 } },

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { linkOf } from '../select/link.js'
 import { cancelHere } from './cancels.js'
 import { fillShare } from './ticket.js'
-import type { Page } from './page.js'
+import type { ViewContext } from './page.js'
 
 /** The keyboard: what each key does, said once for the help, the palette and the listener. */
 
@@ -12,7 +12,7 @@ export interface Key {
   /** Places or cancels: it works for five minutes after the last use. */
   readonly isOrder?: boolean
   readonly matches: (event: KeyboardEvent) => boolean
-  readonly act: (page: Page) => void
+  readonly act: (page: ViewContext) => void
 }
 
 /** Order keys work until then, in milliseconds of the page. */
@@ -27,14 +27,17 @@ const plain =
 const focus = (name: string): void =>
   document.querySelector<HTMLElement>(`[name="${name}"]`)?.focus()
 
-const step = ({ terminal }: Page, by: number): void => {
+const step = ({ terminal }: ViewContext, by: number): void => {
   const names = terminal.markets.value.map(({ market }) => market)
   const at = names.indexOf(terminal.market.value?.name ?? '')
   const next = names[(at + by + names.length) % names.length]
   if (next !== undefined) location.hash = linkOf(next)
 }
 
-const choose = ({ terminal, placing, room, isTicketOpen }: Page, side: 'buy' | 'sell'): void => {
+const choose = (
+  { terminal, placing, room, isTicketOpen }: ViewContext,
+  side: 'buy' | 'sell',
+): void => {
   terminal.ticket.value.side.value = side
   placing.forget()
   if (room.value === 'narrow') isTicketOpen.value = true
@@ -94,7 +97,7 @@ export const KEYS: readonly Key[] = [
 const ALWAYS: ReadonlySet<string> = new Set(['Ctrl+K', '?'])
 
 /** Listens until the returned function is called. Keys are off until switched on, and off in inputs but for those with Ctrl. */
-export function listenForKeys(page: Page): () => void {
+export function listenForKeys(page: ViewContext): () => void {
   const onKey = (event: KeyboardEvent): void => {
     const { target } = event
     const isTyping = target instanceof HTMLElement && target.matches('input, select, textarea')
@@ -114,7 +117,7 @@ export function listenForKeys(page: Page): () => void {
 }
 
 /** The first order key of five minutes arms them and does nothing else. */
-function isArmed({ terminal }: Page): boolean {
+function isArmed({ terminal }: ViewContext): boolean {
   const now = performance.now()
   const wasArmed = now < armedUntil.value
   armedUntil.value = now + ARMED_MS

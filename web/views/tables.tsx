@@ -1,12 +1,12 @@
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { csvOf } from '../../core/csv.js'
-import type { FillRow } from '../select/fill-row.js'
-import { aheadWords, type OrderRow } from '../select/order-row.js'
+import type { OwnFillRow } from '../select/fill-row.js'
+import { aheadWords, type OwnOrderRow } from '../select/order-row.js'
 import type { PositionRow } from '../select/position-row.js'
 import { askCancelMarked, cancelHere, markedOpen, MARKED_MOST } from './cancels.js'
 import { Funds } from './funds.js'
-import { usePage, type Page } from './page.js'
+import { usePage, type ViewContext } from './page.js'
 import { rove } from './rove.js'
 import { Market, Table } from './table.js'
 import { momentOf, wholeTime } from './time.js'
@@ -161,10 +161,10 @@ function Tools({ tab }: { readonly tab: Tab }): JSX.Element | null {
 }
 
 /** Hands the rows to the browser as a file. */
-function save({ views }: Page, tab: 'fills' | 'history'): void {
+function save({ views }: ViewContext, tab: 'fills' | 'history'): void {
   const text =
     tab === 'fills'
-      ? csvOf<FillRow>(views.fills.value, [
+      ? csvOf<OwnFillRow>(views.fills.value, [
           'at',
           'market',
           'sideWords',
@@ -287,7 +287,13 @@ function OpenOrders(): JSX.Element {
   )
 }
 
-function OpenRow({ row, isUtc }: { readonly row: OrderRow; readonly isUtc: boolean }): JSX.Element {
+function OpenRow({
+  row,
+  isUtc,
+}: {
+  readonly row: OwnOrderRow
+  readonly isUtc: boolean
+}): JSX.Element {
   const { terminal, views, changing, marked } = usePage()
   const { id, record } = row
   const isLive = row.view.isLive
@@ -352,7 +358,7 @@ function OpenRow({ row, isUtc }: { readonly row: OrderRow; readonly isUtc: boole
   )
 }
 
-function Side({ row }: { readonly row: Pick<OrderRow, 'side' | 'sideWords'> }): JSX.Element {
+function Side({ row }: { readonly row: Pick<OwnOrderRow, 'side' | 'sideWords'> }): JSX.Element {
   return (
     <td data-head="Side" class={row.side === 'buy' ? 'bid' : 'ask'}>
       {row.sideWords}

@@ -4,12 +4,12 @@ import { useEffect } from 'preact/hooks'
 import type { MarketEntry } from '../../client/index.js'
 import { formatE18 } from '../select/format.js'
 import { freeWords } from '../select/free-words.js'
-import type { Guard } from '../select/guards.js'
+import type { TicketGuard } from '../select/guards.js'
 import { engineSide } from '../select/market-terms.js'
-import type { Planned } from '../select/planned.js'
+import type { TicketPlan } from '../select/planned.js'
 import { plainText, priceText } from '../select/price-text.js'
 import type { BookRow } from '../select/book-rows.js'
-import { receiptLines, type Line } from '../select/receipt-lines.js'
+import { receiptLines, type ReceiptLine } from '../select/receipt-lines.js'
 import { marginLines } from '../select/margin-lines.js'
 import { GUARD_WORDS, NO_PLAN_WORDS, receiptWords } from '../select/ticket-words.js'
 import { sideWords } from '../select/side-words.js'
@@ -17,7 +17,7 @@ import type { MarketState } from '../state/market-state.js'
 import { GUARDS_BPS } from '../state/prefs.js'
 import { LIVES } from '../state/ticket-state.js'
 import { leastText, nearestText, type NearestText } from '../select/nearest-text.js'
-import { usePage, type Page } from './page.js'
+import { usePage, type ViewContext } from './page.js'
 import { momentOf } from './time.js'
 
 const PERCENTS = [25, 50, 75, 100] as const
@@ -219,7 +219,7 @@ function Size({ market }: { readonly market: MarketState }): JSX.Element {
 }
 
 /** Fills in so many per cent of what is free, or of the position where the order may only reduce it. */
-export function fillShare({ terminal, views, placing }: Page, percent: number): void {
+export function fillShare({ terminal, views, placing }: ViewContext, percent: number): void {
   const market = terminal.market.value
   if (market === undefined) return
   const share = views.share(BigInt(percent))
@@ -301,9 +301,9 @@ function Guards({ market }: { readonly market: MarketState }): JSX.Element | nul
 }
 
 interface NearestParts {
-  readonly guard: Guard
+  readonly guard: TicketGuard
   readonly market: MarketState
-  readonly planned: Planned
+  readonly planned: TicketPlan
 }
 
 function Nearest({ guard, market, planned }: NearestParts): JSX.Element | null {
@@ -345,7 +345,7 @@ const ASKED_LABELS: Readonly<Record<string, string>> = {
   no_live_book: 'Place without a live book',
 }
 
-const firstGuard = (planned: Planned | string): string =>
+const firstGuard = (planned: TicketPlan | string): string =>
   typeof planned === 'string' ? '' : (planned.guards[0]?.code ?? '')
 
 function Submit({ market }: { readonly market: MarketState }): JSX.Element {
@@ -395,7 +395,7 @@ function Receipt({ market }: { readonly market: MarketState }): JSX.Element | nu
   if (typeof planned === 'string') return null
   const entry = market.entry.value
   const verdict = foresight.verdict.value
-  const lines: readonly Line[] = [
+  const lines: readonly ReceiptLine[] = [
     ...receiptLines(entry, market.terms, planned),
     ...marginLines(entry, verdict),
   ]

@@ -2,10 +2,10 @@ import type { JSX, VNode } from 'preact'
 import type { MarketEntry } from '../../client/index.js'
 import { traderPrice, traderSize } from '../select/book-rows.js'
 import { formatE18 } from '../select/format.js'
-import type { MarketTerms } from '../select/market-terms.js'
+import type { MarketArithmetic } from '../select/market-terms.js'
 import { readOrZero } from '../select/numbers.js'
 import { traderSide } from '../select/side-words.js'
-import type { Trade } from '../state/market-state.js'
+import type { TapeTrade } from '../state/market-state.js'
 import { usePage } from './page.js'
 import { clockOf, wholeTime } from './time.js'
 
@@ -40,9 +40,14 @@ export function Trades(): JSX.Element {
   )
 }
 
-const made = new WeakMap<Trade, { readonly isUtc: boolean; readonly node: VNode }>()
+const made = new WeakMap<TapeTrade, { readonly isUtc: boolean; readonly node: VNode }>()
 
-function drawn(trade: Trade, entry: MarketEntry, terms: MarketTerms, isUtc: boolean): VNode {
+function drawn(
+  trade: TapeTrade,
+  entry: MarketEntry,
+  terms: MarketArithmetic,
+  isUtc: boolean,
+): VNode {
   const known = made.get(trade)
   if (known?.isUtc === isUtc) return known.node
   const priceE18 = readOrZero(trade.price)

@@ -1,4 +1,4 @@
-import type { Address, Hex } from './provider.js'
+import type { Address, Hex } from '../../core/action.js'
 
 /** Calls that an owner's wallet sends itself: all have words of a fixed length alone. Selectors are checked against their signatures. */
 export const SELECTORS = {

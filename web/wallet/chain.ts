@@ -1,6 +1,7 @@
+import type { Address } from '../../core/action.js'
 import type { VenueFacts } from '../../interface/signing.js'
 import { WalletFault } from './fault.js'
-import { askWallet, readHex, type Address, type Provider } from './provider.js'
+import { askWallet, readHex, type Provider } from './provider.js'
 
 /** The chain on which the venue settles, as a wallet has to see it. */
 export interface VenueChain {

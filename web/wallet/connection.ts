@@ -1,7 +1,8 @@
+import type { Address } from '../../core/action.js'
 import { chainFault, lookAtChain, switchChain, type VenueChain } from './chain.js'
 import type { FoundWallet } from './discover.js'
 import { faultOf, WalletFault } from './fault.js'
-import { askWallet, readAddresses, type Address } from './provider.js'
+import { askWallet, readAddresses } from './provider.js'
 import { walletSigner, type Signer } from './signer.js'
 
 /** A wallet with an account on the venue's chain. */
@@ -32,7 +33,7 @@ export type WalletState = (
   | ReadyWallet
 ) & { readonly fault?: WalletFault }
 
-export interface Connection {
+export interface WalletConnection {
   state(): WalletState
   /** Asks the wallet for its account. What goes wrong is in the state. */
   connect(wallet: FoundWallet): Promise<void>
@@ -48,7 +49,7 @@ export interface Connection {
 export function createConnection(
   chain: VenueChain,
   onChange: (state: WalletState) => void,
-): Connection {
+): WalletConnection {
   const link = new Link(chain, onChange)
   return {
     state: () => link.state,

@@ -48,10 +48,10 @@ export class WalletFault extends Error {
   }
 }
 
-type Row = readonly [code: FaultCode, message: (deed: string) => string, cure: string]
+type FaultRow = readonly [code: FaultCode, message: (deed: string) => string, cure: string]
 
 /** Codes of EIP-1193 and EIP-1474, and those that wallets use besides. */
-const BY_CODE: ReadonlyMap<number, Row> = new Map<number, Row>([
+const BY_CODE: ReadonlyMap<number, FaultRow> = new Map<number, FaultRow>([
   [
     4001,
     ['rejected', (deed) => `You rejected ${deed} in the wallet.`, 'Try again when you are ready.'],

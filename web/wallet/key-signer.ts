@@ -1,5 +1,5 @@
 import { privateKeyToAddress, signMessage, signTypedData } from 'viem/accounts'
-import type { Hex } from './provider.js'
+import type { Hex } from '../../core/action.js'
 import type { Signer } from './signer.js'
 
 /** Signs by a key of this page, and asks no one. A whole account of the library would bring what signs transactions too: the page signs none. */

@@ -7,14 +7,15 @@ import {
   type SigningDomain,
   type TransferClient,
 } from '../../client/index.js'
+import type { Address, Hex } from '../../core/action.js'
 import type { AccountsBody } from '../../interface/accounts.js'
 import type { VenueFacts } from '../../interface/signing.js'
 import { callData, firstWord } from './calls.js'
 import { WalletFault } from './fault.js'
-import { readCall, type Address, type Hex } from './provider.js'
+import { readCall } from './provider.js'
 import { until } from './session-key.js'
 import type { Signer } from './signer.js'
-import type { Sender } from './transactions.js'
+import type { WalletSender } from './transactions.js'
 
 /** A token that a trading account takes. */
 export type TokenName = 'USDC' | 'cNGN'
@@ -48,7 +49,7 @@ export interface TradingAccountTerms {
  * try asks for the opening alone.
  */
 export async function openTradingAccount(
-  sender: Sender,
+  sender: WalletSender,
   terms: TradingAccountTerms,
 ): Promise<string> {
   const { facts, manager, accounts, onStep = () => undefined } = terms
@@ -86,7 +87,7 @@ export async function openTradingAccount(
 
 /** Pays a token into an account that is open, by an approval and one transaction of the owner. Throws as openTradingAccount does. */
 export async function fundTradingAccount(
-  sender: Sender,
+  sender: WalletSender,
   terms: Omit<TradingAccountTerms, 'manager' | 'accounts'> & { readonly subaccountId: string },
 ): Promise<void> {
   const { facts, subaccountId, onStep = () => undefined } = terms
@@ -114,7 +115,7 @@ interface Approval {
 
 /** Lets a contract take so much of the owner's token and no more. Throws WalletFault `no_tokens` where the owner has less. */
 async function approve(
-  sender: Sender,
+  sender: WalletSender,
   { token, units, spender, amount, onStep }: Approval,
 ): Promise<void> {
   const { provider, owner } = sender
@@ -138,15 +139,15 @@ async function approve(
   onStep({ step: 'approve', state: 'mined', hash })
 }
 
-type Contracts = Pick<VenueFacts, 'contracts'>
+type VenueContracts = Pick<VenueFacts, 'contracts'>
 
-const tokenOf = (facts: Contracts, name: TokenName) =>
+const tokenOf = (facts: VenueContracts, name: TokenName) =>
   name === 'USDC'
     ? { token: contract(facts, 'usdc'), escrow: contract(facts, 'wrapped_usdc') }
     : { token: contract(facts, 'cngn'), escrow: contract(facts, 'wrapped_cngn') }
 
 /** The address of a contract of the venue. Throws WalletFault `unsupported` where it has none. */
-export function contract({ contracts }: Contracts, name: string): Address {
+export function contract({ contracts }: VenueContracts, name: string): Address {
   const address = contracts[name]
   if (address !== undefined) return address as Address
   throw new WalletFault(

@@ -1,3 +1,4 @@
+import type { Hex, Address } from '../../core/action.js'
 import { faultOf, WalletFault } from './fault.js'
 
 /** A wallet as it stands in the page (EIP-1193). */
@@ -7,13 +8,10 @@ export interface Provider {
   removeListener?(event: string, listener: (value: never) => void): unknown
 }
 
-export type Address = `0x${string}`
-export type Hex = `0x${string}`
-
 /** Reads that ask no one are answered at once; a wallet that is silent for so long has gone. */
 const READ_WITHIN_MS = 10_000
 
-export interface Asking {
+export interface WalletRequest {
   readonly method: string
   readonly params?: readonly unknown[]
   /** What is asked for, in a sentence: "the signature". */
@@ -23,7 +21,7 @@ export interface Asking {
 }
 
 /** Asks a wallet; the one place where its rejections are read. Throws WalletFault. */
-export async function askWallet(provider: Provider, asking: Asking): Promise<unknown> {
+export async function askWallet(provider: Provider, asking: WalletRequest): Promise<unknown> {
   const { method, params = [], deed, prompts = false } = asking
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {

@@ -1,11 +1,11 @@
 import { generatePrivateKey } from 'viem/accounts'
+import type { Address, Hex } from '../../core/action.js'
 import type { AccountsBody } from '../../interface/accounts.js'
 import { callData } from './calls.js'
 import { WalletFault } from './fault.js'
 import { keySigner } from './key-signer.js'
-import type { Address, Hex } from './provider.js'
 import type { Signer } from './signer.js'
-import type { Sender } from './transactions.js'
+import type { WalletSender } from './transactions.js'
 
 /** A key that trades for an owner without asking, until it ends. It moves no money. */
 export interface SessionKey {
@@ -56,18 +56,22 @@ export interface TradingParts {
   readonly withinMs?: number
 }
 
-export interface Trading {
+export interface SessionTrading {
   /** The key of this browser for an owner, where the venue lists it; undefined when there is none, or it has ended. */
   known(owner: Address): Promise<SessionKey | undefined>
   /**
    * Makes a key and registers it by one transaction of the owner; resolves once the venue lists it. It is kept for the tab, or in the
    * vault where `remember`. Throws WalletFault; nothing is kept of a key that was not registered.
    */
-  enable(sender: Sender, options: EnableOptions): Promise<SessionKey>
+  enable(sender: WalletSender, options: EnableOptions): Promise<SessionKey>
   /** The same key for longer, by one transaction. */
-  renew(sender: Sender, key: SessionKey, options: EnableOptions): Promise<SessionKey>
+  renew(sender: WalletSender, key: SessionKey, options: EnableOptions): Promise<SessionKey>
   /** Ends the key by one transaction; its orders leave. The browser forgets it also where the transaction fails. */
-  revoke(sender: Sender, address: Address, onStep?: (step: TradingStep) => void): Promise<void>
+  revoke(
+    sender: WalletSender,
+    address: Address,
+    onStep?: (step: TradingStep) => void,
+  ): Promise<void>
   /** Forgets it here; on the chain it stays until its end. */
   forget(owner: Address): Promise<void>
 }
@@ -81,7 +85,7 @@ export interface EnableOptions {
 const EVERY_MS = 500
 const SEEN_WITHIN_MS = 30_000
 
-export function createTrading(parts: TradingParts): Trading {
+export function createTrading(parts: TradingParts): SessionTrading {
   const { tab, vault, nowMs } = parts
   const isOver = ({ expirySec }: KeptKey): boolean => expirySec - LAST_SEC <= nowMs() / 1_000
   return {
@@ -130,7 +134,7 @@ async function listedUntil(
 
 async function register(
   parts: TradingParts,
-  sender: Sender,
+  sender: WalletSender,
   privateKey: Hex,
   { livesSec, remember, onStep = () => undefined }: EnableOptions,
 ): Promise<SessionKey> {
@@ -156,7 +160,7 @@ async function register(
 
 async function revoke(
   parts: TradingParts,
-  sender: Sender,
+  sender: WalletSender,
   address: Address,
   onStep: (step: TradingStep) => void = () => undefined,
 ): Promise<void> {

@@ -6,7 +6,8 @@ import type {
   PermitSigner,
   TypedDataSigner,
 } from '../../client/index.js'
-import { askWallet, readHex, type Address, type Hex, type Provider } from './provider.js'
+import type { Address, Hex } from '../../core/action.js'
+import { askWallet, readHex, type Provider } from './provider.js'
 
 /** Signs whatever a page sends to the venue. */
 export type Signer = TypedDataSigner & MessageSigner & CancelSigner & CancelAllSigner & PermitSigner

@@ -1,9 +1,10 @@
+import type { Address, Hex } from '../../core/action.js'
 import { mustBeOnChain, type VenueChain } from './chain.js'
 import { WalletFault } from './fault.js'
-import { askWallet, readHex, type Address, type Hex, type Provider } from './provider.js'
+import { askWallet, readHex, type Provider } from './provider.js'
 
 /** Sends transactions of the owner through the wallet, which pays the gas. */
-export interface Sender {
+export interface WalletSender {
   readonly provider: Provider
   readonly owner: Address
   readonly chain: VenueChain
@@ -11,10 +12,10 @@ export interface Sender {
    * Asks the wallet to send a call, and waits until the chain has carried it out. `onHash` is told the transaction as soon as the
    * wallet has sent it. Throws WalletFault: `reverted` and `no_receipt` name the transaction.
    */
-  send(call: Call): Promise<Hex>
+  send(call: OwnerCall): Promise<Hex>
 }
 
-export interface Call {
+export interface OwnerCall {
   readonly to: Address
   readonly data: Hex
   /** What it does, in a sentence: "the approval". */
@@ -37,7 +38,7 @@ const EVERY_MS = 1_000
 /** The user may have raised the fee in the wallet: the receipt is then another transaction's. */
 const WITHIN_MS = 180_000
 
-export function createSender(parts: SenderParts): Sender {
+export function createSender(parts: SenderParts): WalletSender {
   const { provider, owner, chain, check, everyMs = EVERY_MS, withinMs = WITHIN_MS } = parts
   return {
     ...{ provider, owner, chain },
@@ -70,7 +71,7 @@ export function createSender(parts: SenderParts): Sender {
   }
 }
 
-interface Waiting {
+interface ReceiptWait {
   readonly everyMs: number
   readonly withinMs: number
 }
@@ -79,7 +80,7 @@ interface Waiting {
 async function waitForReceipt(
   provider: Provider,
   hash: Hex,
-  { everyMs, withinMs }: Waiting,
+  { everyMs, withinMs }: ReceiptWait,
 ): Promise<unknown> {
   const deadline = performance.now() + withinMs
   while (performance.now() < deadline) {

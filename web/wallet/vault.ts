@@ -1,10 +1,10 @@
-import type { Address } from './provider.js'
+import type { Address } from '../../core/action.js'
 import { notKept, readKept, type KeyPlace } from './session-key.js'
 
 const STORE = 'session-keys'
 
 /** What the vault keeps of a key: sealed under an AES key that the browser gives to no script, this page's own among them. */
-interface Sealed {
+interface SealedKey {
   readonly cipher: CryptoKey
   readonly iv: Uint8Array<ArrayBuffer>
   readonly sealed: ArrayBuffer
@@ -28,7 +28,7 @@ export function openVault(databases: IDBFactory, crypto: Crypto, venue: string):
     async read(owner) {
       const found = await run(
         'readonly',
-        (store) => store.get(nameOf(owner)) as IDBRequest<Sealed | undefined>,
+        (store) => store.get(nameOf(owner)) as IDBRequest<SealedKey | undefined>,
       )
       if (found === undefined) return undefined
       const { cipher, iv, sealed } = found

@@ -10,7 +10,7 @@ import type { StreamCopies } from '../../../runtime/bus/nats-copies.js'
 import { BadBackup, readManifest, type BackupPart, type Manifest } from './manifest.js'
 import { openedFile, type Opener } from './sealed-files.js'
 
-export interface RestoreOptions {
+export interface BackupRestoreOptions {
   /** Directory of the backup. */
   readonly dir: string
   /** Directory of the venue: without databases. */
@@ -33,7 +33,7 @@ export const UNFINISHED = 'restore.unfinished'
  * restore. Throws BadBackup before anything is written when the backup, the directory, the bus or the chain does not fit;
  * BusUnavailable and ChainUnreachable.
  */
-export async function putBack(options: RestoreOptions): Promise<Manifest> {
+export async function putBack(options: BackupRestoreOptions): Promise<Manifest> {
   const { dir, dataDir, opener, copies, client } = options
   const manifest = await readManifest(dir)
   await assertPlacesEmpty(options)
@@ -58,7 +58,7 @@ export const finish = (dataDir: string): Promise<void> => rm(join(dataDir, UNFIN
 const rank = ({ kind, name }: BackupPart): number =>
   kind !== 'stream' ? 0 : name === registerStream ? 1 : isCommandsStream(name) ? 3 : 2
 
-async function assertPlacesEmpty({ dataDir, copies }: RestoreOptions): Promise<void> {
+async function assertPlacesEmpty({ dataDir, copies }: BackupRestoreOptions): Promise<void> {
   const found = existsSync(dataDir) ? readdirSync(dataDir) : []
   if (found.includes(UNFINISHED))
     throw new BadBackup(
@@ -86,7 +86,7 @@ async function assertSameChain(client: ChainClient, { chain }: Manifest): Promis
     )
 }
 
-function assertArchivePlace({ archiveDir }: RestoreOptions, { parts }: Manifest): void {
+function assertArchivePlace({ archiveDir }: BackupRestoreOptions, { parts }: Manifest): void {
   if (!parts.some(({ kind }) => kind === 'archive')) return
   if (archiveDir === undefined)
     throw new BadBackup(
@@ -96,7 +96,7 @@ function assertArchivePlace({ archiveDir }: RestoreOptions, { parts }: Manifest)
     throw new BadBackup(`${archiveDir} has an archive already: move it away`)
 }
 
-function placeOf(options: RestoreOptions, { kind, name, folder = '' }: BackupPart): string {
+function placeOf(options: BackupRestoreOptions, { kind, name, folder = '' }: BackupPart): string {
   const { dataDir, archiveDir = '' } = options
   return kind === 'archive' ? join(archiveDir, folder, name) : join(dataDir, name)
 }
@@ -116,7 +116,7 @@ async function putFile(path: string, content: AsyncIterable<Uint8Array>): Promis
 }
 
 async function putStream(
-  copies: RestoreOptions['copies'],
+  copies: BackupRestoreOptions['copies'],
   { name, stream }: BackupPart,
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<void> {

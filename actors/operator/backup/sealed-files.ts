@@ -111,16 +111,16 @@ async function readPassphrase(path: string): Promise<string> {
 }
 
 /** Size and hash of what went through. */
-interface Measured {
+interface StreamMeasure {
   bytes: number
   readonly hash: ReturnType<typeof createHash>
 }
 
-const measure = (): Measured => ({ bytes: 0, hash: createHash('sha256') })
+const measure = (): StreamMeasure => ({ bytes: 0, hash: createHash('sha256') })
 
 async function* through(
   chunks: AsyncIterable<Uint8Array>,
-  measured: Measured,
+  measured: StreamMeasure,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     measured.bytes += chunk.length

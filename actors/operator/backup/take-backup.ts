@@ -117,12 +117,12 @@ function inOrder(streams: readonly string[]): string[] {
   return streams.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
 }
 
-interface Capture extends BackupOptions {
+interface BackupRun extends BackupOptions {
   readonly work: string
   readonly parts: BackupPart[]
 }
 
-interface Content {
+interface PartContent {
   readonly kind: BackupPart['kind']
   readonly name: string
   readonly folder?: string
@@ -131,8 +131,8 @@ interface Content {
 }
 
 async function seal(
-  capture: Capture,
-  { kind, name, folder, stream, chunks }: Content,
+  capture: BackupRun,
+  { kind, name, folder, stream, chunks }: PartContent,
 ): Promise<void> {
   const { sealer, work, parts, nowMs } = capture
   const captured_at = isoTime(nowMs())
@@ -142,7 +142,7 @@ async function seal(
   parts.push({ ...place, ...sealed, captured_at, ...(stream && { stream }) })
 }
 
-async function captureDeployment(capture: Capture): Promise<void> {
+async function captureDeployment(capture: BackupRun): Promise<void> {
   const { deploymentFile, onPart } = capture
   await onPart?.('file', DEPLOYMENT_PART)
   const deployment = withoutSecrets(JSON.parse(await readFile(deploymentFile, 'utf8')))
@@ -154,7 +154,7 @@ async function* bytesOf(content: string | Uint8Array): AsyncGenerator<Uint8Array
   yield await Promise.resolve(Buffer.from(content))
 }
 
-async function captureArchive(capture: Capture): Promise<void> {
+async function captureArchive(capture: BackupRun): Promise<void> {
   const { archiveDir, onPart } = capture
   if (archiveDir === undefined) return
   const archive = openFeedArchive(archiveDir)
@@ -168,7 +168,7 @@ async function captureArchive(capture: Capture): Promise<void> {
 /** All pages in one step: between two steps a writer would make the copy begin again. */
 const ALL_PAGES = 2 ** 31 - 1
 
-async function captureDatabase(capture: Capture, name: string): Promise<void> {
+async function captureDatabase(capture: BackupRun, name: string): Promise<void> {
   const { dataDir, work, onPart } = capture
   await onPart?.('database', name)
   const copy = join(work, `${name}.copy`)
@@ -187,7 +187,7 @@ async function copyDatabase(place: string, copy: string): Promise<void> {
   }
 }
 
-async function captureStream(capture: Capture, name: string): Promise<void> {
+async function captureStream(capture: BackupRun, name: string): Promise<void> {
   const { copies, onPart } = capture
   await onPart?.('stream', name)
   const { config, state, chunks } = await copies.copy(name)

@@ -4,7 +4,7 @@ import { historyPath } from '../../../data/history/project.js'
 import { openSpanReader, type Span, type SpanReader } from '../../../data/history/read-span.js'
 import { ReadModelAbsent } from '../../../data/history/read-model.js'
 import { readTimestamp } from '../../../core/time.js'
-import { OrderRefused } from '../../market-orders/order-refused.js'
+import { OperatorOrderRefused } from '../../market-orders/order-refused.js'
 import { withEachTable, type DayTable } from './day-tables.js'
 import { writeCsv } from './write-csv.js'
 import { NotFitting, writeParquet } from './write-parquet.js'
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000
 /**
  * Writes the trades, candles, marks and funding of a day, of all markets, into files of a directory, which it makes, as CSV and as
  * Parquet. A file of this name is replaced, and is whole whenever it is there. Reads the projection beside a running venue. Returns
- * a line for each table. Throws OrderRefused when the text is no day, the day is not over, or there is no projection.
+ * a line for each table. Throws OperatorOrderRefused when the text is no day, the day is not over, or there is no projection.
  */
 export async function exportDay(
   { dataDir, nowMs }: { readonly dataDir: string; readonly nowMs: number },
@@ -76,10 +76,10 @@ function* pagesOf<Row>(
 
 function spanOf(date: string, nowMs: number): Span {
   const begin = /^\d{4}-\d\d-\d\d$/.test(date) ? readTimestamp(`${date}T00:00:00Z`) : undefined
-  if (begin === undefined) throw new OrderRefused(`${date} is not a day such as 2026-11-21`)
+  if (begin === undefined) throw new OperatorOrderRefused(`${date} is not a day such as 2026-11-21`)
   const fromMs = begin.sec * 1_000
   const endMs = fromMs + DAY_MS
-  if (endMs > nowMs) throw new OrderRefused(`${date} is not over yet, in UTC`)
+  if (endMs > nowMs) throw new OperatorOrderRefused(`${date} is not over yet, in UTC`)
   return { fromMs, endMs }
 }
 
@@ -88,6 +88,6 @@ function openReader(path: string): SpanReader {
     return openSpanReader(path)
   } catch (error) {
     if (!(error instanceof ReadModelAbsent)) throw error
-    throw new OrderRefused(`${error.message}: set DATA_DIR to that of a projector`)
+    throw new OperatorOrderRefused(`${error.message}: set DATA_DIR to that of a projector`)
   }
 }

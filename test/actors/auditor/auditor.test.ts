@@ -6,7 +6,12 @@ import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { audit, ChainMoved } from '../../../actors/auditor/audit.js'
-import { CHECKS, wordVerdicts, type Check, type Verdict } from '../../../actors/auditor/verdicts.js'
+import {
+  CHECKS,
+  wordVerdicts,
+  type AuditCheck,
+  type AuditVerdict,
+} from '../../../actors/auditor/verdicts.js'
 import { decodeBlock, encodeBlock } from '../../../bus-schemas/blocks.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import {
@@ -45,7 +50,7 @@ interface Row {
   readonly what: string
   readonly plant: (venue: PocketVenue) => Planted | Promise<Planted>
   /** Each of these has to see it; others may. */
-  readonly seenBy: readonly Check[]
+  readonly seenBy: readonly AuditCheck[]
 }
 
 const ROWS: readonly Row[] = [
@@ -230,7 +235,7 @@ describe('the auditor', function () {
   })
 })
 
-const findingsOf = (verdicts: readonly Verdict[], check: Check): string =>
+const findingsOf = (verdicts: readonly AuditVerdict[], check: AuditCheck): string =>
   verdicts
     .filter((verdict) => verdict.check === check)
     .flatMap(({ findings }) => findings)
@@ -245,7 +250,7 @@ const optionsOf = (venue: PocketVenue) => ({
   feesKept: true,
 })
 
-const auditOf = (venue: PocketVenue, planted: Planted = {}): Promise<Verdict[]> =>
+const auditOf = (venue: PocketVenue, planted: Planted = {}): Promise<AuditVerdict[]> =>
   audit({ ...optionsOf(venue), ...planted })
 
 const run = ({ env, dataDir }: PocketVenue, of = dataDir) => runAudit({ ...env, DATA_DIR: of })

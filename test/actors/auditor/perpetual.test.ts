@@ -2,7 +2,11 @@ import { expect } from 'chai'
 import { checkChain } from '../../../actors/auditor/check-chain.js'
 import type { MarketFold } from '../../../actors/auditor/fold-market.js'
 import { createRestoredGaps } from '../../../actors/auditor/restored-gaps.js'
-import { createVerdicts, wordVerdicts, type Verdict } from '../../../actors/auditor/verdicts.js'
+import {
+  createVerdicts,
+  wordVerdicts,
+  type AuditVerdict,
+} from '../../../actors/auditor/verdicts.js'
 import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import { createChainClient } from '../../../chain/reads/client.js'
 import type { Hex } from '../../../core/action.js'
@@ -124,7 +128,7 @@ describe('the auditor of a perpetual', () => {
     ]
   }
 
-  async function audit({ fromBlock = 0n } = {}): Promise<Verdict[]> {
+  async function audit({ fromBlock = 0n } = {}): Promise<AuditVerdict[]> {
     const history = openScratchHistory([market])
     try {
       const block = aBlock(market.market, settled.flatMap(changesOf))
@@ -143,12 +147,12 @@ describe('the auditor of a perpetual', () => {
     }
   }
 
-  const of = (verdicts: readonly Verdict[], wanted: string) => {
+  const of = (verdicts: readonly AuditVerdict[], wanted: string) => {
     const verdict = verdicts.find(({ check }) => check === wanted)
     expect(verdict, wordVerdicts(verdicts)).not.to.equal(undefined)
     return { ...verdict, text: (verdict?.findings ?? []).join('; ') }
   }
-  const failed = (verdicts: readonly Verdict[]) =>
+  const failed = (verdicts: readonly AuditVerdict[]) =>
     verdicts.filter(({ result }) => result === 'failed').map(({ check }) => check)
 
   it('finds nothing wrong, at prices beside the mark and when that has moved since', async () => {

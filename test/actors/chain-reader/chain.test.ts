@@ -22,7 +22,7 @@ import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import type { TouchedNews } from '../../../core/touched-blocks.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { aMarket } from '../../support/builders.js'
 import { addressOf } from '../../support/cancel-proofs.js'
 import { actionsCall, depositCall, signWithdrawal } from '../../support/devnet-actions.js'
@@ -44,7 +44,7 @@ describe('the chain reader on a bus and a chain', function () {
   let proxy: RpcProxy
   let bus: Bus
   let matcher: Matcher
-  let reader: Running
+  let reader: RunningProcess
   let snapshot: Hex
   let sourceNo = 0
   const fatal: unknown[] = []

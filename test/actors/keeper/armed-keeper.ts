@@ -9,7 +9,7 @@ import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { createLog, createLogOutput } from '../../../runtime/process/log.js'
 import { armCrashAt } from '../../../runtime/process/process.js'
 import { aFuture, aPerp } from '../../support/builders.js'
-import { FAST_LANE } from '../../support/lane-world.js'
+import { FAST_SENDER } from '../../support/sender-world.js'
 
 type Contracts = Readonly<
   Record<'assetAddress' | 'tradeModuleAddress' | 'marginManagerAddress', Address>
@@ -62,7 +62,12 @@ await openKeeper({
     calendar: told.calendar,
     orders: seriesOrders({ bus, deploymentFile, user: 'keeper', nowMs: Date.now }),
   }),
-  ...{ markets: () => known.markets, reserveWei: 0n, hourBudgetWei: 10n ** 20n, policy: FAST_LANE },
+  ...{
+    markets: () => known.markets,
+    reserveWei: 0n,
+    hourBudgetWei: 10n ** 20n,
+    policy: FAST_SENDER,
+  },
   facts: {
     ...{ sent: nothing, refused: nothing, confirmed: nothing, lost: nothing },
     unreadable: nothing,

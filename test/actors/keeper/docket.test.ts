@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Docket } from '../../../actors/keeper/docket.js'
-import { SeenHead, Unread } from '../../../actors/keeper/unread.js'
+import { SeenHead, UnreadContracts } from '../../../actors/keeper/unread.js'
 import { intentFrom, intentOf } from '../../../actors/keeper/intent.js'
 import { JOBS, type Duty } from '../../../core/contracts/upkeep.js'
 
@@ -152,7 +152,7 @@ describe('what a keeper cannot read', () => {
   it('is told once, and is trouble after a time until it can be read', () => {
     const told: string[] = []
     let nowMs = 0
-    const unread = new Unread({ unreadable: (what) => told.push(what) }, () => nowMs)
+    const unread = new UnreadContracts({ unreadable: (what) => told.push(what) }, () => nowMs)
     unread.failed('cNGN-PERP', new Error('no answer', { cause: new Error('reverted') }))
     unread.failed('the chain', new Error('no answer'))
     nowMs = 10_000

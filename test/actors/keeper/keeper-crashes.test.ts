@@ -20,16 +20,16 @@ const STARTS_WITHIN_MS = 30_000
 
 /** Every step between the simulation of a call and its known outcome. */
 const POINTS = [
-  'lane.after_sign_before_record',
-  'lane.after_record_before_append',
+  'sender.after_sign_before_record',
+  'sender.after_record_before_append',
   'journal.before_append',
   'journal.after_append_before_ack',
   'journal.after_ack_before_fold',
   'journal.in_fold',
-  'lane.after_append_before_broadcast',
-  'lane.during_broadcast',
-  'lane.after_broadcast_before_mark',
-  'lane.after_receipt_before_mark',
+  'sender.after_append_before_broadcast',
+  'sender.during_broadcast',
+  'sender.after_broadcast_before_mark',
+  'sender.after_receipt_before_mark',
 ] as const
 
 describe('a keeper that is killed', function () {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getAbiItem } from 'viem'
-import { openKeeper, type Keeping } from '../../../actors/keeper/open-keeper.js'
-import type { KeeperFacts } from '../../../actors/keeper/round.js'
+import { openKeeper, type RunningKeeper } from '../../../actors/keeper/open-keeper.js'
+import type { KeeperObserver } from '../../../actors/keeper/round.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import { dutchAuctionAbi, perpAssetAbi } from '../../../chain/abi/contracts.js'
@@ -30,7 +30,7 @@ import {
   withSeries,
   type FuturesWorld,
 } from '../../support/futures-world.js'
-import { FAST_LANE } from '../../support/lane-world.js'
+import { FAST_SENDER } from '../../support/sender-world.js'
 import { startRpcProxy } from '../../support/rpc-proxy.js'
 import { openPerpAccount, setPrices, stopTheClock, trade } from '../../support/perp-world.js'
 import { ONE } from '../../support/devnet-actions.js'
@@ -45,7 +45,7 @@ describe('a keeper', function () {
   let account: Trader
   let markets: readonly Market[]
   const dirs: string[] = []
-  const running: Keeping[] = []
+  const running: RunningKeeper[] = []
   const told: string[] = []
 
   before(async () => {
@@ -76,7 +76,7 @@ describe('a keeper', function () {
     await world.anvil.stop()
   })
 
-  const facts: KeeperFacts = {
+  const facts: KeeperObserver = {
     sent: (job) => told.push(`sent ${job}`),
     refused: (job, _, why) => told.push(`refused ${job} ${why}`),
     confirmed: (job) => told.push(`confirmed ${job}`),
@@ -84,13 +84,13 @@ describe('a keeper', function () {
     unreadable: () => undefined,
   }
 
-  async function open(hourBudgetWei = ETHER, rpcUrl = world.anvil.rpcUrl): Promise<Keeping> {
+  async function open(hourBudgetWei = ETHER, rpcUrl = world.anvil.rpcUrl): Promise<RunningKeeper> {
     const dataDir = mkdtempSync(join(tmpdir(), 'keeper-'))
     dirs.push(dataDir)
     const keeper = await openKeeper({
       ...{ bus: bus.connect(), rpcUrl, signers: { current: SIGNER } },
       ...{ deployment: deploymentSchema.parse(world.at), dataDir, markets: () => markets },
-      ...{ reserveWei: 0n, hourBudgetWei, policy: FAST_LANE, facts },
+      ...{ reserveWei: 0n, hourBudgetWei, policy: FAST_SENDER, facts },
       log: createLog('test', 'silent'),
       onFatal: (error: unknown) => {
         throw error

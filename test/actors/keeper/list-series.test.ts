@@ -1,7 +1,11 @@
 import { expect } from 'chai'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createListing, seriesOrders, type Listing } from '../../../actors/keeper/list-series.js'
+import {
+  createListing,
+  seriesOrders,
+  type SeriesListing,
+} from '../../../actors/keeper/list-series.js'
 import {
   decodeMarketRequest,
   encodeMarketAnswer,
@@ -20,7 +24,7 @@ import { rowOfNextSeries } from '../../../data/series-row.js'
 import { readMarkets } from '../../../data/markets.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { readRegistrations } from '../../../runtime/bus/market-register.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { futureAddresses, perpAddresses, testAddresses } from '../../support/builders.js'
 import { registerMarkets, startRegister } from '../../support/registered.js'
 import { aScriptedChain } from '../../support/scripted-chain.js'
@@ -58,7 +62,7 @@ describe('the listing of series by a keeper that is killed', () => {
     rowOfNextSeries([first], DEC_SEC),
   ])
   let bus: MemoryBus
-  let register: Running
+  let register: RunningProcess
   const disabled: string[] = []
   after(() => dir.remove())
   beforeEach(async () => {
@@ -91,7 +95,7 @@ describe('the listing of series by a keeper that is killed', () => {
   }
 
   /** A keeper that has just started, and has not heard of what was registered since. */
-  function start(): Listing {
+  function start(): SeriesListing {
     const chain = aScriptedChain(({ data }) =>
       data.startsWith(of.seriesCreator)
         ? [BigInt(KEEPER)]

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { Docket } from '../../../actors/keeper/docket.js'
 import { createRound } from '../../../actors/keeper/round.js'
-import { SeenHead, Unread } from '../../../actors/keeper/unread.js'
+import { SeenHead, UnreadContracts } from '../../../actors/keeper/unread.js'
 import { ChainUnreachable, type ChainClient } from '../../../chain/reads/client.js'
 import type { UpkeepCall } from '../../../chain/contracts/chain-contract.js'
 import { subAccountsAbi } from '../../../chain/abi/contracts.js'
@@ -74,7 +74,7 @@ function createStage(leftOpen: readonly string[] = [], kept?: readonly [ChainCli
     markets: () => (kept === undefined ? [] : [kept[1]]),
     leftOpen,
     deployment: { matching: address('1'), subAccounts: address('2') },
-    ...{ unread: new Unread({ unreadable: nothing }), seen: new SeenHead() },
+    ...{ unread: new UnreadContracts({ unreadable: nothing }), seen: new SeenHead() },
     gas: {
       ...{ read: () => read.money(), paid: (hash) => paid.push(hash) },
       pauseFor(_cost, _facts, keptWei) {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getAbiItem } from 'viem'
-import { openKeeper, type Keeping } from '../../../actors/keeper/open-keeper.js'
+import { openKeeper, type RunningKeeper } from '../../../actors/keeper/open-keeper.js'
 import { deploymentSchema } from '../../../chain/reads/deployment.js'
 import { createTransactionSigner } from '../../../chain/signing/keys.js'
 import { dutchAuctionAbi } from '../../../chain/abi/contracts.js'
@@ -30,7 +30,7 @@ import {
   withSeries,
   type FuturesWorld,
 } from '../../support/futures-world.js'
-import { FAST_LANE } from '../../support/lane-world.js'
+import { FAST_SENDER } from '../../support/sender-world.js'
 import {
   openPerpAccount,
   positionOf as perpPositionOf,
@@ -51,7 +51,7 @@ describe('a keeper with accounts of its own', function () {
   let short: Trader
   let long: Trader
   const dirs: string[] = []
-  const running: Keeping[] = []
+  const running: RunningKeeper[] = []
   const told: string[] = []
 
   before(async () => {
@@ -107,7 +107,7 @@ describe('a keeper with accounts of its own', function () {
       ...{ bus: createMemoryBus().connect(), rpcUrl: world.anvil.rpcUrl, dataDir },
       ...{ signers: { current: SIGNER }, deployment: deploymentSchema.parse(at) },
       ...{ markets: () => [perp, future], rescue: { accounts, mostUsd }, lookEveryMs: 20 },
-      ...{ reserveWei: 0n, hourBudgetWei: 10n * ONE, policy: FAST_LANE },
+      ...{ reserveWei: 0n, hourBudgetWei: 10n * ONE, policy: FAST_SENDER },
       facts: {
         sent: (job) => told.push(`sent ${job}`),
         refused: (job, _, why) => told.push(`refused ${job} ${why}`),

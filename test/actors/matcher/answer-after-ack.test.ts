@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { AskExecutor } from '../../../actors/matcher/ask-executor.js'
-import { decodeOrderAnswer, type OrderAnswer } from '../../../bus-schemas/orders.js'
+import { decodeOrderAnswer, type OrderReply } from '../../../bus-schemas/orders.js'
 import { commandsStream, feedStream } from '../../../bus-schemas/subjects.js'
 import type { Command } from '../../../core/model/command.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -11,7 +11,7 @@ import { appendCommands, neverDecides, placeOrder, stageMarket, startOn } from '
 const { market } = stageMarket
 
 /** Asks through the bus as the intake does for its caller, with the command put into the log at once. */
-async function askFor(bus: MemoryBus, command: Command): Promise<OrderAnswer> {
+async function askFor(bus: MemoryBus, command: Command): Promise<OrderReply> {
   const listening = await bus.answer('ask.test', 'q', (_, replyTo) => {
     void appendCommands(bus, [command], { replyTo })
   })
@@ -49,7 +49,7 @@ describe('before the bus has acknowledged', () => {
     await eventually(async () => (await lastOf(bus, feedStream(market))) === 2)
     const acknowledge = bus.holdAppendAcks()
     running.unshift(acknowledge)
-    const answers: OrderAnswer[] = []
+    const answers: OrderReply[] = []
     const answered = askFor(bus, placeOrder({ orderId: 't', side: 'buy' })).then((answer) => {
       answers.push(answer)
     })
@@ -75,7 +75,7 @@ describe('before the bus has acknowledged', () => {
     )
     const acknowledge = bus.holdAppendAcks()
     running.unshift(acknowledge)
-    const answers: OrderAnswer[] = []
+    const answers: OrderReply[] = []
     const body = await signedBody()
     const answered = ask(bus, 'place', body, { timeoutMs: 60_000 }).then((answer) => {
       answers.push(answer)

@@ -3,7 +3,7 @@ import {
   createCheckpointer,
   type Checkpointer,
   type CheckpointerOptions,
-  type Captured,
+  type CapturedCheckpoint,
 } from '../../../actors/matcher/checkpoints.js'
 import {
   checkpointsStream,
@@ -71,7 +71,7 @@ describe('the writer of checkpoints', () => {
     running.push(checkpointer)
     return checkpointer
   }
-  const capture = (): Captured => {
+  const capture = (): CapturedCheckpoint => {
     captures += 1
     const { snapshot, release } = captureState(state)
     const feed = { messageSeq: 0, sha256: '' }
@@ -154,7 +154,7 @@ describe('the writer of checkpoints', () => {
     await write(checkpointer, 3)
   })
 
-  it('seals none that cannot be read back, and keeps those before it', async () => {
+  it('writes no trailer for one that cannot be read back, and keeps those before it', async () => {
     const checkpointer = writer()
     await write(checkpointer, 3)
     const [before] = written

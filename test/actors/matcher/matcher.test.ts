@@ -8,7 +8,7 @@ import {
   SettlementConflict,
 } from '../../../actors/matcher/settle.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
-import { decodeOrderAnswer, type OrderAnswer } from '../../../bus-schemas/orders.js'
+import { decodeOrderAnswer, type OrderReply } from '../../../bus-schemas/orders.js'
 import { commandsSubject, feedStream, feedSubject } from '../../../bus-schemas/subjects.js'
 import type { Change } from '../../../core/model/change.js'
 import type { Command } from '../../../core/model/command.js'
@@ -85,7 +85,7 @@ describe('matcher', () => {
   })
 
   /** Asks through the bus as a gateway would, with the command put into the log at once. */
-  async function askWith(command: Command): Promise<OrderAnswer> {
+  async function askWith(command: Command): Promise<OrderReply> {
     const subscription = await bus.answer('ask.test', 'q', (_, replyTo) => {
       void append(bus, [command], replyTo)
     })

@@ -118,7 +118,7 @@ describe('metrics of a matcher', () => {
     facts.restored(3)
     expect(await newest()).to.equal(at(6))
     nowMs = 7_000
-    facts.checkpointWritten({ commandSeq: 1, sealSeq: 2, firstSeq: 1, storedAtMs: 0 }, 5)
+    facts.checkpointWritten({ commandSeq: 1, trailerSeq: 2, firstSeq: 1, storedAtMs: 0 }, 5)
     expect(await newest()).to.equal(at(7))
     nowMs = 8_000
     facts.checkpointFailed(new Error('no room'))

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Matcher } from '../../../actors/matcher/matcher.js'
 import { answerPings } from '../../../actors/matcher/measure.js'
-import { observeMatcher, type MatcherFacts } from '../../../actors/matcher/observe.js'
+import { observeMatcher, type MatcherObserver } from '../../../actors/matcher/observe.js'
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import type { ChangeFacts } from '../../../core/model/change.js'
@@ -16,7 +16,7 @@ const placed: ChangeFacts = { kind: 'OrderPlaced', order: anOrder(), rank: 1 }
 describe('the log of a matcher', () => {
   let lines: [level: string, fields: Record<string, unknown>][]
   let isDebugged: boolean
-  let facts: MatcherFacts
+  let facts: MatcherObserver
   beforeEach(() => {
     lines = []
     isDebugged = true
@@ -39,7 +39,7 @@ describe('the log of a matcher', () => {
 
   it('has a line for each fact, with what it is about', () => {
     const [settlement_id, why, error] = ['A:1', 'silence', new Error('lost')]
-    const stored = { commandSeq: 9, sealSeq: 5, firstSeq: 3, storedAtMs: 0 }
+    const stored = { commandSeq: 9, trailerSeq: 5, firstSeq: 3, storedAtMs: 0 }
     const who = { by: 'ada', reason: 'tariff' }
     const change = { kind: 'pause' } as const
     const proof = { key: 'U', issued_at_ms: 1, nonce: 'n', signature: 's' }

@@ -104,8 +104,8 @@ describe('matchers as processes on a real bus', function () {
 
   /** A newest checkpoint of which one bit is wrong. */
   const addDamagedCopy = async (whole: StoredCheckpoint | undefined) => {
-    const { firstSeq = 1, sealSeq = 0 } = whole ?? {}
-    const messages = await bus.read(checkpointsStream(market), firstSeq, sealSeq - firstSeq + 1)
+    const { firstSeq = 1, trailerSeq = 0 } = whole ?? {}
+    const messages = await bus.read(checkpointsStream(market), firstSeq, trailerSeq - firstSeq + 1)
     expect(messages).to.have.lengthOf.above(1)
     for (const [index, { data }] of messages.entries()) {
       const flipped = data.map((byte, at) => (index === 0 && at === 60 ? byte ^ 4 : byte))

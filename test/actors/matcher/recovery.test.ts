@@ -146,7 +146,7 @@ describe('recovery of a matcher', () => {
     expect(first.unusable).to.deep.equal(['its bytes are not what was written'])
     expect(first.matcher.isLive()).to.equal(true)
     const torn = await copyOf(bus, (stream, seq, data) =>
-      stream === checkpointsStream(market) && seq === newest?.sealSeq ? undefined : data,
+      stream === checkpointsStream(market) && seq === newest?.trailerSeq ? undefined : data,
     )
     expect((await listCheckpoints(torn, market))[0]).to.deep.include({
       commandSeq: older?.commandSeq,
@@ -160,12 +160,16 @@ describe('recovery of a matcher', () => {
     await expectSameFeed(torn)
   })
 
-  describe('takes the older checkpoint, then the log, where one is sealed and', () => {
-    /** A copy in which the newest checkpoints hold something else, with the seals of their writer. */
+  describe('takes the older checkpoint, then the log, where one has its trailer and', () => {
+    /** A copy in which the newest checkpoints hold something else, with the trailers of their writer. */
     async function spoilt(newest: number, change: (part: string) => string): Promise<MemoryBus> {
       const other = new Map<number, Uint8Array>()
-      for (const { firstSeq, sealSeq } of (await checkpoints()).slice(0, newest)) {
-        const stored = await bus.read(checkpointsStream(market), firstSeq, sealSeq - firstSeq + 1)
+      for (const { firstSeq, trailerSeq } of (await checkpoints()).slice(0, newest)) {
+        const stored = await bus.read(
+          checkpointsStream(market),
+          firstSeq,
+          trailerSeq - firstSeq + 1,
+        )
         const data = resealed(
           stored.map((message) => message.data),
           change,

@@ -121,7 +121,7 @@ describe('settlements on a chain that changes its mind', function () {
       return journal?.open().count === 0
     }, WITHIN_MS)
     journal?.close()
-    // The lane is frozen until an operator restarts the executor.
+    // The sender is frozen until an operator restarts the executor.
     venue.signal('executor', 'SIGTERM')
     await venue.ended('executor')
     await venue.start('executor', undefined, { RPC_URL: proxy.rpcUrl })

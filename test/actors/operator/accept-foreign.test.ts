@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { acceptForeign } from '../../../actors/operator/accept-foreign.js'
-import { OrderRefused } from '../../../actors/market-orders/order-refused.js'
+import { OperatorOrderRefused } from '../../../actors/market-orders/order-refused.js'
 
 const HASH = `0x${'ab'.repeat(32)}`
 
@@ -40,8 +40,8 @@ describe('the operator’s acceptance of a foreign transaction', () => {
   const accept = (...urls: string[]) => acceptForeign({ urls, secret: 'word' }, HASH, 200)
   const refusalOf = async (...urls: string[]) => {
     const failed: unknown = await accept(...urls).catch((error: unknown) => error)
-    expect(failed).to.be.instanceOf(OrderRefused)
-    return (failed as OrderRefused).message
+    expect(failed).to.be.instanceOf(OperatorOrderRefused)
+    return (failed as OperatorOrderRefused).message
   }
   const accepted = { transactions: [{ evm_nonce: 3, tx_hash: HASH, block_number: '7' }] }
 

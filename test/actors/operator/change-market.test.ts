@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkOperator } from '../../../runtime/bus/check-operator.js'
 import { carryOut, type OperatorDeps } from '../../../actors/operator/change-market.js'
-import { OrderRefused } from '../../../actors/market-orders/order-refused.js'
+import { OperatorOrderRefused } from '../../../actors/market-orders/order-refused.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
 import { encodeRegistration } from '../../../bus-schemas/register.js'
 import { encodeMarketAnswer } from '../../../bus-schemas/markets.js'
@@ -18,7 +18,7 @@ import { inProject } from '../../../devnet/launcher/binaries.js'
 import { newSeed } from '../../../runtime/bus/nkeys.js'
 import { operatorKeyOf, type OperatorKey } from '../../../runtime/bus/operator-key.js'
 import { marketsIn, readRegister } from '../../../runtime/bus/market-register.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { futureAddresses, testAddresses } from '../../support/builders.js'
 import { marketOrderIn } from '../../support/market-order.js'
@@ -43,7 +43,7 @@ describe('./venue market', () => {
       operators: checkOperator({ keys: new Map([[key.publicKey, 'ada']]), nowMs: Date.now }),
     })
   let started: StartedMatcher | undefined
-  let register: Running
+  let register: RunningProcess
   beforeEach(async () => {
     dir = tempDir()
     writeFileSync(join(dir.path, 'devnet.json'), JSON.stringify(testAddresses))
@@ -81,7 +81,7 @@ describe('./venue market', () => {
   /** The one line of a refusal. */
   const refusalOf = async (line: string): Promise<string> => {
     const error = await run(line).catch((thrown: unknown) => thrown)
-    expect(error).to.be.instanceOf(OrderRefused)
+    expect(error).to.be.instanceOf(OperatorOrderRefused)
     return (error as Error).message
   }
   const commands = async () => {
@@ -107,7 +107,7 @@ describe('./venue market', () => {
     started = await start()
     const foreign = operatorKeyOf(new TextEncoder().encode(newSeed()))
     const refused = await run(`pause ${NAME}`, foreign).catch((error: unknown) => error)
-    expect(refused).to.be.instanceOf(OrderRefused)
+    expect(refused).to.be.instanceOf(OperatorOrderRefused)
     expect((refused as Error).message).to.equal(`${foreign.publicKey} is not one of OPERATOR_KEYS`)
     expect((await run('list', foreign))[0]).to.match(/: enabled, open/)
     expect((await commands()).map(({ kind }) => kind)).not.to.include('MarketPaused')
@@ -249,7 +249,7 @@ describe('./venue market', () => {
     expect(first).not.to.have.property('ordinal')
     await addSeries({ ...first, taker_fee_bps: 10 })
     const silent = await row('month-end').catch((error: unknown) => error)
-    expect(silent).to.be.instanceOf(OrderRefused)
+    expect(silent).to.be.instanceOf(OperatorOrderRefused)
     expect(String(silent)).to.include('the matcher of USDC-cNGN-31JAN28 does not answer')
     const series = (await registered()).at(-1)
     if (series === undefined) throw new Error('the series is not registered')
@@ -263,7 +263,7 @@ describe('./venue market', () => {
     })
     expect(await row('none', '2028-06-30T14:00Z')).to.include({ market: 'USDC-cNGN-30JUN28' })
     const refused = await row([nowMs() / 1_000 - 9]).catch((error: unknown) => error)
-    expect(refused).to.be.instanceOf(OrderRefused)
+    expect(refused).to.be.instanceOf(OperatorOrderRefused)
   })
 
   it('says in one line that no venue runs', () => {

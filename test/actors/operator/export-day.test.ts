@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { exportDay } from '../../../actors/operator/export/export-day.js'
 import { NotFitting, writeParquet } from '../../../actors/operator/export/write-parquet.js'
-import { OrderRefused } from '../../../actors/market-orders/order-refused.js'
+import { OperatorOrderRefused } from '../../../actors/market-orders/order-refused.js'
 import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
 import { formatDecimal } from '../../../core/decimal.js'
 import { isoTime } from '../../../core/time.js'
@@ -209,7 +209,7 @@ describe('the export of a day', () => {
       const error: unknown = await exportDay({ dataDir: from, nowMs }, { date, dir }).catch(
         (thrown: unknown) => thrown,
       )
-      expect(error).to.be.instanceOf(OrderRefused)
+      expect(error).to.be.instanceOf(OperatorOrderRefused)
       return (error as Error).message
     }
     for (const date of ['yesterday', '2026-02-30', '2026-1-1', '20260101', ''])

@@ -35,7 +35,7 @@ describe('bounds of order intake', () => {
       bus: { reply: (_to, data) => void answers.push(data) },
       registry: stage.registry(),
       commandLogs: new Map(),
-      gate: {
+      halts: {
         refusalOf: () => undefined,
         cancelRefusalOf: () => undefined,
         stop: () => undefined,

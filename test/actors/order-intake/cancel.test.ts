@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { OrderIntakeOptions } from '../../../actors/order-intake/intake.js'
 import { createSignatureVerifier } from '../../../chain/signing/verify-signature.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { codeAnswer } from '../../support/actions.js'
 import { farFutureSec, testDomain, testPrivateKey, type OrderBody } from '../../support/builders.js'
 import { addressOf, serviceAuth, signedCancel } from '../../support/cancel-proofs.js'
@@ -18,7 +18,7 @@ describe('the authority of a cancel', () => {
   let stage: IntakeStage
   let bus: MemoryBus
   let matcher: FakeMatcher
-  let intake: Running
+  let intake: RunningProcess
   let body: OrderBody
   /** What the chain says about code at an address. */
   let code: boolean | undefined

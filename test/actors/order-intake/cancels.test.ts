@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import type { OrderIntakeOptions } from '../../../actors/order-intake/intake.js'
-import type { CancelsAnswer, CancelsKind } from '../../../bus-schemas/cancels.js'
+import type { CancelsReply, CancelsKind } from '../../../bus-schemas/cancels.js'
 import { isCommandsStream } from '../../../bus-schemas/subjects.js'
 import { createSignatureVerifier } from '../../../chain/signing/verify-signature.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { askOneMarket } from '../../../runtime/bus/ask-intake.js'
 import { AppendUnknown } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { codeAnswer } from '../../support/actions.js'
 import { farFutureSec, testDomain, testPrivateKey } from '../../support/builders.js'
 import { addressOf, serviceAuth, signedScope } from '../../support/cancel-proofs.js'
@@ -29,7 +29,7 @@ describe('cancels of many orders at the intake', () => {
   let stage: IntakeStage
   let bus: MemoryBus
   let matcher: StartedMatcher
-  let intake: Running
+  let intake: RunningProcess
   let code: boolean | undefined
   let nowMs: () => number
   let issued = 0
@@ -82,7 +82,7 @@ describe('cancels of many orders at the intake', () => {
     return answer
   }
   /** The outcomes in short, or the status and text of the refusal. */
-  const shown = (answer: CancelsAnswer): string => {
+  const shown = (answer: CancelsReply): string => {
     if (answer.kind === 'refused') return `${answer.refusal.status} ${answer.refusal.message}`
     if (answer.kind === 'lease') return answer.ends_at_ms === 0 ? 'disarmed' : 'set'
     return answer.outcomes

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import type { OrderAnswer } from '../../../bus-schemas/orders.js'
+import type { OrderReply } from '../../../bus-schemas/orders.js'
 import { amountE18, E18 } from '../../../core/money.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import type { OrderBody } from '../../support/builders.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
 import { anIntakeStage, ask, signedBody, type IntakeStage } from '../../support/intake-stage.js'
@@ -11,7 +11,7 @@ describe('replacements and reductions at the intake', () => {
   let stage: IntakeStage
   let bus: MemoryBus
   let matcher: FakeMatcher
-  let intake: Running
+  let intake: RunningProcess
   let first: OrderBody
 
   beforeEach(async () => {
@@ -30,7 +30,7 @@ describe('replacements and reductions at the intake', () => {
   })
 
   /** `taken`, or status and text of the refusal, after which the log has nothing more than before. */
-  async function outcomeOf(asking: () => Promise<OrderAnswer>): Promise<string> {
+  async function outcomeOf(asking: () => Promise<OrderReply>): Promise<string> {
     const before = matcher.taken.length
     const answer = await asking()
     if (answer.kind === 'order') return 'taken'

@@ -9,10 +9,10 @@ const [spot, perp] = [aMarket(), aPerp()]
 
 function checked(readWiring: ReadWiring) {
   const stopped = new Map<string, string>()
-  const gate = { close: (market: string, why: string) => void stopped.set(market, why) }
+  const halts = { close: (market: string, why: string) => void stopped.set(market, why) }
   const fatal: unknown[] = []
   const onFatal = (error: unknown) => void fatal.push(error)
-  const wirings = checkWirings({ readWiring, gate, log: silentLog, onFatal, retryMs: 1 })
+  const wirings = checkWirings({ readWiring, halts, log: silentLog, onFatal, retryMs: 1 })
   return { stopped, fatal, wirings }
 }
 

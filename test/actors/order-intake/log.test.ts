@@ -6,7 +6,7 @@ import {
   isFinal,
   MAX_GROUP,
   MAX_QUEUE,
-  type CommandLog,
+  type CommandLogWriter,
   type LogEntry,
   type SubmitOutcome,
 } from '../../../actors/order-intake/command-log.js'
@@ -83,9 +83,12 @@ describe('the command log of order intake', () => {
       ...(elapsedMs && { elapsedMs }),
     })
   const nextTerm = () => termOf(stage.registry().lastNo()) + 1
-  const begin = (commandLog: CommandLog, term = nextTerm(), id = `intake-${term}`) =>
+  const begin = (commandLog: CommandLogWriter, term = nextTerm(), id = `intake-${term}`) =>
     commandLog.begin({ numbers: createNumbering(term), id })
-  const openLog = async (through: Bus = bus, elapsedMs?: () => number): Promise<CommandLog> => {
+  const openLog = async (
+    through: Bus = bus,
+    elapsedMs?: () => number,
+  ): Promise<CommandLogWriter> => {
     const commandLog = createLog(through, elapsedMs)
     await commandLog.recover()
     await begin(commandLog)
@@ -338,7 +341,7 @@ describe('the command log of order intake', () => {
         expect(await commandLog.submit(entryOf(2))).to.deep.equal({ kind: 'logged' })
         await eventually(() => matcher.taken.length === 2)
         expect(takenIds()).to.deep.equal(['order-1', 'order-2'])
-        // Two barriers and two orders.
+        // Two epoch markers and two orders.
         expect((await bus.streamState(stream)).lastSeq).to.equal(others + 4)
       })
     }

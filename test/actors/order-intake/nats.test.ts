@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { eventually } from '../../support/eventually.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
 import { anIntakeStage, ask, signedBody, type IntakeStage } from '../../support/intake-stage.js'
@@ -18,7 +18,7 @@ describe('order intake on JetStream', function () {
   let bus: Bus
   let gateway: Bus
   let matcher: FakeMatcher
-  let intake: Running
+  let intake: RunningProcess
 
   beforeEach(async () => {
     server = await startNatsServer()

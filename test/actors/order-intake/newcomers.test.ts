@@ -31,7 +31,7 @@ describe('leases of owners who have never placed an order', () => {
       },
       registry: { findOrder: () => undefined, hasOrderOf: (owner: Address) => owner === client },
       commandLogs: new Map(['A', 'B'].map((market) => [market, { submit }])),
-      gate: { cancelRefusalOf: () => undefined, stop: () => undefined },
+      halts: { cancelRefusalOf: () => undefined, stop: () => undefined },
       nowMs: () => nowMs,
     } as unknown as CancelsDeps)
   })

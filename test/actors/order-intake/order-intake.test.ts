@@ -1,14 +1,14 @@
 import { balanceFacts } from '../../../core/contracts/balances.js'
 import { expect } from 'chai'
-import type { OrderAnswer } from '../../../bus-schemas/orders.js'
+import type { OrderReply } from '../../../bus-schemas/orders.js'
 import { commandsStream } from '../../../bus-schemas/subjects.js'
-import type { Admission } from '../../../actors/order-intake/admission.js'
+import type { OrderAdmission } from '../../../actors/order-intake/admission.js'
 import { repeatOf } from '../../../actors/order-intake/place-order.js'
 import type { Market } from '../../../core/model/market.js'
 import type { Refusal } from '../../../core/entry/refusals.js'
 import { amountE18, quoteE18 } from '../../../core/money.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { aMarket } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
@@ -17,13 +17,13 @@ import { anIntakeStage, ask, signedBody, type IntakeStage } from '../../support/
 const otherKey = `0x${'02'.repeat(32)}` as const
 const otherOwner = `0x${'99'.repeat(20)}` as const
 
-type OnTaken = Parameters<Admission['listen']>[0]
+type OnTaken = Parameters<OrderAdmission['listen']>[0]
 
 describe('order intake', () => {
   let stage: IntakeStage
   let bus: MemoryBus
   let matcher: FakeMatcher
-  let intake: Running
+  let intake: RunningProcess
 
   beforeEach(async () => {
     stage = anIntakeStage()
@@ -38,14 +38,14 @@ describe('order intake', () => {
     stage.close()
   })
 
-  const place = (body: unknown): Promise<OrderAnswer> => ask(bus, 'place', body)
-  const cancel = (body: unknown): Promise<OrderAnswer> => ask(bus, 'cancel', body)
-  const refusalOf = (answer: OrderAnswer): Refusal => {
+  const place = (body: unknown): Promise<OrderReply> => ask(bus, 'place', body)
+  const cancel = (body: unknown): Promise<OrderReply> => ask(bus, 'cancel', body)
+  const refusalOf = (answer: OrderReply): Refusal => {
     if (answer.kind !== 'refused') throw new Error('expected a refusal')
     return answer.refusal
   }
 
-  /** Nothing but the opening and the barrier in the log: the same order is still welcome. */
+  /** Nothing but the opening and the epoch marker in the log: the same order is still welcome. */
   const expectNothingKept = async (): Promise<void> => {
     expect(await bus.streamState(commandsStream(stage.market.market))).to.include({ lastSeq: 2 })
   }

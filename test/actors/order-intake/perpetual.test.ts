@@ -11,7 +11,7 @@ import {
 import { askIndexLag, commandsStream } from '../../../bus-schemas/subjects.js'
 import { priceE18 } from '../../../core/money.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { aPerp } from '../../support/builders.js'
 import { startFakeMatcher, type FakeMatcher } from '../../support/fake-matcher.js'
 import { anIntakeStage, ask, signedBody, type IntakeStage } from '../../support/intake-stage.js'
@@ -22,7 +22,7 @@ describe('order intake of a perpetual', () => {
   let stage: IntakeStage
   let bus: MemoryBus
   let matcher: FakeMatcher
-  let intake: Running
+  let intake: RunningProcess
 
   beforeEach(async () => {
     stage = anIntakeStage()
@@ -121,19 +121,19 @@ describe('order intake of a perpetual', () => {
     expect(await place({ reduce_only: true })).to.equal('500 position_unreadable')
     stage.chain.readable = false
     expect(await place()).to.equal('500 account_unreadable')
-    // The opening of the market and the barrier.
+    // The opening of the market and the epoch marker.
     expect((await bus.streamState(commandsStream(market.market))).lastSeq).to.equal(2)
   })
 
-  describe('with a gate of its index', () => {
+  describe('with a limit of the lag of its index', () => {
     const report = async (usdcPerCngn: string, atMs = Date.now()) => {
       const sample = { atMs, usdcPerCngn: priceE18(e18(usdcPerCngn)), isOk: true }
       await bus.ask(askIndexLag, encodeIndexLagQuestion({ sample }), 1_000)
     }
     const restart = async (enforced: boolean) => {
       await intake.stop()
-      const indexGate = { enforced, maxBps: 100, maxAgeMs: 3_600_000 }
-      intake = await stage.start(bus, { markets: [market], indexGate })
+      const indexLimit = { enforced, maxBps: 100, maxAgeMs: 3_600_000 }
+      intake = await stage.start(bus, { markets: [market], indexLimit })
     }
 
     it('refuses behind the pause, until a sample agrees with the index', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { provideBundles } from '../../../devnet/bundle.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
-import type { OrderAnswer } from '../../../bus-schemas/orders.js'
+import type { OrderReply } from '../../../bus-schemas/orders.js'
 import { commandsStream, commandsSubject } from '../../../bus-schemas/subjects.js'
 import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
@@ -80,7 +80,7 @@ describe('the order-intake process', function () {
     }
     return spawn(process.execPath, [main], { env, stdio: ['ignore', 'inherit', 'inherit'] })
   }
-  const place = async (body: OrderBody, timeoutMs: number): Promise<OrderAnswer | undefined> => {
+  const place = async (body: OrderBody, timeoutMs: number): Promise<OrderReply | undefined> => {
     try {
       return await ask(bus, 'place', body, { timeoutMs })
     } catch (error) {
@@ -89,7 +89,7 @@ describe('the order-intake process', function () {
     }
   }
   /** As a careful client does: while the outcome is unknown, the same order again. */
-  const placeUntilKnown = async (body: OrderBody): Promise<OrderAnswer> => {
+  const placeUntilKnown = async (body: OrderBody): Promise<OrderReply> => {
     for (;;) {
       const answer = await place(body, 1_500)
       if (answer !== undefined) return answer
@@ -100,7 +100,7 @@ describe('the order-intake process', function () {
   it(`loses and doubles nothing when it is killed ${KILLS} times under load`, async () => {
     const signed = await Promise.all(Array.from({ length: ORDERS }, () => signedBody()))
     let next = 0
-    const answers: OrderAnswer[] = []
+    const answers: OrderReply[] = []
     const client = async (): Promise<void> => {
       for (let body = signed[next++]; body !== undefined; body = signed[next++]) {
         answers.push(await placeUntilKnown(body))

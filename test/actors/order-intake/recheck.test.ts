@@ -3,14 +3,14 @@ import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import type { OrderIntakeOptions } from '../../../actors/order-intake/intake.js'
 import { decodeBlock } from '../../../bus-schemas/blocks.js'
-import type { OrderAnswer } from '../../../bus-schemas/orders.js'
+import type { OrderReply } from '../../../bus-schemas/orders.js'
 import { commandsStream, feedStream } from '../../../bus-schemas/subjects.js'
 import type { SignatureVerdict } from '../../../chain/signing/verify-signature.js'
 import type { Address } from '../../../core/action.js'
 import type { Change } from '../../../core/model/change.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { createLog } from '../../../runtime/process/log.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { farFutureSec, testPrivateKey } from '../../support/builders.js'
 import { addressOf } from '../../support/cancel-proofs.js'
 import { eventually } from '../../support/eventually.js'
@@ -28,7 +28,7 @@ describe('signatures of live orders', () => {
   let stage: IntakeStage
   let bus: MemoryBus
   let matcher: Matcher
-  let intake: Running
+  let intake: RunningProcess
 
   const start = async (overrides: Partial<OrderIntakeOptions> = {}): Promise<void> => {
     intake = await stage.start(bus, { recheckEveryMs: 5, ...overrides })
@@ -58,7 +58,7 @@ describe('signatures of live orders', () => {
     stage.close()
   })
 
-  const place = async (terms: Parameters<typeof signedBody>[0] = {}): Promise<OrderAnswer> =>
+  const place = async (terms: Parameters<typeof signedBody>[0] = {}): Promise<OrderReply> =>
     ask(bus, 'place', await signedBody({ amount: '1', ...terms }))
   const lastChange = async (orderId: string): Promise<Change | undefined> => {
     const messages = await bus.read(feedStream(stage.market.market), 1, 10_000)

@@ -21,7 +21,7 @@ import { MarketFileError, type LoadedMarkets } from '../../../data/markets.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { openMarketLog } from '../../../runtime/bus/market-log.js'
 import { marketsIn, openRegister, readRegister } from '../../../runtime/bus/market-register.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { aMarket, aPerp } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { anIntakeStage, silentLog } from '../../support/intake-stage.js'
@@ -148,7 +148,7 @@ describe('the import of a market file', () => {
 
 describe('a registration by an operator', () => {
   let bus: MemoryBus
-  let running: Running | undefined
+  let running: RunningProcess | undefined
   beforeEach(async () => {
     bus = createMemoryBus()
     running = await startRegister(bus)

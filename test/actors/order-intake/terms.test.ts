@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import {
   createCommandLog,
-  type CommandLog,
+  type CommandLogWriter,
   type LogEntry,
 } from '../../../actors/order-intake/command-log.js'
 import { commandsStream, commandsSubject, commandsSubjects } from '../../../bus-schemas/subjects.js'
@@ -50,15 +50,15 @@ describe('the terms of order intake', () => {
     stages.push(stage)
     return stage
   }
-  const createLog = (stage: IntakeStage, through: Bus = bus): CommandLog =>
+  const createLog = (stage: IntakeStage, through: Bus = bus): CommandLogWriter =>
     createCommandLog({
       ...{ market, contractType: 'spot', bus: through, registry: stage.registry() },
       claimOf: (order) => claimOf(aMarket(), order),
       ...{ nowMs: () => 1_760_000_000_000, log: silentLog },
     })
-  const begin = (commandLog: CommandLog, term: number, id = `intake-${term}`) =>
+  const begin = (commandLog: CommandLogWriter, term: number, id = `intake-${term}`) =>
     commandLog.begin({ numbers: createNumbering(term), id })
-  const openLog = async (stage: IntakeStage, through?: Bus): Promise<CommandLog> => {
+  const openLog = async (stage: IntakeStage, through?: Bus): Promise<CommandLogWriter> => {
     const commandLog = createLog(stage, through)
     await commandLog.recover()
     await begin(commandLog, termOf(stage.registry().lastNo()) + 1)
@@ -112,7 +112,7 @@ describe('the terms of order intake', () => {
     expect(third?.folded(market)).to.deep.include({ streamSeq: 6 })
   })
 
-  it('include the orders that an earlier intake appends before the barrier', async () => {
+  it('include the orders that an earlier intake appends before the epoch marker', async () => {
     const stage = aStage()
     const commandLog = createLog(stage)
     await commandLog.recover()
@@ -147,7 +147,7 @@ describe('the terms of order intake', () => {
     await eventually(() => matcher.taken.length === 1)
   })
 
-  it('begin once, also when the acknowledgement of the barrier is lost', async () => {
+  it('begin once, also when the acknowledgement of the epoch marker is lost', async () => {
     for (const fault of ['failNextAppendAck', 'loseNextAppend'] as const) {
       const commandLog = createLog(aStage())
       await commandLog.recover()

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { createUnderWay } from '../../../actors/order-intake/under-way.js'
-import type { OrderAnswer } from '../../../bus-schemas/orders.js'
+import type { OrderReply } from '../../../bus-schemas/orders.js'
 import type { SignatureVerdict } from '../../../chain/signing/verify-signature.js'
 import { askOneMarket } from '../../../runtime/bus/ask-intake.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { testPrivateKey } from '../../support/builders.js'
 import { addressOf } from '../../support/cancel-proofs.js'
 import { anIntakeStage, ask, signedBody, type IntakeStage } from '../../support/intake-stage.js'
@@ -19,7 +19,7 @@ describe('orders on their way through the intake', () => {
   let stage: IntakeStage
   let bus: MemoryBus
   let matcher: StartedMatcher
-  let intake: Running
+  let intake: RunningProcess
   /** Ends the check of the signatures that were asked about, in turn. */
   let judge: ((verdict: SignatureVerdict) => void)[]
 
@@ -46,7 +46,7 @@ describe('orders on their way through the intake', () => {
     stage.close()
   })
 
-  const shown = (answer: OrderAnswer): string =>
+  const shown = (answer: OrderReply): string =>
     answer.kind === 'order'
       ? answer.progress.status
       : `${answer.refusal.status} ${answer.refusal.code}`

@@ -51,7 +51,7 @@ describe('the records of a submitter, made from its journal', () => {
     expiry: 1_800_000_000n,
   })
 
-  /** Signs a withdrawal at the nonce of its number, as the lane does. */
+  /** Signs a withdrawal at the nonce of its number, as the sender does. */
   function sign(n: number, owner?: Address, more: Partial<Action> = {}): void {
     const data = encodeTransfer({ ...actionOf(n, owner), ...more }, SIGNATURE)
     const fees = { gasLimit: 21_000n, maxFeePerGas: 7n, maxPriorityFeePerGas: 1n }

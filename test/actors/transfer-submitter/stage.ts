@@ -39,11 +39,11 @@ import {
   type Trader,
   type World,
 } from '../../support/devnet-world.js'
-import { FAST_LANE } from '../../support/lane-world.js'
 import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
+import { FAST_SENDER } from '../../support/sender-world.js'
 
 const ASK_TIMEOUT_MS = 20_000
-const POLICY = { ...FAST_LANE, rebroadcastMs: 500 }
+const POLICY = { ...FAST_SENDER, rebroadcastMs: 500 }
 /** 1,000 USDC. */
 export const PURSE = 1_000_000_000n
 

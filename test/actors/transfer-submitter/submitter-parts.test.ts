@@ -7,7 +7,7 @@ import {
 } from '../../../actors/transfer-submitter/follow.js'
 import {
   createLimits,
-  type Judged,
+  type TransferJudgement,
   type JudgedRequest,
 } from '../../../actors/transfer-submitter/judge.js'
 import type { SignedTransfer } from '../../../actors/transfer-submitter/rules.js'
@@ -31,7 +31,7 @@ describe('a submitter that gives a request up', () => {
   /** The answer to a request that is given up while it is judged, and the rest of the judging. */
   async function givenUp(before: (request: JudgedRequest) => void) {
     let goOn = (): void => undefined
-    const judge = async (request: JudgedRequest): Promise<Judged<object>> => {
+    const judge = async (request: JudgedRequest): Promise<TransferJudgement<object>> => {
       before(request)
       await new Promise<void>((resolve) => (goOn = resolve))
       lateness.push(request.isLate())

@@ -80,7 +80,7 @@ const ROWS: readonly Row[] = [
   ['transfer.after_mark_before_answer'],
   ['transfer.after_claim', 'transfer.recovery_mid'],
   // The first passing is the permit's, the second the deposit's.
-  ['lane.after_record_before_append:2'],
+  ['sender.after_record_before_append:2'],
   // The first message is the claim: in memory alone; in the stream without its knowledge; in the journal and in no record.
   ['journal.before_append'],
   ['journal.after_append_before_ack'],
@@ -90,9 +90,9 @@ const ROWS: readonly Row[] = [
   ['journal.after_append_before_ack:4'],
   ['journal.after_ack_before_fold:4'],
   ['journal.in_fold:4'],
-  ['lane.after_append_before_broadcast:2'],
-  ['lane.during_broadcast:2'],
-  ['lane.after_receipt_before_mark:2'],
+  ['sender.after_append_before_broadcast:2'],
+  ['sender.during_broadcast:2'],
+  ['sender.after_receipt_before_mark:2'],
 ]
 
 describe('a submitter that is killed', function () {
@@ -178,7 +178,7 @@ async function withdrawal({ stage }: Place): Promise<void> {
   const body = await withdrawalBody(world, owner, { asset, amount: TEN })
   const dying = await submitterProcess(stage, 'withdrawal')
   try {
-    await dying.start('lane.after_broadcast_before_mark')
+    await dying.start('sender.after_broadcast_before_mark')
     askAll(stage, 'withdrawal', body)
     expect(await dying.ended()).to.equal('SIGKILL')
     await dying.start()

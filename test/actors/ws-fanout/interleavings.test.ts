@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { feedTopic } from '../../../actors/ws-fanout/channels.js'
-import type { Connection } from '../../../actors/ws-fanout/connection.js'
+import type { ClientConnection } from '../../../actors/ws-fanout/connection.js'
 import { SESSION_LIMITS } from '../../../actors/ws-fanout/limits.js'
 import { openMarketFeed } from '../../../actors/ws-fanout/market-feed.js'
 import { createReplayer } from '../../../actors/ws-fanout/replay.js'
@@ -47,7 +47,7 @@ function recorder() {
       at = start + length
     }
   }
-  const connection: Connection = {
+  const connection: ClientConnection = {
     isOpen: () => true,
     send: (text) => frames.push(JSON.parse(text) as Frame),
     deliver: read,

@@ -3,7 +3,7 @@ import { createLeaseKeeper, type LeaseKeeper } from '../../../actors/ws-fanout/l
 import {
   decodeCancelsRequest,
   encodeCancelsAnswer,
-  type CancelsAnswer,
+  type CancelsReply,
   type CancelsRequest,
 } from '../../../bus-schemas/cancels.js'
 import { askCancels } from '../../../bus-schemas/subjects.js'
@@ -17,7 +17,7 @@ import { silentLog } from '../../support/intake-stage.js'
 const owner: Address = `0x${'a1'.repeat(20)}`
 const other: Address = `0x${'b2'.repeat(20)}`
 const markets = ['M', 'N']
-const working = ({ kind }: CancelsRequest): CancelsAnswer =>
+const working = ({ kind }: CancelsRequest): CancelsReply =>
   kind === 'end_lease'
     ? { kind: 'cancels', feed_seq: 1, outcomes: [], left: 0 }
     : { kind: 'lease', ends_at_ms: 1 }
@@ -29,9 +29,9 @@ describe('the keeper of leases', function () {
   let bus: MemoryBus
   let keepers: LeaseKeeper[]
   let asked: CancelsRequest[]
-  let answer: (request: CancelsRequest) => CancelsAnswer | undefined
+  let answer: (request: CancelsRequest) => CancelsReply | undefined
   /** What was asked while `answer` gave none, by the market. */
-  let unanswered: { readonly market: string; readonly reply: (given?: CancelsAnswer) => void }[]
+  let unanswered: { readonly market: string; readonly reply: (given?: CancelsReply) => void }[]
   let nowMs: number
 
   beforeEach(async () => {

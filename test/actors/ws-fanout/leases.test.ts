@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import {
   decodeCancelsRequest,
   encodeCancelsAnswer,
-  type CancelsAnswer,
+  type CancelsReply,
   type CancelsRequest,
 } from '../../../bus-schemas/cancels.js'
 import { decodeOrderRequest } from '../../../bus-schemas/orders.js'
@@ -28,7 +28,7 @@ const ENDS_AT_MS = Date.parse('2026-11-21T10:01:00Z')
 describe('leases of sockets', () => {
   let rig: FanOutRig
   let asked: CancelsRequest[]
-  let answer: (request: CancelsRequest) => CancelsAnswer | undefined
+  let answer: (request: CancelsRequest) => CancelsReply | undefined
 
   beforeEach(async () => {
     rig = await startRig()

@@ -3,7 +3,7 @@ import { SESSION_LIMITS } from '../../../actors/ws-fanout/limits.js'
 import {
   decodeOrderRequest,
   encodeOrderAnswer,
-  type OrderAnswer,
+  type OrderReply,
 } from '../../../bus-schemas/orders.js'
 import {
   askCancelOrder,
@@ -25,11 +25,11 @@ import type { Frame, SocketClient } from '../../support/socket-client.js'
 interface Asked {
   readonly what: 'place' | 'cancel' | 'replace' | 'reduce'
   readonly body: string
-  readonly answer: (answer: OrderAnswer) => void
+  readonly answer: (answer: OrderReply) => void
 }
 
 const order = anOrder()
-const taken: OrderAnswer = {
+const taken: OrderReply = {
   ...{ kind: 'order', feed_seq: 1, market: order.market },
   ...{ order, progress: progressOf(order) },
 }
@@ -50,7 +50,7 @@ describe('order entry by the socket', () => {
     ] as const) {
       await rig.bus.answer(subject, 'intake', (data, replyTo) => {
         const { body } = decodeOrderRequest(data)
-        const answer = (it: OrderAnswer) => rig.bus.reply(replyTo, encodeOrderAnswer(it))
+        const answer = (it: OrderReply) => rig.bus.reply(replyTo, encodeOrderAnswer(it))
         asked.push({ what, body, answer })
       })
     }

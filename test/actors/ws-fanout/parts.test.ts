@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { createChangeRing, createFeedMarks } from '../../../actors/ws-fanout/market-feed.js'
 import { createOwnerLinks } from '../../../actors/ws-fanout/own-stream.js'
-import { createGate } from '../../../actors/ws-fanout/replay.js'
+import { createReadLimiter } from '../../../actors/ws-fanout/replay.js'
 import { InvariantBroken } from '../../../core/assert.js'
 import { priceE18 } from '../../../core/money.js'
 
@@ -122,13 +122,13 @@ describe('owner links', () => {
   })
 })
 
-describe('gate', () => {
+describe('a limiter of reads', () => {
   it('lets so many tasks run at a time, the others in order of arrival, also after a failure', async () => {
-    const gate = createGate(2)
+    const limiter = createReadLimiter(2)
     const started: number[] = []
     const finish: (() => void)[] = []
     const results = [0, 1, 2, 3].map((n) =>
-      gate(
+      limiter(
         () =>
           new Promise<number>((resolve, reject) => {
             started.push(n)

@@ -6,7 +6,7 @@ import { createChainClient, type ChainClient } from '../../../chain/reads/client
 import { readPrestate } from '../../../chain/reads/read-prestate.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { eventually } from '../../support/eventually.js'
-import { startNode, type AnsweringNode, type Question } from '../lane/answering-node.js'
+import { startNode, type AnsweringNode, type Question } from '../sender/answering-node.js'
 
 const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 const at = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`

@@ -9,7 +9,7 @@ import { futureCapacity } from '../../../core/contracts/future-claims.js'
 import {
   futureAccountOf,
   futureOf,
-  type FutureAccount,
+  type FutureAccountFacts,
   type FutureFacts,
 } from '../../../core/contracts/future-facts.js'
 import { futureFunds } from '../../../core/contracts/future-funds.js'
@@ -234,7 +234,11 @@ describe('margin of accounts with positions in several series', () => {
     value === undefined ? '' : formatDecimal(value, 18)
 
   /** What the entry and the engine have, and what a match may claim. */
-  function checkOrders(account: FutureAccount, facts: FutureFacts, initial: bigint | undefined) {
+  function checkOrders(
+    account: FutureAccountFacts,
+    facts: FutureFacts,
+    initial: bigint | undefined,
+  ) {
     const standing = futureModel.standing(account, facts)
     expect(standing === undefined).to.equal(facts.indexStale)
     if (standing === undefined || initial === undefined) return

@@ -14,7 +14,7 @@ import { NO_CLAIMS } from '../../../core/contracts/funds.js'
 import {
   futureAccountOf,
   futureOf,
-  type FutureAccount,
+  type FutureAccountFacts,
   type FutureFacts,
 } from '../../../core/contracts/future-facts.js'
 import { futureFunds } from '../../../core/contracts/future-funds.js'
@@ -91,7 +91,7 @@ describe('a dated future on a chain', function () {
 
   async function observe({ subaccountId }: Trader): Promise<{
     readonly facts: FutureFacts
-    readonly account: FutureAccount
+    readonly account: FutureAccountFacts
   }> {
     const deps = { client, deployment: deployment() }
     const block = await client.getBlock()

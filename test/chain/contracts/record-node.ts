@@ -3,7 +3,7 @@ import { format } from 'prettier'
 import { encodeFunctionData, parseAbi, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { subAccountsAbi } from '../../../chain/abi/contracts.js'
-import { checkDeployment, type Sender } from '../../../chain/contracts/check-deployment.js'
+import { checkDeployment, type SenderKey } from '../../../chain/contracts/check-deployment.js'
 import { createChainClient } from '../../../chain/reads/client.js'
 import { deploymentSchema } from '../../../chain/reads/deployment.js'
 import { loadMarkets } from '../../../data/markets.js'
@@ -40,7 +40,7 @@ const withdrawalSubmitter = lower(privateKeyToAccount(testKey(1012)).address)
 /** What the check asks a node, and the answers of now. */
 async function record(): Promise<RecordedAnswers> {
   const node = await recordNode(world.anvil.rpcUrl)
-  const sender = (role: string, address: Sender['address']): Sender => ({
+  const sender = (role: string, address: SenderKey['address']): SenderKey => ({
     ...{ role, address, reserveWei: RESERVE_WEI },
   })
   try {

@@ -3,7 +3,7 @@ import { RpcRequestError } from 'viem'
 import {
   keepsSignature,
   maySign,
-  type Leg,
+  type MatchSideChecks,
   type SideReads,
 } from '../../../chain/contracts/side-checks.js'
 import { ChainUnreachable } from '../../../chain/reads/client.js'
@@ -24,7 +24,7 @@ function judged(action: Partial<Action>, keyExpiry = 0n): Promise<boolean> {
     },
   }
   const reads = { client, deployment: { matching: OWNER } } as unknown as SideReads
-  const leg = { action: { owner: OWNER, signer: OWNER, expiry: NOW, ...action } } as Leg
+  const leg = { action: { owner: OWNER, signer: OWNER, expiry: NOW, ...action } } as MatchSideChecks
   return maySign(reads, leg)
 }
 
@@ -60,7 +60,7 @@ describe('the signature of one side of a match', () => {
     const deployment = { matching: `0x${'cc'.repeat(20)}` }
     const reads = { client, sender: KEY, deployment } as unknown as SideReads
     const leg = { action: { signer: OWNER }, digest: `0x${'d1'.repeat(32)}`, signature: '0x' }
-    return { questions, holds: () => keepsSignature(reads, leg as Leg) }
+    return { questions, holds: () => keepsSignature(reads, leg as MatchSideChecks) }
   }
 
   it('stays valid of a plain key, without a question', async () => {

@@ -5,7 +5,7 @@ import { bytesToHex } from '../../../chain/signing/keys.js'
 import {
   createActionHasher,
   domainSeparator,
-  type CancelTerms,
+  type CancelStatement,
 } from '../../../chain/signing/verify-signature.js'
 import { InvariantBroken } from '../../../core/assert.js'
 import { arbitraryAction, arbitraryAddress } from '../../support/actions.js'
@@ -20,7 +20,7 @@ const domains = fc.record({
 
 describe('a word of typed data', () => {
   const hasher = createActionHasher({ chainId: 1, verifyingContract: `0x${'cc'.repeat(20)}` })
-  const good: CancelTerms = {
+  const good: CancelStatement = {
     ...{ owner: `0x${'aa'.repeat(20)}`, signer: `0x${'bb'.repeat(20)}` },
     ...{ nonce: 0n, expiry: 2n ** 256n - 1n },
   }

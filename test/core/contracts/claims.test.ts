@@ -3,7 +3,7 @@ import {
   balanceClaim,
   claimsLeft,
   marginClaim,
-  type Claim,
+  type CapacityClaim,
   type MatchTerms,
 } from '../../../core/contracts/claims.js'
 import { balanceFacts, type BalanceFacts } from '../../../core/contracts/balances.js'
@@ -31,7 +31,7 @@ function terms(takerIsBuyer: boolean, makers: readonly bigint[] = [8n, 9n]): Mat
   return { takerAccount: 7n, takerIsBuyer, takerFee: quoteE18(4n), fillDetails }
 }
 
-const claim = (accountId: bigint, asset: typeof BASE, debit: bigint): Claim => ({
+const claim = (accountId: bigint, asset: typeof BASE, debit: bigint): CapacityClaim => ({
   key: balanceClaim(accountId, asset, 0n),
   debit,
 })
@@ -78,7 +78,7 @@ describe('claims of a spot match', () => {
   it('draw on the same balances under a manager of futures, and on margin for what a fill loses of it', () => {
     const plain = spotClaims(MARKET, terms(true, [8n]))
     const shared = spotClaims(MARKET, terms(true, [8n]), CNGN)
-    const ids = (claims: readonly Claim[]) => claims.map(({ key }) => key.id)
+    const ids = (claims: readonly CapacityClaim[]) => claims.map(({ key }) => key.id)
     expect(ids(shared)).to.include.members(ids(plain))
     const debitOf = (accountId: bigint) =>
       shared.find(({ key }) => key.accountId === accountId && key.of?.part === 'margin')?.debit
@@ -108,7 +108,7 @@ describe('what spot and futures of one account leave each other', () => {
       },
     ],
   })
-  const own = (claims: readonly Claim[] | undefined) =>
+  const own = (claims: readonly CapacityClaim[] | undefined) =>
     (claims ?? []).filter(({ key }) => key.accountId === 7n)
   /** Account 7 buys 600 cNGN for 1 USDC each. */
   const spends = own(spotClaims(spotMarket, one(true, 600n * E18, E18), CNGN))
@@ -117,7 +117,7 @@ describe('what spot and futures of one account leave each other', () => {
   const opens = (contracts: bigint, market = aFuture()) =>
     own(futureClaims(market, one(true, contracts * E18, 1500n * E18), futureFacts()))
   /** Account 7 has 1,000 of each token; with a position if margin binds it. */
-  const left = (claims: readonly Claim[], surplus?: bigint) => {
+  const left = (claims: readonly CapacityClaim[], surplus?: bigint) => {
     const facts: BalanceFacts = {
       ...{ base: amountE18(1_000n * E18), quote: quoteE18(1_000n * E18) },
       ...(surplus !== undefined && {
@@ -127,7 +127,7 @@ describe('what spot and futures of one account leave each other', () => {
         },
       }),
     }
-    const capacityOf = ({ key }: Claim): bigint => {
+    const capacityOf = ({ key }: CapacityClaim): bigint => {
       const part = key.of?.part
       if (part === 'long' || part === 'short') return 1_000n * E18
       return part === undefined ? 1_000n * E18 : spotCapacity(balanceFacts(facts), part)

@@ -1,9 +1,14 @@
 import { expect } from 'chai'
-import { fitsMargin, isReduction, NO_FLIGHT, type Bearing } from '../../../core/contracts/margin.js'
+import {
+  fitsMargin,
+  isReduction,
+  NO_FLIGHT,
+  type AccountBearing,
+} from '../../../core/contracts/margin.js'
 
 type Leg = Parameters<typeof fitsMargin>[3]
 
-interface Asked extends Partial<Bearing> {
+interface Asked extends Partial<AccountBearing> {
   /** Equity and cash of the account; cash is as high as equity by default. */
   readonly equity?: bigint
   readonly cash?: bigint
@@ -27,7 +32,7 @@ function fits(size: bigint, asked: Asked = {}): boolean {
     mayBorrow: () => mayBorrow,
     reducesFreely: () => isFree,
   }
-  const bearing: Bearing = {
+  const bearing: AccountBearing = {
     ...{ position: 0n, standing: { cash, equity }, own: NO_FLIGHT, opposite: NO_FLIGHT },
     ...asked,
   }

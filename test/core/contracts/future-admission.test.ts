@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import type { Admitted } from '../../../core/contracts/contract.js'
+import type { ObservedOrder } from '../../../core/contracts/contract.js'
 import { BAND_AGE_MAX_MS, future } from '../../../core/contracts/future.js'
 import {
   hideFutureAccount,
-  type FutureAccount,
+  type FutureAccountFacts,
   type FutureFacts,
 } from '../../../core/contracts/future-facts.js'
 import type { Order } from '../../../core/model/order.js'
@@ -26,7 +26,7 @@ const anOrder = (fields: Partial<Order>): Order =>
 interface Asking {
   readonly limit?: number
   readonly facts?: Partial<FutureFacts>
-  readonly account?: Partial<FutureAccount>
+  readonly account?: Partial<FutureAccountFacts>
   readonly side?: 'buy' | 'sell'
   readonly reduceOnly?: boolean
   readonly size?: number
@@ -38,7 +38,7 @@ function refusedAs({ limit = 1_500, side = 'buy', size = 1_000, ...rest }: Askin
     ...anOrder({ side, limitPrice: price(limit), desiredAmount: usdc(size) }),
     ...(rest.reduceOnly === true && { reduceOnly: true as const }),
   }
-  const asked: Admitted = {
+  const asked: ObservedOrder = {
     ...{ market: MARKET, order, observed: observedFuture(rest.facts) },
     account: {
       ...{ subaccountId: 1n, facts: hideFutureAccount(futureAccount(rest.account)) },
@@ -53,11 +53,11 @@ function refusedAs({ limit = 1_500, side = 'buy', size = 1_000, ...rest }: Askin
   return undefined
 }
 
-describe('the gate of a series', () => {
+describe('the hold of a series', () => {
   const { expirySec } = futureFacts()
   const lastTradeMs = (expirySec - 3_600) * 1_000
   const reasonAt = (facts: Partial<FutureFacts> | undefined, nowMs = START_MS, readAtMs = nowMs) =>
-    trading.gate?.(facts && { ...observedFuture(facts), readAtMs }, nowMs)?.reason
+    trading.holdOf?.(facts && { ...observedFuture(facts), readAtMs }, nowMs)?.reason
 
   it('is open while the series trades, and names the most lasting reason that closes it (FUT-022)', () => {
     const all = { paused: true, moduleAllowed: false, indexStale: true }
@@ -151,7 +151,7 @@ describe('the admission of an order of a series refuses (FUT-018, FUT-020)', () 
       ...{ subaccountId: 1n, custodyOwner: order.owner, leaving: false },
       ...{ facts: hideFutureAccount(futureAccount()), blockNumber: 1n, blockTimeSec: 0 },
     }
-    const codeOf = (asked: Partial<Admitted>) =>
+    const codeOf = (asked: Partial<ObservedOrder>) =>
       byMargin?.({ market: MARKET, order, account, observed: observedFuture(), ...asked })?.code
     expect(codeOf({})).to.equal(undefined)
     expect(codeOf({ account: undefined })).to.equal('margin_unreadable')

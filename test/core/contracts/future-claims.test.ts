@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { ClaimKey, MatchTerms } from '../../../core/contracts/claims.js'
 import { futureCapacity, futureClaims } from '../../../core/contracts/future-claims.js'
-import type { FutureAccount, FutureFacts } from '../../../core/contracts/future-facts.js'
+import type { FutureAccountFacts, FutureFacts } from '../../../core/contracts/future-facts.js'
 import {
   initialTerms,
   isFillAccepted,
@@ -149,7 +149,7 @@ it('matches of futures whose claims fit together pass together, whichever the ch
       someAccount,
       fc.array(fc.tuple(someFill, fc.boolean()), { minLength: 2, maxLength: 6 }),
       (facts, chosenAccount, chosen) => {
-        const account: FutureAccount = { ...futureAccount(chosenAccount), mark: facts.mark }
+        const account: FutureAccountFacts = { ...futureAccount(chosenAccount), mark: facts.mark }
         const terms = initialTerms(facts)
         const left = new Map<string, bigint>()
         let now = account

@@ -9,7 +9,7 @@ import {
   NO_FIXING,
   refusalOfMark,
   withSample,
-  type Fixing,
+  type FixingAverage,
 } from '../../../core/contracts/future-prices.js'
 import { E18, priceE18, type PriceE18 } from '../../../core/money.js'
 import { BAND_ROWS, FIXING_ROWS, MARK_ROWS, wei } from '../../support/future-vectors.js'
@@ -75,15 +75,15 @@ describe('the mark', () => {
 
 describe('the fixing', () => {
   const START = EXPIRY - 3_600
-  const record = (samples: readonly (readonly [number, number])[]): Fixing =>
-    samples.reduce<Fixing>(
+  const record = (samples: readonly (readonly [number, number])[]): FixingAverage =>
+    samples.reduce<FixingAverage>(
       (fixing, [atSec, p]) => withSample(fixing, EXPIRY, { price: price(p), atSec }) ?? fixing,
       NO_FIXING,
     )
 
   for (const { name, samples, average, fallback } of FIXING_ROWS) {
     it(`of ${name} is ${fallback === undefined ? average : 'incomplete'} (FUT-034, FUT-035)`, () => {
-      const fixing = samples.reduce<Fixing>((before, [leftSec, text]) => {
+      const fixing = samples.reduce<FixingAverage>((before, [leftSec, text]) => {
         const sample = { price: priceE18(wei(text)), atSec: EXPIRY - leftSec }
         return withSample(before, EXPIRY, sample) ?? before
       }, NO_FIXING)

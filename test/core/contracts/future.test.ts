@@ -55,10 +55,10 @@ describe('the record of dated futures', () => {
   })
 
   it('closes the market on a band older than two seconds (FUT-021)', () => {
-    expect(trading.gate?.(observedFuture(), START_MS + BAND_AGE_MAX_MS)).to.equal(undefined)
+    expect(trading.holdOf?.(observedFuture(), START_MS + BAND_AGE_MAX_MS)).to.equal(undefined)
     const late = START_MS + BAND_AGE_MAX_MS + 1
-    expect(trading.gate?.(observedFuture(), late)).to.deep.equal({ reason: 'band_stale' })
-    expect(trading.gate?.(undefined, START_MS)).to.deep.equal({ reason: 'market_unread' })
+    expect(trading.holdOf?.(observedFuture(), late)).to.deep.equal({ reason: 'band_stale' })
+    expect(trading.holdOf?.(undefined, START_MS)).to.deep.equal({ reason: 'market_unread' })
   })
 
   it('judges fills with the band of a minute later (FUT-015)', () => {

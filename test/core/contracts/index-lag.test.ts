@@ -65,7 +65,7 @@ describe("the lag of a perpetual's index", () => {
     expect(refusalOf(lagOf({ atMs: NOW_MS + 5_000 }))).to.equal(undefined)
   })
 
-  it('refuses nothing without a gate, while it is not enforced, and without an index', () => {
+  it('refuses nothing without a limit, while it is not enforced, and without an index', () => {
     expect(refusalOf(undefined)).to.equal(undefined)
     expect(refusalOf(lagOf({ isOk: false }, { enforced: false }))).to.equal(undefined)
     expect(refusalOf(at('1'), priceE18(0n))).to.equal(undefined)

@@ -11,7 +11,7 @@ import {
   quoteToMark,
   requirementOf,
   unsettledAt,
-  type MarginAccount,
+  type MarginBasis,
 } from '../../../core/contracts/perpetual-margin.js'
 import type { CollateralFacts, PerpetualFacts } from '../../../core/contracts/perpetual-facts.js'
 import { formatDecimal } from '../../../core/decimal.js'
@@ -30,7 +30,7 @@ const collateral: CollateralFacts = {
 const at = (price: string, facts: Partial<PerpetualFacts> = {}): PerpetualFacts =>
   perpetualFacts({ mark: priceE18(e18(price)), index: priceE18(e18(price)), ...facts })
 
-const account = (fields: Partial<MarginAccount>): MarginAccount => ({
+const account = (fields: Partial<MarginBasis>): MarginBasis => ({
   ...{ position: 0n, cash: 0n, unsettled: 0n, collateral: 0n },
   ...fields,
 })
@@ -244,13 +244,13 @@ describe('margin of a perpetual', () => {
 
 describe('how far a perpetual account is from its liquidation', () => {
   /** The manager's maintenance margin when the mark moves there and the index by the same share; the chain's own products. */
-  const surplusAt = (facts: PerpetualFacts, held: MarginAccount, mark: bigint): bigint => {
+  const surplusAt = (facts: PerpetualFacts, held: MarginBasis, mark: bigint): bigint => {
     const index = (facts.index * mark) / facts.mark
     const moved = { ...facts, mark: priceE18(mark), index: priceE18(index) }
     const profit = held.unsettled + floorE18((mark - facts.mark) * held.position)
     return marginOf(moved, { ...held, unsettled: profit }, 'maintenance')
   }
-  const outlookOf = (facts: PerpetualFacts, held: MarginAccount) =>
+  const outlookOf = (facts: PerpetualFacts, held: MarginBasis) =>
     perpetualOutlook(facts, {
       ...held,
       maintenanceSurplus: marginOf(facts, held, 'maintenance'),

@@ -23,9 +23,9 @@ const account = (facts: Partial<PerpetualAccount> = {}) => ({
   facts: hidePerpetualAccount(perpetualAccount(facts)),
 })
 
-describe('the gate of a perpetual', () => {
+describe('the hold of a perpetual', () => {
   const reasonAt = (facts?: Partial<PerpetualFacts>, nowMs = NOW_MS) =>
-    trading.gate?.(facts && observed(facts), nowMs)?.reason
+    trading.holdOf?.(facts && observed(facts), nowMs)?.reason
 
   it('is open while the market trades, and names what closes it (PER-040)', () => {
     expect(reasonAt({})).to.equal(undefined)
@@ -41,7 +41,7 @@ describe('the gate of a perpetual', () => {
     expect(reasonAt({}, NOW_MS + 10_000)).to.equal(undefined)
     expect(reasonAt({}, NOW_MS + 10_001)).to.equal('chain_stale')
     const slow = { ...observed(), blockTimeSec: NOW_MS / 1000 + 60 }
-    expect(trading.gate?.(slow, NOW_MS + 10_001)?.reason).to.equal('chain_stale')
+    expect(trading.holdOf?.(slow, NOW_MS + 10_001)?.reason).to.equal('chain_stale')
   })
 })
 

@@ -150,7 +150,7 @@ describe('the standing that a market’s feed states', () => {
     expect(after(FAULT_HOLD_MS, tick)).to.deep.equal(OPEN)
   })
 
-  it('follows the facts of its gate, each reason once', () => {
+  it('follows the facts of its contract, each reason once', () => {
     const after = feedOf('perpetual')
     const observed = (fields: Parameters<typeof perpetualFacts>[0]) => ({
       kind: 'MarketObserved' as const,

@@ -17,7 +17,7 @@ const required = (facts: MarketFacts, size: bigint): bigint =>
 
 /** A dated future by FUT-004, FUT-008, FUT-014, FUT-015, FUT-021, FUT-026 and the rules of the perpetual. Sizes are USDC, a thousand a contract. */
 export const naiveFuture: NaiveRules = {
-  gate(seen, nowMs, spareMs) {
+  holdOf(seen, nowMs, spareMs) {
     if (seen === undefined) return 'market_unread'
     const { expirySec, paused, moduleAllowed, positionCap, indexStale } = futureOf(seen.facts)
     if (nowMs >= (expirySec - 3600) * 1000) return 'trading_ended'

@@ -7,7 +7,7 @@ import { findReplaced, isOneTooMany, isOwn, reduce } from './naive-changes.js'
 import { whyShort, isSpent, mayReturn, reducible, exceedsCap, WAITS } from './naive-means.js'
 import { asBooked } from './naive-post-only.js'
 import { hiddenOf, type NaivePair } from './naive-pairs.js'
-import { followGate } from './naive-gate.js'
+import { followHold } from './naive-hold.js'
 import type { NaiveRules } from './naive-rules.js'
 import { settle } from './naive-settlements.js'
 import {
@@ -104,11 +104,11 @@ export const naiveHold = (market: NaiveMarket, it: NaiveOrder): string | undefin
 /** Applies one command at a time; the settlement of a match is named by its index. */
 export function naiveApply(market: NaiveMarket, command: Command, nowMs: number): void {
   market.nowMs = nowMs
-  followGate(market)
+  followHold(market)
   naiveLeases(market)
   passTime(market)
   // The last order may have ended.
-  followGate(market)
+  followHold(market)
   if (market.closed && market.held === undefined) reopen(market)
   for (const id of market.toReview.splice(0)) review(market, id)
   if (command.kind === 'PlaceOrder') place(market, command)

@@ -12,7 +12,7 @@ function surcharge(facts: MarketFacts, confidence: bigint): bigint {
 
 /** A perpetual by PER-023 to PER-038, PER-041 and the manager's formulas. */
 export const naivePerpetual: NaiveRules = {
-  gate(seen, nowMs, spareMs) {
+  holdOf(seen, nowMs, spareMs) {
     if (seen === undefined) return 'market_unread'
     const oldestMs = nowMs - 10_000 - spareMs
     if (seen.readAtMs < oldestMs || seen.blockTimeSec * 1000 < oldestMs) return 'chain_stale'

@@ -15,7 +15,7 @@ export interface NaiveLeg {
 /** What differs between the kinds of market. */
 export interface NaiveRules {
   /** Why nothing crosses; facts may be older by `spareMs`. */
-  readonly gate: (
+  readonly holdOf: (
     seen: MarketObservation | undefined,
     nowMs: number,
     spareMs: number,
@@ -59,7 +59,7 @@ export const signed = (side: Side, amount: bigint): bigint => (side === 'buy' ? 
 
 /** Balances alone, and none of them known. */
 export const naiveSpot: NaiveRules = {
-  gate: () => undefined,
+  holdOf: () => undefined,
   fee: () => 0n,
   refusesShortMargin: false,
 }

@@ -3,7 +3,7 @@ import { InvariantBroken } from '../../../core/assert.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import type { ChangeFacts } from '../../../core/model/change.js'
 import { createOwnFills } from '../../../core/engine/own-fills.js'
-import type { Fill, Match, FillEvent } from '../../../core/model/match.js'
+import type { Fill, Match, LegEvent } from '../../../core/model/match.js'
 import type { Order } from '../../../core/model/order.js'
 import { anOrder } from '../../support/builders.js'
 import { aChange } from '../../support/changes.js'
@@ -38,7 +38,7 @@ function aMarketOf() {
   const live = new Map<string, Order>()
   const fills = createOwnFills((orderId) => live.get(orderId))
   let seq = 0
-  const apply = (order: Order, facts: ChangeFacts): readonly FillEvent[] => {
+  const apply = (order: Order, facts: ChangeFacts): readonly LegEvent[] => {
     seq += 1
     const events = fills.apply(aChange(seq, order, facts))
     if (facts.kind === 'OrderPlaced') live.set(order.orderId, order)
@@ -48,7 +48,7 @@ function aMarketOf() {
   return { fills, apply, place, end: (order: Order) => live.delete(order.orderId) }
 }
 
-const shown = (events: readonly FillEvent[]) =>
+const shown = (events: readonly LegEvent[]) =>
   events.map(({ orderId, status, liquidity, subaccountId, fee }) => [
     ...[orderId, status, liquidity, subaccountId, fee],
   ])

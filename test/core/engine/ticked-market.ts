@@ -170,8 +170,8 @@ export function overdue({ market }: TickedMarket): string[] {
     if (untilMs !== undefined && untilMs <= nowMs) found.push(`hold ${cause} since ${untilMs}`)
   }
   const spareMs = state.orders.size === 0 ? FACTS_SPARE_MS : 0
-  const gate = state.trading.gate?.(state.observed, nowMs, spareMs)
-  if (gate?.reason !== state.holds.get('facts')?.reason) found.push(`hold by facts ${gate?.reason}`)
+  const hold = state.trading.holdOf?.(state.observed, nowMs, spareMs)
+  if (hold?.reason !== state.holds.get('facts')?.reason) found.push(`hold by facts ${hold?.reason}`)
   if (state.massCancels.size + state.reviews.size + state.cancelUpToRank > 0) found.push('a rest')
   if (state.closed && state.enabled && state.holds.size === 0) found.push('crossed orders')
   return found

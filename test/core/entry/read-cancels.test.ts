@@ -9,14 +9,14 @@ import {
   readSocketLease,
   type CancelAllProof,
 } from '../../../core/entry/read-cancels.js'
-import type { Checked } from '../../../core/entry/refusals.js'
+import type { OrRefusal } from '../../../core/entry/refusals.js'
 import { goodCancelAll, goodCancelAllAfter, goodCancelList } from '../../refusals/cancels.js'
 
 const owner = `0x${'aB'.repeat(20)}`
 const place = { market: 'cNGN-USDC' }
 
 /** What was read; a refusal fails the test. */
-function read<T extends object>(checked: Checked<T>): T {
+function read<T extends object>(checked: OrRefusal<T>): T {
   if ('refusal' in checked) throw new Error(checked.refusal.message)
   return checked
 }

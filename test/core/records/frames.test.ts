@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { FillEvent } from '../../../core/model/match.js'
+import type { LegEvent } from '../../../core/model/match.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
 import {
   bookUpdate,
@@ -83,7 +83,7 @@ describe('update frames', () => {
 })
 
 describe('records of a leg', () => {
-  const leg: FillEvent = {
+  const leg: LegEvent = {
     ...{ settlementId: 'cNGN-USDC:2', orderId: 'order-1', owner: `0x${'aa'.repeat(20)}` },
     ...{ subaccountId: 7n, status: 'pending', liquidity: 'taker', side: 'buy', atMs },
     ...{ price: priceE18(e18('0.00065')), amount: amountE18(e18('1000')) },

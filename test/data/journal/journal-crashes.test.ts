@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { expect } from 'chai'
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openNonceLane, type NonceLane } from '../../../chain/lane/nonce-lane.js'
+import { openKeyNonces, type KeyNonces } from '../../../chain/sender/key-nonces.js'
 import { createTransactionSigner } from '../../../chain/signing/keys.js'
 import type { Hex } from '../../../core/action.js'
 import { armCrashPoints, type CrashPoint } from '../../../core/crash-point.js'
@@ -72,9 +72,9 @@ describe('a crash between two steps of a journal', () => {
     })
     one.published = published
     const { journal } = published
-    return { db: one.db, journal, nonces: openNonceLane({ signer, journal, minedNonces: 0 }) }
+    return { db: one.db, journal, nonces: openKeyNonces({ signer, journal, minedNonces: 0 }) }
   }
-  const take = (nonces: NonceLane, intentId: string) =>
+  const take = (nonces: KeyNonces, intentId: string) =>
     nonces.take({
       intents: [{ intentId, fingerprint: FINGERPRINT }],
       ...{ to: signer.address, data: '0x01', fees: FEES },
@@ -111,8 +111,8 @@ describe('a crash between two steps of a journal', () => {
 
   for (const disk of ['same', 'another']) {
     describe(`beside ${disk === 'same' ? 'the same' : 'another'} disk`, () => {
-      it('lane.after_sign_before_record: the nonce is free', async () => {
-        await killedAt('lane.after_sign_before_record', ({ nonces }) => take(nonces, 'm:1'))
+      it('sender.after_sign_before_record: the nonce is free', async () => {
+        await killedAt('sender.after_sign_before_record', ({ nonces }) => take(nonces, 'm:1'))
         const { journal, nonces } = await open(disk)
         expect(journal.find('m:1')).to.equal(undefined)
         expect(take(nonces, 'm:2').evmNonce).to.equal(0)

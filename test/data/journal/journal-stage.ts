@@ -11,7 +11,7 @@ import {
   openPublishedJournal,
   type PublishedJournal,
 } from '../../../data/journal/published-journal.js'
-import type { Trimming } from '../../../data/journal/trim-journal.js'
+import type { TrimPolicy } from '../../../data/journal/trim-journal.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { allRows } from '../../support/history.js'
 import { blockOf, hashOf, SENDER, sign } from '../../support/journal-entries.js'
@@ -25,7 +25,7 @@ export const LONG = 'x'.repeat(100 * 1024)
 
 interface Opening {
   readonly onFatal?: (error: unknown) => void
-  readonly trimming?: Trimming
+  readonly trimming?: TrimPolicy
 }
 
 export interface OpenedJournal extends Pick<PublishedJournal, 'journal' | 'claims'> {

@@ -5,7 +5,10 @@ import { journalStream, journalSubject } from '../../../bus-schemas/subjects.js'
 import type { Address } from '../../../core/action.js'
 import { InvariantBroken } from '../../../core/assert.js'
 import type { JournalOwner, TransactionJournal } from '../../../core/transaction-journal.js'
-import { openPublishedJournal, type JournalFacts } from '../../../data/journal/published-journal.js'
+import {
+  openPublishedJournal,
+  type JournalObserver,
+} from '../../../data/journal/published-journal.js'
 import { countUnsettled, openJournalReader } from '../../../data/journal/read-journal.js'
 import {
   journalFiles,
@@ -25,7 +28,7 @@ import { blockOf, fill, SENDER, sign } from '../../support/journal-entries.js'
 import { tempDir } from '../../support/temp-dir.js'
 
 const nothing = (): void => undefined
-const NO_FACTS: JournalFacts = {
+const NO_FACTS: JournalObserver = {
   ...{ standingBy: nothing, leads: nothing },
   ...{ journalUnclear: nothing, versionRaised: nothing, trimmed: nothing },
 }

@@ -14,12 +14,16 @@ import { emptyMatcherState } from '../../../core/engine/empty-state.js'
 import { ENGINE_VERSION, FIRST_ENGINE_VERSION } from '../../../core/engine/engine-version.js'
 import { createNumbering, termOf, type LoggedCommand } from '../../../core/model/command.js'
 import { createLastNumbers } from '../../../runtime/actor/last-numbers.js'
-import { leadStreamActor, takeNextTerm, untilTurn } from '../../../runtime/actor/lead-stream.js'
-import { Fenced, type Lead } from '../../../runtime/actor/leadership.js'
+import {
+  leadStreamActor,
+  takeNextTerm,
+  untilLeadership,
+} from '../../../runtime/actor/lead-stream.js'
+import { Fenced, type LeadershipTerm } from '../../../runtime/actor/leadership.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { declareCheckpoints, writeCheckpoint } from '../../../runtime/bus/checkpoint-store.js'
-import type { Running } from '../../../runtime/process/process.js'
+import type { RunningProcess } from '../../../runtime/process/process.js'
 import { fakeChain } from '../../actors/chain-reader/fake-chain.js'
 import { aMarket, openedState } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
@@ -53,9 +57,9 @@ function without(bus: MemoryBus, stream: string, other: MemoryBus): Bus {
 
 describe('a process that leads by a stream of terms', () => {
   let bus: MemoryBus
-  const running: Running[] = []
+  const running: RunningProcess[] = []
   const stages: IntakeStage[] = []
-  const leads: Lead[] = []
+  const leads: LeadershipTerm[] = []
   beforeEach(() => (bus = createMemoryBus()))
   afterEach(async () => {
     for (const each of running.splice(0)) await each.stop()
@@ -155,14 +159,14 @@ describe('a process that leads by a stream of terms', () => {
     })
     let isOver = false
     let looks = 0
-    const turn = untilTurn(standby, {
+    const leadership = untilLeadership(standby, {
       standby: true,
       meanwhile: () => Promise.resolve((looks += 1) > 0),
     }).then(() => (isOver = true))
     await eventually(() => looks > 3)
     expect(isOver).to.equal(false)
     await first.stop()
-    await turn
+    await leadership
     expect((await takes(bus, 'second')).term).to.equal(2)
   })
 
@@ -170,7 +174,7 @@ describe('a process that leads by a stream of terms', () => {
     await takes(bus, 'first')
     const second = leadStreamActor({ bus, name: 'chain-reader', id: 'second', log: silentLog })
     const meanwhile = () => Promise.resolve(true)
-    const refused = untilTurn(second, { standby: false, meanwhile })
+    const refused = untilLeadership(second, { standby: false, meanwhile })
     expect(await rejectionOf(refused)).to.be.instanceOf(Fenced)
   })
 

@@ -6,8 +6,8 @@ import {
   takeTerm,
   untilSilent,
   type Actor,
-  type Lead,
-  type Waiting,
+  type LeadershipTerm,
+  type SilenceWait,
 } from '../../../runtime/actor/leadership.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
@@ -20,7 +20,7 @@ const LOOKS_OF_SILENCES = 12
 
 describe('the lead of an actor', () => {
   let bus: MemoryBus
-  const leads: Lead[] = []
+  const leads: LeadershipTerm[] = []
   beforeEach(async () => {
     bus = createMemoryBus()
     await declareToy(bus)
@@ -43,7 +43,7 @@ describe('the lead of an actor', () => {
     return lead
   }
 
-  function wait(actor: Actor, waiting: Partial<Waiting> = {}) {
+  function wait(actor: Actor, waiting: Partial<SilenceWait> = {}) {
     const seen = { isOver: false, looks: 0, led: [] as string[] }
     const waited = untilSilent(actor, {
       mustLast: false,

@@ -1,5 +1,10 @@
 import Sqlite from 'better-sqlite3'
-import { takeTerm, untilSilent, Fenced, type Lead } from '../../../runtime/actor/leadership.js'
+import {
+  takeTerm,
+  untilSilent,
+  Fenced,
+  type LeadershipTerm,
+} from '../../../runtime/actor/leadership.js'
 import { appendFenced } from '../../../runtime/bus/append-fenced.js'
 import type { Bus, BusMessage } from '../../../runtime/bus/bus.js'
 import { aCopy, termIn, termMessage } from './toy-stream.js'
@@ -62,7 +67,7 @@ export async function runToy({ bus, path, id, pass, onFatal, signal }: ToyOption
       projection.fold(read)
     }
   }
-  const lead = async (): Promise<Lead | undefined> => {
+  const lead = async (): Promise<LeadershipTerm | undefined> => {
     await untilSilent(actor, { mustLast: false, meanwhile: catchUp, signal })
     await catchUp()
     const { seq: lastSeq, term: before } = projection.place()

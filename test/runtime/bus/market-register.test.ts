@@ -5,7 +5,7 @@ import {
   marketsIn,
   openRegister,
   readRegister,
-  type Registered,
+  type RegisteredMarket,
 } from '../../../runtime/bus/market-register.js'
 import { aMarket, aPerp, aFuture } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
@@ -49,7 +49,7 @@ describe('the register of markets', () => {
     const register = await openRegister({ bus, log: silentLog, onError: fail })
     expect(register.markets).to.deep.equal([spot])
     await registerMarkets(bus, [perp])
-    const told: Registered[] = []
+    const told: RegisteredMarket[] = []
     const running: string[] = []
     register.watch(async (registered) => {
       running.push(registered.market.market)

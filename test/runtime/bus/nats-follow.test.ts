@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createInbox, type NatsConnection } from 'nats'
 import { StreamMissing } from '../../../runtime/bus/bus.js'
-import { startFollower, type FollowDeps } from '../../../runtime/bus/nats-follow.js'
+import { startFollower, type StreamFollowDeps } from '../../../runtime/bus/nats-follow.js'
 import type { NatsStreams } from '../../../runtime/bus/nats-streams.js'
 import { eventually } from '../../support/eventually.js'
 import { recorder } from './probes.js'
@@ -24,7 +24,7 @@ function muteServer(lastSeq: number) {
     createReader: (_stream, fromSeq) => Promise.resolve(`r${readersFrom.push(fromSeq)}`),
     deleteReader: () => undefined,
   }
-  const deps: FollowDeps = {
+  const deps: StreamFollowDeps = {
     connection: connection as unknown as NatsConnection,
     newInbox: createInbox,
     streams,

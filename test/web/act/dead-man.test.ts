@@ -1,7 +1,7 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
 import { createDeadMan, OUTLIVES_SEC } from '../../../web/act/dead-man.js'
-import type { Changing } from '../../../web/act/change.js'
+import type { OrderChanges } from '../../../web/act/change.js'
 import { anotherOwn, anOwn, fakeTerminal } from './fake-terminal.js'
 
 function aSwitch() {
@@ -12,7 +12,7 @@ function aSwitch() {
     if (page.nowSec.value > 0) signed.push(seconds)
     return Promise.resolve()
   }
-  const deadMan = createDeadMan(page.terminal, { cancelAllAfter } as Changing)
+  const deadMan = createDeadMan(page.terminal, { cancelAllAfter } as OrderChanges)
   return { ...page, deadMan, signed }
 }
 

@@ -9,18 +9,18 @@ import {
   type OrderRecord,
 } from '../../../client/index.js'
 import { createPlacing } from '../../../web/act/place.js'
-import type { Planned, Typed } from '../../../web/select/planned.js'
+import type { TicketPlan, TicketInput } from '../../../web/select/planned.js'
 import type { Views } from '../../../web/state/views.js'
 import { anOwn, anotherOwn, fakeTerminal } from './fake-terminal.js'
 
-const TYPED: Typed = {
+const TYPED: TicketInput = {
   ...{ kind: 'limit', side: 'buy', price: '1600', size: '10', unit: 'base', guardBps: 100n },
   ...{ force: 'GTC', post: 'off', reduceOnly: false },
 }
 const PLANNED = {
   plan: { side: 'sell', limitE18: 625_000_000_000_000n, amountE18: 10n ** 21n, worstFeeBps: 10n },
   guards: [],
-} as unknown as Planned
+} as unknown as TicketPlan
 
 type Answer = (order: NewOrder) => Promise<OrderRecord>
 const silence: Answer = () => Promise.reject(new OutcomeUnknown('no answer'))

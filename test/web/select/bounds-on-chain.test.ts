@@ -7,7 +7,7 @@ import { formatDecimal } from '../../../core/decimal.js'
 import type { Market } from '../../../core/model/market.js'
 import { amountE18, E18, priceE18 } from '../../../core/money.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
-import { marketTerms, type MarketTerms } from '../../../web/select/market-terms.js'
+import { marketTerms, type MarketArithmetic } from '../../../web/select/market-terms.js'
 import { receiptOf } from '../../../web/select/receipt.js'
 import { planOf, type Plan } from '../../../web/select/ticket.js'
 import { isWithin } from '../../../web/select/walk-book.js'
@@ -60,7 +60,7 @@ interface Desk {
 
 interface Signed {
   readonly desk: Desk
-  readonly terms: MarketTerms
+  readonly terms: MarketArithmetic
   readonly plan: Plan
   readonly order: SignedAction
 }
@@ -127,7 +127,7 @@ describe('web/select: what the words of a ticket promise, on the contracts', () 
   }
 
   /** The plan as the page's client signs it. */
-  async function signed(desk: Desk, terms: MarketTerms, plan: Plan): Promise<Signed> {
+  async function signed(desk: Desk, terms: MarketArithmetic, plan: Plan): Promise<Signed> {
     const { account, subaccountId } = desk.taker
     const domain = { chainId: ANVIL_CHAIN_ID, matching: world.at.matching }
     const { action_json: json, signature } = await signOrder(account, domain, {
@@ -210,7 +210,7 @@ describe('web/select: what the words of a ticket promise, on the contracts', () 
       expect(await revertOf(world, await callOf(order, fill)), what).not.to.equal('none')
   }
 
-  async function hold(desk: Desk, terms: MarketTerms, given: TicketCase, isGreedy: boolean) {
+  async function hold(desk: Desk, terms: MarketArithmetic, given: TicketCase, isGreedy: boolean) {
     const plan = planOf(terms, given.ticket, given.book)
     if (typeof plan === 'string') return 0n
     const { exchange, feeMostE18 } = receiptOf(terms, plan)

@@ -8,8 +8,8 @@ import { formatDecimal } from '../../../core/decimal.js'
 import type { Market } from '../../../core/model/market.js'
 import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
-import { marketTerms, type MarketTerms } from '../../../web/select/market-terms.js'
-import { receiptOf, type Receipt } from '../../../web/select/receipt.js'
+import { marketTerms, type MarketArithmetic } from '../../../web/select/market-terms.js'
+import { receiptOf, type TicketReceipt } from '../../../web/select/receipt.js'
 import { planOf, type Plan } from '../../../web/select/ticket.js'
 import { isWithin } from '../../../web/select/walk-book.js'
 import { ticketCase, type TicketCase } from '../../support/arbitrary-tickets.js'
@@ -33,7 +33,7 @@ interface Filled {
 
 interface Filling extends Pick<TicketCase, 'fills'> {
   readonly market: Market
-  readonly terms: MarketTerms
+  readonly terms: MarketArithmetic
   readonly plan: Plan
   /** The fee is the highest that passes the signed bound, instead of the venue's. */
   readonly isGreedy: boolean
@@ -65,7 +65,7 @@ function fill({ market, terms, plan, fills, isGreedy }: Filling): Filled {
   return { base, quote, fee }
 }
 
-function expectWithin(receipt: Receipt, plan: Plan, { base, quote, fee }: Filled): void {
+function expectWithin(receipt: TicketReceipt, plan: Plan, { base, quote, fee }: Filled): void {
   expect(fee <= receipt.feeMostE18, `fee ${fee} of ${receipt.feeMostE18}`).to.equal(true)
   expect(base <= plan.amountE18).to.equal(true)
   const { exchange } = receipt

@@ -7,7 +7,7 @@ import type {
 } from '../../../client/index.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
 import { chartLines, chartMarks } from '../../../web/select/chart-lines.js'
-import type { FillRow } from '../../../web/select/fill-row.js'
+import type { OwnFillRow } from '../../../web/select/fill-row.js'
 import { fundingRow, liquidationRow } from '../../../web/select/history-rows.js'
 import { marketTerms } from '../../../web/select/market-terms.js'
 import { aFuture, aMarket, aPerp } from '../../support/builders.js'
@@ -49,8 +49,8 @@ describe('web/select: what lies on the chart', () => {
   })
 
   it('has the newest settled fills of the market, oldest first', () => {
-    const fill = (market: string, at: string, state: FillRow['state'] = 'settled'): FillRow =>
-      ({ ...{ market, at, state, side: 'buy', size: at.slice(17, 19) } }) as FillRow
+    const fill = (market: string, at: string, state: OwnFillRow['state'] = 'settled'): OwnFillRow =>
+      ({ ...{ market, at, state, side: 'buy', size: at.slice(17, 19) } }) as OwnFillRow
     const at = (second: number): string =>
       `2026-11-27T00:00:${second.toString().padStart(2, '0')}.000Z`
     const fills = [

@@ -21,7 +21,7 @@ import { linkOf, marketOf } from '../../../web/select/link.js'
 import { engineSide, marketTerms } from '../../../web/select/market-terms.js'
 import { leastText, nearestText } from '../../../web/select/nearest-text.js'
 import { paneSize, paneStep } from '../../../web/select/pane-size.js'
-import { plannedOf, shareOfFree, type Typed } from '../../../web/select/planned.js'
+import { plannedOf, shareOfFree, type TicketInput } from '../../../web/select/planned.js'
 import { futureRows, perpetualRow } from '../../../web/select/position-row.js'
 import { priceText } from '../../../web/select/price-text.js'
 import { sameRows } from '../../../web/select/same-rows.js'
@@ -36,7 +36,7 @@ const [SPOT, PERP, FUTURE] = ENTRIES as [
   (typeof ENTRIES)[0],
 ]
 
-const TYPED: Typed = {
+const TYPED: TicketInput = {
   ...{ kind: 'limit', side: 'buy', price: '1600', size: '10', unit: 'base', guardBps: 100n },
   ...{ force: 'GTC', post: 'off', reduceOnly: false },
 }

@@ -2,7 +2,7 @@ import { mock } from 'node:test'
 import { signal } from '@preact/signals'
 import { expect } from 'chai'
 import type { BookRecord, ChannelHandler, LiquidationRecord } from '../../../client/index.js'
-import type { OrderRow } from '../../../web/select/order-row.js'
+import type { OwnOrderRow } from '../../../web/select/order-row.js'
 import { createLiquidations } from '../../../web/state/liquidations.js'
 import { createPages, type PageOf } from '../../../web/state/pages.js'
 import { followQueue } from '../../../web/state/queue.js'
@@ -99,11 +99,11 @@ describe('web/state: the place of own orders in the queue', () => {
         return Promise.resolve({ bids: [bids[0], mine], asks: [] } as unknown as BookRecord)
       },
     })
-    const openHere = signal<readonly OrderRow[]>([])
+    const openHere = signal<readonly OwnOrderRow[]>([])
     const places = followQueue(page.terminal, openHere)
     await soon()
     expect(asked).to.deep.equal([])
-    openHere.value = [{ id: 'a' } as OrderRow]
+    openHere.value = [{ id: 'a' } as OwnOrderRow]
     await soon()
     expect([...places.value.keys()]).to.deep.equal(['a'])
     expect(places.value.get('a')?.orders).to.equal(1)
@@ -118,7 +118,7 @@ describe('web/state: the place of own orders in the queue', () => {
   it('takes nothing that comes after another market was opened', async () => {
     let answer: (book: BookRecord) => void = () => undefined
     const page = fakeTerminal({ book: () => new Promise((resolve) => (answer = resolve)) })
-    const openHere = signal<readonly OrderRow[]>([{ id: 'a' } as OrderRow])
+    const openHere = signal<readonly OwnOrderRow[]>([{ id: 'a' } as OwnOrderRow])
     const places = followQueue(page.terminal, openHere)
     await soon()
     page.open(page.markets[1]?.name ?? '')

@@ -1,15 +1,15 @@
 import { expect } from 'chai'
 import { hashMessage, recoverAddress, toFunctionSelector } from 'viem'
 import { signFrame } from '../../../client/index.js'
+import type { Address } from '../../../core/action.js'
 import { callData, SELECTORS } from '../../../web/wallet/calls.js'
 import {
   createConnection,
-  type Connection,
+  type WalletConnection,
   type WalletState,
 } from '../../../web/wallet/connection.js'
 import { followWallets, type FoundWallet } from '../../../web/wallet/discover.js'
 import { faultOf, type FaultCode } from '../../../web/wallet/fault.js'
-import type { Address } from '../../../web/wallet/provider.js'
 import { eventually } from '../../support/eventually.js'
 import { CHAIN, FakeWallet, OWNER, rejection } from './fake-wallet.js'
 
@@ -18,7 +18,7 @@ const OTHER: Address = `0x${'cd'.repeat(20)}`
 describe('a wallet of the browser', () => {
   let fake: FakeWallet
   let states: WalletState[]
-  let connection: Connection
+  let connection: WalletConnection
   beforeEach(() => {
     fake = new FakeWallet()
     states = []

@@ -1,6 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts'
+import type { Address, Hex } from '../../../core/action.js'
 import type { FoundWallet } from '../../../web/wallet/discover.js'
-import type { Address, Hex, Provider } from '../../../web/wallet/provider.js'
+import type { Provider } from '../../../web/wallet/provider.js'
 import type { VenueChain } from '../../../web/wallet/chain.js'
 
 export const CHAIN: VenueChain = {

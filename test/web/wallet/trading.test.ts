@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Address, Hex } from '../../../web/wallet/provider.js'
+import type { Address, Hex } from '../../../core/action.js'
 import type { WalletFault } from '../../../web/wallet/fault.js'
 import { openTradingAccount, type OpeningStep } from '../../../web/wallet/open-account.js'
 import {
@@ -11,7 +11,7 @@ import {
   type TradingParts,
   type TradingStep,
 } from '../../../web/wallet/session-key.js'
-import { createSender, type Sender } from '../../../web/wallet/transactions.js'
+import { createSender, type WalletSender } from '../../../web/wallet/transactions.js'
 import { CHAIN, FakeWallet, HASH, KEY, OWNER, rejection } from './fake-wallet.js'
 
 const NOW_MS = 1_795_000_000_000
@@ -24,7 +24,7 @@ const failed = async (work: Promise<unknown>): Promise<WalletFault> => {
   return expect.fail('nothing was refused')
 }
 
-function senderOf(fake: FakeWallet, check: () => void = () => undefined): Sender {
+function senderOf(fake: FakeWallet, check: () => void = () => undefined): WalletSender {
   return createSender({
     ...{ provider: fake, owner: OWNER, chain: CHAIN, check, everyMs: 1, withinMs: 20 },
   })
