@@ -27,7 +27,10 @@ export function createApp(deps: GatewayDeps): Koa<HttpState> {
   }
   const { log, onAnswer } = deps
   return createHttpApp({
-    ...{ router, refuse, log, before: boundCaches(judgeOrigins(deps)) },
+    router,
+    refuse,
+    log,
+    before: boundCaches(judgeOrigins(deps)),
     ...(onAnswer !== undefined && { onAnswer }),
   })
 }
@@ -68,7 +71,9 @@ function judgeOrigins({
     origin: (ctx) => (isAllowedOrigin(ctx.get('Origin')) ? ctx.get('Origin') : ''),
     allowMethods: ['GET', 'POST'],
     allowHeaders: ['Content-Type', 'If-None-Match', 'X-Request-Id', auth.header],
-    ...{ exposeHeaders: EXPOSED, maxAge: PREFLIGHT_SEC, keepHeadersOnError: true },
+    exposeHeaders: EXPOSED,
+    maxAge: PREFLIGHT_SEC,
+    keepHeadersOnError: true,
   })
   return async (ctx, next) => {
     const origin = ctx.get('Origin')

@@ -84,7 +84,9 @@ export async function askMarkets(
   if ('refusal' in markets) return void refuse(ctx, markets.refusal)
   const auth = ctx.get(deps.auth.header)
   const request = {
-    ...{ request_id: ctx.state.requestId, kind, body },
+    request_id: ctx.state.requestId,
+    kind,
+    body,
     ...(auth !== '' && { service_auth: auth }),
   }
   const answers = await Promise.all(

@@ -24,7 +24,8 @@ export async function openChainReads(
   if (rpcUrl === undefined) return { deployment }
   const clientFor = (purpose: ClientPurpose) => ({
     client: createChainClient(rpcUrl, purpose),
-    ...{ deployment, nowMs: Date.now },
+    deployment,
+    nowMs: Date.now,
   })
   return {
     deployment,

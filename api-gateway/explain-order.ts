@@ -240,15 +240,21 @@ function eventLine({ atMs, kind, hold, settlementId, revert, tradeId }: OrderEve
 }
 
 function fillLine({ presentation }: Market, fill: LifeFill): LifeEvent {
-  const [size, price] = [formatDecimal(fill.amount, 18), formatDecimal(fill.price, 18)]
+  const size = formatDecimal(fill.amount, 18)
+  const price = formatDecimal(fill.price, 18)
   return {
     at: isoTime(fill.atMs),
     code: 'filled',
     text:
       `Filled as ${fill.liquidity}: ${size} ${presentation.engineAmountUnit} at ${price} ${presentation.enginePriceUnit}, ` +
       `matched with ${fill.counterpartId}, settled in ${fill.txHash} in block ${fill.blockNumber}.`,
-    ...{ settlement_id: fill.settlementId, counterpart_order_id: fill.counterpartId },
-    ...{ liquidity: fill.liquidity, price, size, trade_id: fill.tradeId, tx_hash: fill.txHash },
+    settlement_id: fill.settlementId,
+    counterpart_order_id: fill.counterpartId,
+    liquidity: fill.liquidity,
+    price,
+    size,
+    trade_id: fill.tradeId,
+    tx_hash: fill.txHash,
     block_number: Number(fill.blockNumber),
   }
 }

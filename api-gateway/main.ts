@@ -21,12 +21,15 @@ const STOP_GRACE_MS = 3_500
 const config = orExit(readGatewayConfig)
 
 runProcess({
-  ...{ name: 'gateway', level: config.LOG_LEVEL },
+  name: 'gateway',
+  level: config.LOG_LEVEL,
   start: async ({ log, fail, metrics }) => {
     const path = historyPath(config.DATA_DIR)
     const readModel = await openReadModelWhenCreated(path, log)
     const bus = await connectVenueBus({
-      ...{ config, user: 'gateway', versions: streamVersions([]) },
+      config,
+      user: 'gateway',
+      versions: streamVersions([]),
       onWarning: (message) => log.warn(message),
     })
     const register = await openRegister({ bus, log, onError: fail })
@@ -35,13 +38,19 @@ runProcess({
     measureSeries(metrics, { ...seriesOf(config), markets: list.markets })
     const parts = { bus, readModel, markets: list.markets }
     const app = createApp({
-      ...{ bus, markets: list.markets },
+      bus,
+      markets: list.markets,
       refreshMarkets: createMarketRefresh(list, readModel),
-      ...{ readModel, books, indexLimit: createIndexGate(bus) },
+      readModel,
+      books,
+      indexLimit: createIndexGate(bus),
       ownWrites: createOwnWrites({ readModel, readHead: readFeedHeads(bus) }),
       ...(await openChainReads(config)),
       readiness: createReadiness({ ...parts, executorUrls: config.EXECUTOR_URL }),
-      ...{ ...wordsOf(config), nowMs: Date.now, log, ...measureGateway(metrics) },
+      ...wordsOf(config),
+      nowMs: Date.now,
+      log,
+      ...measureGateway(metrics),
     })
     const server = createHttpServer(app.callback(), connectionLimits(config))
     const relay = relayUpgrades({ server, ...relayed(config), log })

@@ -66,12 +66,16 @@ const SCHEME_OF_HEADER: Readonly<Record<string, string>> = {
 
 const SECURITY_SCHEMES = {
   serviceAuth: {
-    ...{ type: 'apiKey', in: 'header', name: 'X-Service-Auth' },
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Service-Auth',
     description:
       'A frame that its owner has signed, as the parameter of this name describes it. There are no API keys: one frame serves every private read until it expires.',
   },
   indexToken: {
-    ...{ type: 'apiKey', in: 'header', name: 'X-Index-Token' },
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Index-Token',
     description: 'The operator’s token for samples of the index.',
   },
 }
@@ -101,13 +105,15 @@ const rulesOf = (chapter: string) => ({
 const TAGS = [
   { name: 'Orders', description: 'Place, cancel and look up', ...rulesOf('orders') },
   {
-    ...{ name: 'Deposits and withdrawals', description: 'Move USDC and cNGN in and out' },
+    name: 'Deposits and withdrawals',
+    description: 'Move USDC and cNGN in and out',
     ...rulesOf('deposits-and-withdrawals'),
   },
   { name: 'History', description: 'One’s own orders and fills', ...rulesOf('reads') },
   { name: 'Market data', description: 'Public reads of one market', ...rulesOf('reads') },
   {
-    ...{ name: 'Charts', description: 'The datafeed of TradingView’s charts (UDF)' },
+    name: 'Charts',
+    description: 'The datafeed of TradingView’s charts (UDF)',
     ...rulesOf('reads'),
   },
   { name: 'Venue', description: 'Whether it is well, and what time it is there' },

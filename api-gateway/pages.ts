@@ -63,7 +63,9 @@ const ASSET_HEADERS = ['Content-Encoding', 'Content-Security-Policy'] as const
 
 /** What an endpoint that serves the files of a page takes and answers. */
 export const assetOperation = (id: string, summary: string): EndpointOperation => ({
-  ...{ id, tag: 'Documentation', summary },
+  id,
+  tag: 'Documentation',
+  summary,
   path: z.object({ asset: z.string() }),
   responses: {
     200: { description: 'Script, style or icon.', contentType: '*/*', headers: ASSET_HEADERS },

@@ -216,7 +216,8 @@ export function readRange({
   readonly start?: string | undefined
   readonly end?: string | undefined
 }): OrRefusal<TimeRange> {
-  const [from, until] = [readTimestamp(start), readTimestamp(end)]
+  const from = readTimestamp(start)
+  const until = readTimestamp(end)
   if (start !== undefined && !from) return { refusal: readRefusals.candlesStart }
   if (end !== undefined && !until) return { refusal: readRefusals.candlesEnd }
   if (from && until && !isLater(until, from)) return { refusal: readRefusals.candlesEndAfterStart }

@@ -47,19 +47,24 @@ export function venueFacts(
     contracts: contractsOf(deployment, markets),
     domains: { actions: matchingDomain(deployment), permits: permitDomain(deployment) },
     types: {
-      ...{ action: typeString('Action'), cancel: typeString('Cancel') },
+      action: typeString('Action'),
+      cancel: typeString('Cancel'),
       cancel_all: typeString('CancelAll'),
-      ...{ permit: typeString('Permit'), ...DATA_WORDS },
+      permit: typeString('Permit'),
+      ...DATA_WORDS,
     },
     markets: markets.map((market) => ({
       market: market.market,
       trade_module_address: market.tradeModuleAddress,
-      ...{ asset_address: market.assetAddress, sub_id: String(market.subId) },
+      asset_address: market.assetAddress,
+      sub_id: String(market.subId),
       amount_scale: String(market.amountScale),
-      ...{ taker_fee_bps: market.takerFeeBps, maker_fee_bps: market.makerFeeBps },
+      taker_fee_bps: market.takerFeeBps,
+      maker_fee_bps: market.makerFeeBps,
     })),
     frames: {
-      ...{ header, ...words },
+      header,
+      ...words,
       history: { text: frameText('history', words), max_valid_seconds: HISTORY_FRAME_MAX_SEC },
       socket: { text: frameText('socket', words), max_valid_seconds: SOCKET_FRAME_MAX_SEC },
     },
@@ -80,8 +85,10 @@ function contractsOf(deployment: Deployment, markets: readonly Market[]): VenueF
     sub_accounts: deployment.subAccounts,
     deposit_module: deployment.depositModule,
     withdrawal_module: deployment.withdrawalModule,
-    ...{ usdc: deployment.usdc, cngn: deployment.cngn },
-    ...{ wrapped_usdc: deployment.wrappedUsdc, wrapped_cngn: deployment.wrappedCngn },
+    usdc: deployment.usdc,
+    cngn: deployment.cngn,
+    wrapped_usdc: deployment.wrappedUsdc,
+    wrapped_cngn: deployment.wrappedCngn,
     cash_asset: deployment.cashAsset,
     ...(perpManager !== undefined && { perp_manager: perpManager }),
     ...(batchExecutor !== undefined && { batch_executor: batchExecutor }),
@@ -102,7 +109,10 @@ const managersOf = (markets: readonly Market[]): VenueFacts['contracts'] =>
 /** The text of a frame with the names of its fields in braces. */
 function frameText(purpose: FramePurpose, words: ServiceAuth['words']): string {
   const text = frameMessage(purpose, words, {
-    ...{ address: '{address}', nonce: '{nonce}', issuedAt: 0, expiry: 0 },
+    address: '{address}',
+    nonce: '{nonce}',
+    issuedAt: 0,
+    expiry: 0,
   })
   return text.replace('Issued At: 0', 'Issued At: {issued_at}').replace('Time: 0', 'Time: {expiry}')
 }

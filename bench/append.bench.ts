@@ -121,8 +121,12 @@ async function intakeLog(bus: Bus, dir: string, commands: readonly LoggedCommand
   const path = join(dir, 'intake.db')
   const registry = openIntakeRegistry(path, openClaimThread(path))
   const commandLog = createCommandLog({
-    ...{ market: benchMarket().market, contractType: benchMarket().contractType },
-    ...{ bus, registry, nowMs: Date.now, log: createLog('bench', 'silent') },
+    market: benchMarket().market,
+    contractType: benchMarket().contractType,
+    bus,
+    registry,
+    nowMs: Date.now,
+    log: createLog('bench', 'silent'),
     claimOf: () => {
       throw new Error('nothing is read from the log')
     },
@@ -146,7 +150,8 @@ async function intakeLog(bus: Bus, dir: string, commands: readonly LoggedCommand
 function entryOf({ command, replyTo, requestId }: LoggedCommand, unique: number): LogEntry {
   if (command.kind !== 'PlaceOrder') throw new Error('not an order')
   const { owner } = command.order
-  const [orderId, nonce] = [`order-${unique}`, BigInt(unique)]
+  const orderId = `order-${unique}`
+  const nonce = BigInt(unique)
   const order = { ...command.order, orderId, nonce }
   return {
     command: { ...command, order },

@@ -51,11 +51,19 @@ export function benchOrder(onGrid: OrderOnGrid): Order {
   return {
     orderId: orderIdOf(number),
     market: market.market,
-    ...{ owner, subaccountId, nonce, side },
-    ...{ desiredAmount, initialFilled: amountE18(0n), limitPrice, worstFee },
+    owner,
+    subaccountId,
+    nonce,
+    side,
+    desiredAmount,
+    initialFilled: amountE18(0n),
+    limitPrice,
+    worstFee,
     goodUntilSec: FAR_FUTURE_SEC,
     signatureStatus: 'checked',
-    ...{ signer: owner, expirySec: FAR_FUTURE_SEC, actionExpirySec: BigInt(FAR_FUTURE_SEC) },
+    signer: owner,
+    expirySec: FAR_FUTURE_SEC,
+    actionExpirySec: BigInt(FAR_FUTURE_SEC),
     signature: signatureOf(number),
   }
 }

@@ -162,9 +162,20 @@ function placement(seq: number, index: number): Extract<Change, { kind: 'OrderPl
   const order = benchOrder({ number: index + 1, side: isBuy ? 'buy' : 'sell', price, lots: 3 })
   const { orderId, owner, side, limitPrice, desiredAmount } = order
   return {
-    ...{ kind: 'OrderPlaced', seq, atMs: START_MS + seq, order, rank: index + 1 },
-    ...{ orderId, owner, side, limitPrice, desired: desiredAmount, status: 'active' },
-    ...{ filled: amountE18(0n), pending: amountE18(0n), open: desiredAmount },
+    kind: 'OrderPlaced',
+    seq,
+    atMs: START_MS + seq,
+    order,
+    rank: index + 1,
+    orderId,
+    owner,
+    side,
+    limitPrice,
+    desired: desiredAmount,
+    status: 'active',
+    filled: amountE18(0n),
+    pending: amountE18(0n),
+    open: desiredAmount,
     openDelta: desiredAmount,
   }
 }

@@ -238,8 +238,12 @@ function start(bus: Bus, checkpoints: CheckpointSettings, onWritten: () => void)
     },
   }
   return startMatcher({
-    ...{ bus, market: benchMarket(), checkpoints, nowMs: Date.now, tickMs: 1_000 },
-    ...{ facts },
+    bus,
+    market: benchMarket(),
+    checkpoints,
+    nowMs: Date.now,
+    tickMs: 1_000,
+    facts,
     ask: () => Promise.resolve({ kind: 'undecided', why: 'no chain is asked in this bench' }),
     onFatal: (error) => {
       throw error

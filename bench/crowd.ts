@@ -39,8 +39,12 @@ export async function seedCrowd(devnet: OwnDevnet, count: number): Promise<Tradi
   ]
   const open = (owners: readonly Address[]): Promise<Hex> =>
     wallet.writeContract({
-      ...{ address: devnet.seeder, abi: seederAbi, functionName: 'openMany', chain: null },
-      ...{ args: [owners, devnet.spot_manager, endowments], account: devnet.deployer },
+      address: devnet.seeder,
+      abi: seederAbi,
+      functionName: 'openMany',
+      chain: null,
+      args: [owners, devnet.spot_manager, endowments],
+      account: devnet.deployer,
       gas: TRANSACTION_GAS,
     })
   await anvil.impersonateAccount({ address: devnet.deployer })

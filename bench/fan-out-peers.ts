@@ -80,7 +80,8 @@ function running(child: ChildProcess, port: number): RunningPeer {
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
   return {
-    ...{ pids: [child.pid ?? 0], port },
+    pids: [child.pid ?? 0],
+    port,
     end: async () => {
       const exited = once(child, 'exit')
       kill()

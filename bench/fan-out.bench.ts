@@ -183,7 +183,8 @@ const MANY_SOCKETS = 1_000
 /** Additional memory of the process with the most sockets, divided by its additional sockets. */
 function memoryOfASocket(memory: ReadonlyMap<number, readonly number[]>): Row[] {
   const many = [...memory.keys()].filter((sockets) => sockets >= MANY_SOCKETS)
-  const [fewer, most] = [Math.min(...many), Math.max(...many)]
+  const fewer = Math.min(...many)
+  const most = Math.max(...many)
   if (fewer >= most) return []
   const less = memory.get(fewer) ?? []
   const values = (memory.get(most) ?? []).map(

@@ -74,7 +74,8 @@ export function createTraffic(pairsADay: number) {
   function lastDay(day: number): StreamedBlock[] {
     const orders = (OPEN_ORDERS * CANCELLED_ONE_IN) / (CANCELLED_ONE_IN - 1)
     return Array.from({ length: orders }, (_, index) => {
-      const [side, level] = [sideOf(index), Math.floor(index / 2)]
+      const side = sideOf(index)
+      const level = Math.floor(index / 2)
       const away = 1 + (level % DEPTH)
       const price = side === 'buy' ? MIDDLE - away : MIDDLE + away
       const order = orderOf(day, index, { side, price, lots: LOTS })
@@ -108,7 +109,8 @@ type OrderOnGrid = Parameters<typeof benchOrder>[0]
 /** Sellers and buyers rest in turn; the taker's amount is equal to, less than or more than the maker's. */
 function pairOf(day: number, pair: number): [maker: Order, taker: Order] {
   const price = MIDDLE + (pair % DEPTH) - DEPTH / 2
-  const [makers, takers] = [sideOf(pair), sideOf(pair + 1)]
+  const makers = sideOf(pair)
+  const takers = sideOf(pair + 1)
   return [
     orderOf(day, 2 * pair, { side: makers, price, lots: LOTS }),
     orderOf(day, 2 * pair + 1, { side: takers, price, lots: LOTS + 4 * ((pair % 3) - 1) }),

@@ -62,7 +62,10 @@ export async function measurePeer({ pids, port }: Peer, burst: Burst): Promise<M
     deliveries: changes * processes * sockets,
     gaps: sum(received.map(({ gaps }) => gaps)),
     duplicates: sum(received.map(({ duplicates }) => duplicates)),
-    ...{ tookMs, cpuMs, residentKib, ...percentiles(received) },
+    tookMs,
+    cpuMs,
+    residentKib,
+    ...percentiles(received),
   }
 }
 

@@ -94,8 +94,10 @@ function match(logged: Logged): object | undefined {
   const { order } = logged
   const { order_id: id, side, desired_amount: amount, limit_price: price } = order
   book.limit({
-    ...{ id, side: side === 'buy' ? Side.BUY : Side.SELL },
-    ...{ size: Number(amount), price: Number(price) },
+    id,
+    side: side === 'buy' ? Side.BUY : Side.SELL,
+    size: Number(amount),
+    price: Number(price),
   })
   const { owner_address: owner, nonce } = order
   insert.run(id, owner.toLowerCase(), nonce, 'active', JSON.stringify(order))

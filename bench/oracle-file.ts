@@ -33,7 +33,8 @@ export function* readOracleFile(bytes: Buffer): Generator<OracleMessage> {
   if (bytes.length < HEADER_BYTES || bytes.readBigUInt64LE(0) !== MAGIC) {
     throw new NotAWorkload('it does not begin as a workload file of the benchmark')
   }
-  const [version, count] = [bytes.readUInt32LE(8), bytes.readUInt32LE(12)]
+  const version = bytes.readUInt32LE(8)
+  const count = bytes.readUInt32LE(12)
   if (version !== VERSION) throw new NotAWorkload(`its version is ${version}, not ${VERSION}`)
   const needed = HEADER_BYTES + count * RECORD_BYTES
   if (bytes.length !== needed) {
@@ -49,7 +50,8 @@ function readRecord(bytes: Buffer, at: number): OracleMessage {
     throw new NotAWorkload(`the record at byte ${at} is of no known type or side`)
   }
   return {
-    ...{ type, side },
+    type,
+    side,
     ioc: bytes.readUInt8(at + 2) === 1,
     lots: bytes.readUInt32LE(at + 4),
     seq: Number(bytes.readBigUInt64LE(at + 8)),

@@ -77,7 +77,8 @@ export function createOracleVenue(): OracleVenue {
   }
   function tradeLine(seq: number, match: Match): string {
     const { price, lots } = onGrid(match)
-    const [maker, taker] = [idOf.get(match.makerOrderId), idOf.get(match.takerOrderId)]
+    const maker = idOf.get(match.makerOrderId)
+    const taker = idOf.get(match.takerOrderId)
     assert(maker !== undefined && taker !== undefined, 'a match of unknown orders')
     return [TRADED, seq, price, lots, maker, taker].join()
   }

@@ -16,8 +16,11 @@ export function orderBurst(
     const first = firstSeq + index * perBlock
     const changes = Array.from({ length: perBlock }, (_, at) => placed(market, first + at))
     return {
-      ...{ market: market.market, commandSeq: first, commandIndex: 0 },
-      ...{ firstSeq: first, changes },
+      market: market.market,
+      commandSeq: first,
+      commandIndex: 0,
+      firstSeq: first,
+      changes,
     }
   })
 }
@@ -26,17 +29,21 @@ function placed(market: Market, seq: number): Change {
   const order = restingOrder(market, seq)
   const { orderId, owner, side, limitPrice, desiredAmount: desired } = order
   return {
-    ...{
-      kind: 'OrderPlaced',
-      seq,
-      atMs: 1_790_000_000_000 + seq,
-      orderId,
-      owner,
-      side,
-      limitPrice,
-    },
-    ...{ desired, filled: amountE18(0n), pending: amountE18(0n), open: desired },
-    ...{ openDelta: desired, status: 'active', order, rank: seq },
+    kind: 'OrderPlaced',
+    seq,
+    atMs: 1_790_000_000_000 + seq,
+    orderId,
+    owner,
+    side,
+    limitPrice,
+    desired,
+    filled: amountE18(0n),
+    pending: amountE18(0n),
+    open: desired,
+    openDelta: desired,
+    status: 'active',
+    order,
+    rank: seq,
   }
 }
 
@@ -49,13 +56,19 @@ function restingOrder(market: Market, number: number): Order {
   return {
     orderId: `order-${number}`,
     market: market.market,
-    ...{ owner, subaccountId, nonce, side: 'buy', worstFee },
+    owner,
+    subaccountId,
+    nonce,
+    side: 'buy',
+    worstFee,
     desiredAmount: amountE18(153_000n * E18),
     initialFilled: amountE18(0n),
     limitPrice: priceE18(market.tickSize * (1n + BigInt(number % 500))),
     goodUntilSec: expirySec,
     signatureStatus: 'checked',
-    ...{ signer: owner, expirySec, actionExpirySec: BigInt(expirySec) },
+    signer: owner,
+    expirySec,
+    actionExpirySec: BigInt(expirySec),
     signature: `0x${'5a'.repeat(65)}`,
   }
 }

@@ -71,7 +71,9 @@ export async function signersOf(
       if (account === undefined) throw new Error('the devnet has no accounts')
       signed += 1
       return signOrder(account.signer, domain, {
-        ...{ market, orderId: `bench-${run}-${signed}`, subaccountId: account.subaccountId },
+        market,
+        orderId: `bench-${run}-${signed}`,
+        subaccountId: account.subaccountId,
         nonce: BigInt(Date.now()) * 1_000_000n + BigInt(signed),
         expirySec: Math.floor(Date.now() / 1000) + LIVES_SEC,
         ...terms,

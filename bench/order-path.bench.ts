@@ -25,12 +25,22 @@ export const orderPath: Bench = {
 const REQUESTS = {
   tiny: { warm: 950, windowSec: 0.1, paced: 60, naive: 30, naivePaced: 30, hops: 30, crowd: 25 },
   usual: {
-    ...{ warm: 15_000, windowSec: 30, paced: 30_000, crowd: 10_000 },
-    ...{ naive: 800, naivePaced: 2_000, hops: 10_000 },
+    warm: 15_000,
+    windowSec: 30,
+    paced: 30_000,
+    crowd: 10_000,
+    naive: 800,
+    naivePaced: 2_000,
+    hops: 10_000,
   },
   full: {
-    ...{ warm: 30_000, windowSec: 60, paced: 60_000, crowd: 10_000 },
-    ...{ naive: 3_000, naivePaced: 10_000, hops: 30_000 },
+    warm: 30_000,
+    windowSec: 60,
+    paced: 60_000,
+    crowd: 10_000,
+    naive: 3_000,
+    naivePaced: 10_000,
+    hops: 30_000,
   },
 }
 /** Orders of each kind of load that rest between its windows: a market bounds how many rest. */

@@ -75,7 +75,8 @@ async function toggle(of: OwnVenue): Promise<void> {
 }
 
 async function profileAll(of: OwnVenue, load: HttpLoad, flow: OrderFlow): Promise<void> {
-  const [warm, counted] = [await flow.next(WARM.profile), await flow.next(REQUESTS)]
+  const warm = await flow.next(WARM.profile)
+  const counted = await flow.next(REQUESTS)
   await saturate(load, warm, CONNECTIONS)
   await toggle(of)
   const { wallMs } = await saturate(load, counted, CONNECTIONS)

@@ -105,7 +105,8 @@ export function insertRows(
   const prepared = tables.map(({ insert, rows }) => ({ insert: db.prepare(insert), rows }))
   const part = db.transaction((from: number, to: number) => {
     for (const { insert, rows } of prepared) {
-      const [first, last] = [Math.floor(from * rows.length), Math.floor(to * rows.length)]
+      const first = Math.floor(from * rows.length)
+      const last = Math.floor(to * rows.length)
       for (const row of rows.slice(first, last)) insert.run(...row)
     }
   })

@@ -79,7 +79,8 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
     say(`${filled.orders} orders written in ${Math.round((performance.now() - start) / 1000)} s`)
     return { ...filled, model: openReadModel(filled.path) }
   }
-  const [short, long] = [open(SHORT[size]), open(LONG[size])]
+  const short = open(SHORT[size])
+  const long = open(LONG[size])
   const rows: Row[] = []
   for (const [what, question] of Object.entries(QUESTIONS)) {
     const ask = (history: History) => () => usPerCall(history, question, CALLS[size])

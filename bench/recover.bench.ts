@@ -50,7 +50,8 @@ const NEVER: CheckpointSettings = {
 const { market } = benchMarket()
 
 async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
-  const [commands, tail] = [COMMANDS[size], TAIL[size]]
+  const commands = COMMANDS[size]
+  const tail = TAIL[size]
   const grouped = await onBus(join(dir, 'grouped'), async (bus) => {
     const append = createLogWriter(bus, BATCH)
     const bare = (await append(commands)).slice(0, Math.ceil(BARE[size] / BATCH))
@@ -121,11 +122,9 @@ function report(measured: Measured): Report {
   const usOf = (times: readonly Took[], count: number): number[] =>
     times.map(({ cpuMs }) => (cpuMs * 1000) / count)
   const sec = (times: readonly Took[]): number[] => times.map(({ cpuMs }) => cpuMs / 1000)
-  const [coldUs, singleUs, bareUs] = [
-    usOf(cold, commands),
-    usOf(single, singles),
-    usOf(bare, bareCommands),
-  ]
+  const coldUs = usOf(cold, commands)
+  const singleUs = usOf(single, singles)
+  const bareUs = usOf(bare, bareCommands)
   const behind = `restart behind a checkpoint, ${tail} commands after it`
   return {
     rows: [
@@ -254,7 +253,11 @@ const aheadOfTicks = (): number => Date.now() + 3_600_000
 
 function start(bus: Bus, checkpoints: CheckpointSettings): Promise<Matcher> {
   return startMatcher({
-    ...{ bus, market: benchMarket(), checkpoints, nowMs: aheadOfTicks, tickMs: 100 },
+    bus,
+    market: benchMarket(),
+    checkpoints,
+    nowMs: aheadOfTicks,
+    tickMs: 100,
     ask: () => Promise.resolve({ kind: 'undecided', why: 'no chain is asked in this bench' }),
     facts: observeMatcher(createLog('bench', 'silent')),
     onFatal: (error) => {

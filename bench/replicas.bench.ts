@@ -52,7 +52,8 @@ async function run({ size, rounds, dir }: BenchContext): Promise<Report> {
     }
   }
   try {
-    const [one, three] = [await contender(1), await contender(3)]
+    const one = await contender(1)
+    const three = await contender(3)
     return report(await interleaved(rounds, { one, three }))
   } finally {
     for (const bus of buses) await bus.close()

@@ -75,7 +75,10 @@ async function run({ size, rounds, dir, say }: BenchContext): Promise<Report> {
     into.push(result)
   }
   const results: Record<'spot' | 'pairs' | 'perp' | 'future', Together[]> = {
-    ...{ spot: [], pairs: [], perp: [], future: [] },
+    spot: [],
+    pairs: [],
+    perp: [],
+    future: [],
   }
   const { spot, pairs, perp, future } = results
   const alone = await onVenue(join(dir, 'spot'), onSpot(counts.pairs), async ([six, many]) => {
@@ -110,7 +113,8 @@ interface Scene {
 
 /** Spot by the devnet's six accounts, and by two for each of so many pairs. */
 const onSpot = (pairs: number): Scene => ({
-  ...{ markets: [SPOT.name], feeder: false },
+  markets: [SPOT.name],
+  feeder: false,
   traded: async (venue, dir) => {
     const { devnet } = venue
     const many = await openTraders(venue, dir, { manager: devnet.spot_manager, count: 2 * pairs })
@@ -124,7 +128,8 @@ const onSpot = (pairs: number): Scene => ({
 
 /** The perpetual by six accounts, and a dated future by one for each taker and one more. */
 const onMargin: Scene = {
-  ...{ markets: [SPOT.name, PERP.name], feeder: true },
+  markets: [SPOT.name, PERP.name],
+  feeder: true,
   traded: async (venue, dir) => {
     const { devnet } = venue
     const name = await listSeries(venue, dir)
@@ -181,7 +186,9 @@ interface Orders {
 const swept = (matches: number): Shape => ({
   makers: { count: matches, side: 'sell', amount: MAKER_AMOUNT, by: (order) => order % TAKER },
   takers: {
-    ...{ count: matches / SWEPT, side: 'buy', amount: MAKER_AMOUNT * SWEPT },
+    count: matches / SWEPT,
+    side: 'buy',
+    amount: MAKER_AMOUNT * SWEPT,
     by: () => TAKER,
   },
 })
@@ -196,7 +203,9 @@ const oneMaker = (matches: number, takers: number): Shape => ({
 const paired = (matches: number, pairs: number): Shape => ({
   makers: { count: matches, side: 'sell', amount: MAKER_AMOUNT, by: (order) => order % pairs },
   takers: {
-    ...{ count: matches, side: 'buy', amount: MAKER_AMOUNT },
+    count: matches,
+    side: 'buy',
+    amount: MAKER_AMOUNT,
     by: (order) => pairs + (order % pairs),
   },
 })
@@ -218,7 +227,8 @@ async function together(stand: Stand, shape: Shape): Promise<Together> {
   const makers = await orders(shape.makers)
   const takers = await orders(shape.takers)
   await saturate(load, makers, CONNECTIONS)
-  const [start, before] = [performance.now(), await cpuMs(venue)]
+  const start = performance.now()
+  const before = await cpuMs(venue)
   await saturate(load, takers, CONNECTIONS)
   await untilSettled(settlements, matches)
   const tookMs = performance.now() - start

@@ -21,9 +21,14 @@ export async function signedOrders(count: number): Promise<SignedBody[]> {
       privateKeyToAccount(key),
       { chainId, matching },
       {
-        ...{ market, orderId: `order-${number}`, subaccountId: String(number) },
-        ...{ nonce: BigInt(number) * 7_919n, expirySec: FAR_FUTURE_SEC },
-        ...{ side: number % 2 === 0 ? 'buy' : 'sell', price: '0.00065', amount: '1530000' },
+        market,
+        orderId: `order-${number}`,
+        subaccountId: String(number),
+        nonce: BigInt(number) * 7_919n,
+        expirySec: FAR_FUTURE_SEC,
+        side: number % 2 === 0 ? 'buy' : 'sell',
+        price: '0.00065',
+        amount: '1530000',
       },
     )
     bodies.push({ ...body, signature: body.signature as Hex })

@@ -108,7 +108,8 @@ function stallsOf({ process, stalls }: Trace): string[] {
 }
 
 function wayLine(legs: readonly Leg[], traces: readonly Trace[]): string {
-  const [first, last] = [legs[0], legs.at(-1)]
+  const first = legs[0]
+  const last = legs.at(-1)
   const took = (last?.toMs ?? 0) - (first?.fromMs ?? 0)
   const parts = legs.map((leg) => {
     const inIt = overlapping(leg, traces)

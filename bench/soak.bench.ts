@@ -126,13 +126,15 @@ function reportOf(
   samples: readonly Sample[],
   { hours, perSecond }: { readonly hours: number; readonly perSecond: number },
 ): Report {
-  const [first, last] = [samples[0] as Sample, samples.at(-1) as Sample]
+  const first = samples[0] as Sample
+  const last = samples.at(-1) as Sample
   const middle = samples[Math.floor(samples.length / 2)] as Sample
   const millions = (last.requests - first.requests) / 1e6
   const total = ({ residentMib }: Sample): number =>
     Object.values(residentMib).reduce((sum, mib) => sum + mib, 0)
   const growth = (name: string): Row => {
-    const [from, to] = [middle.residentMib[name] ?? 0, last.residentMib[name] ?? 0]
+    const from = middle.residentMib[name] ?? 0
+    const to = last.residentMib[name] ?? 0
     return { what: `memory of ${name} at the end / in the middle`, unit: 'x', values: [to / from] }
   }
   return {
@@ -146,7 +148,8 @@ function reportOf(
       ...Object.keys(last.storedMib)
         .toSorted()
         .map((part) => ({
-          ...{ what: `of it ${part}`, unit: 'MiB' as const },
+          what: `of it ${part}`,
+          unit: 'MiB' as const,
           values: [((last.storedMib[part] ?? 0) - (first.storedMib[part] ?? 0)) / millions],
         })),
       { what: 'memory of all processes after the warm-up', unit: 'MiB', values: [total(first)] },

@@ -159,7 +159,9 @@ const ORDER_OF_CURVE = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8
 
 /** Forms of a valid signature that viem accepts and the chain does not. */
 function looser({ action_json, signature }: SignedBody): Signed[] {
-  const [r, s, v] = [signature.slice(2, 66), signature.slice(66, 130), signature.slice(130)]
+  const r = signature.slice(2, 66)
+  const s = signature.slice(66, 130)
+  const v = signature.slice(130)
   const high = (ORDER_OF_CURVE - BigInt(`0x${s}`)).toString(16).padStart(64, '0')
   const isOdd = v === '1c'
   return [

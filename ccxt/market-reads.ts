@@ -56,7 +56,11 @@ export abstract class VenueMarketReads extends VenueHistories {
       const id = ids[i] as string
       const code = this.safeCurrencyCode(id)
       result[code as string] = this.safeCurrencyStructure({
-        ...{ id, code, name: id, type: 'crypto', active: true },
+        id,
+        code,
+        name: id,
+        type: 'crypto',
+        active: true,
         precision: this.parseNumber('0.000001'),
         info: { contract: this.safeString(venue.contracts, id.toLowerCase()) },
       } as any)

@@ -43,7 +43,11 @@ export abstract class VenueOrderBodies extends VenueOwnReads {
     const expiry = this.expiryOf(params)
     const bound = this.worstFee(market, side, limit, params)
     const action = this.signedAction(market, {
-      ...{ subaccount, expiry, side, limit, bound },
+      subaccount,
+      expiry,
+      side,
+      limit,
+      bound,
       amount: this.amountToPrecision(symbol, amount),
     })
     return this.extend(action, this.optionsOf(isMarket, params), {

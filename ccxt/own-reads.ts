@@ -116,7 +116,8 @@ export abstract class VenueOwnReads extends VenueMarketReads {
   async fetchOrderRows(symbol: Str, since: Int, limit: Int, params: Dict): Promise<Dict[]> {
     await this.loadMarkets()
     const marketId = symbol === undefined ? undefined : this.market(symbol).id
-    const [endpoint, key] = ['privateGetOrders', 'orders']
+    const endpoint = 'privateGetOrders'
+    const key = 'orders'
     return await this.readHistory(endpoint, key, params, since, limit, marketId)
   }
 
@@ -213,7 +214,8 @@ export abstract class VenueOwnReads extends VenueMarketReads {
   ): Promise<Trade[]> {
     await this.loadMarkets()
     const marketId = symbol === undefined ? undefined : this.market(symbol).id
-    const [endpoint, key] = ['privateGetFills', 'fills']
+    const endpoint = 'privateGetFills'
+    const key = 'fills'
     const rows = await this.readHistory(endpoint, key, params, since, limit, marketId)
     return this.parseTrades(this.standing(rows), undefined, since)
   }

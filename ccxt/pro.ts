@@ -5,12 +5,20 @@ import { Recent } from './recent.js'
 const PRO = {
   pro: true,
   has: {
-    ...{ ws: true, watchBalance: true, watchMyTrades: true, watchOHLCV: true },
-    ...{ watchOrderBook: true, watchOrders: true, watchTicker: true, watchTickers: true },
+    ws: true,
+    watchBalance: true,
+    watchMyTrades: true,
+    watchOHLCV: true,
+    watchOrderBook: true,
+    watchOrders: true,
+    watchTicker: true,
+    watchTickers: true,
     watchTrades: true,
   },
   options: {
-    ...{ tradesLimit: 1000, ordersLimit: 1000, OHLCVLimit: 1000 },
+    tradesLimit: 1000,
+    ordersLimit: 1000,
+    OHLCVLimit: 1000,
     /** Whether each frame of the book is held to its checksum. */
     checksum: true,
   },

@@ -12,7 +12,8 @@ export interface VenueDomain extends SigningDomain {
 export function domainOf({ domains, frames }: VenueFacts): VenueDomain {
   const { chainId, verifyingContract } = domains.actions
   return {
-    ...{ chainId, matching: verifyingContract as `0x${string}` },
+    chainId,
+    matching: verifyingContract as `0x${string}`,
     frames: { domain: frames.domain, product: frames.product },
   }
 }

@@ -30,7 +30,9 @@ export const readFuturePosition = (
   subAccounts: Address,
 ): Promise<bigint> =>
   reader.readContract({
-    ...{ address: subAccounts, abi: positionAbi, functionName: 'getBalance' },
+    address: subAccounts,
+    abi: positionAbi,
+    functionName: 'getBalance',
     args: [subaccountId, market.asset_address as Address, BigInt(market.sub_id)],
   })
 
@@ -44,6 +46,8 @@ export const readFutureMargin = (
   kind: 'initial' | 'maintenance',
 ): Promise<bigint> =>
   reader.readContract({
-    ...{ address: market.margin_manager_address as Address, abi: positionAbi },
-    ...{ functionName: 'getMargin', args: [subaccountId, kind === 'initial'] },
+    address: market.margin_manager_address as Address,
+    abi: positionAbi,
+    functionName: 'getMargin',
+    args: [subaccountId, kind === 'initial'],
   })

@@ -64,7 +64,9 @@ export async function signCancelAll(
 ): Promise<CancelAll> {
   const { market, side, subaccountId, reason } = terms
   const proof = await signProof(signer, domain, terms, {
-    ...{ kind: 'cancel_all', market, side },
+    kind: 'cancel_all',
+    market,
+    side,
     subaccountId: subaccountId === undefined ? undefined : BigInt(subaccountId),
   })
   return {
@@ -113,12 +115,18 @@ async function signProof(
     types: cancelAllTypes,
     primaryType: 'CancelAll',
     message: {
-      ...{ owner, signer: signer.address, scope: scopeOf(scoped) },
-      ...{ issuedAt: BigInt(issuedAtSec), expiry: BigInt(expirySec) },
+      owner,
+      signer: signer.address,
+      scope: scopeOf(scoped),
+      issuedAt: BigInt(issuedAtSec),
+      expiry: BigInt(expirySec),
     },
   })
   return {
-    ...{ owner_address: owner, signer_address: signer.address },
-    ...{ issued_at: issuedAtSec, expiry: expirySec, signature },
+    owner_address: owner,
+    signer_address: signer.address,
+    issued_at: issuedAtSec,
+    expiry: expirySec,
+    signature,
   }
 }

@@ -104,8 +104,13 @@ async function signAction(
 ): Promise<NewWithdrawal> {
   const owner = signer.address
   const action: Action = {
-    ...{ subaccountId: BigInt(subaccountId), nonce, module, data },
-    ...{ expiry: BigInt(expirySec), owner, signer: owner },
+    subaccountId: BigInt(subaccountId),
+    nonce,
+    module,
+    data,
+    expiry: BigInt(expirySec),
+    owner,
+    signer: owner,
   }
   return {
     action: {
@@ -165,8 +170,11 @@ export async function signPermit(signer: PermitSigner, terms: PermitTerms): Prom
     types: permitTypes,
     primaryType: 'Permit',
     message: {
-      ...{ owner: signer.address, spender: depositModule, value },
-      ...{ nonce: tokenNonce, deadline: BigInt(deadlineSec) },
+      owner: signer.address,
+      spender: depositModule,
+      value,
+      nonce: tokenNonce,
+      deadline: BigInt(deadlineSec),
     },
   })
   return { value: value.toString(), deadline: deadlineSec.toString(), signature }

@@ -172,11 +172,14 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
   const send = (frame: object): void => socket.send(frame)
   const guards = createSocketGuards({ lease: options.lease, authenticated, send })
   const orders = createPendingOrders({
-    ...{ ...options, authenticated, send: (frame: object) => sendOver(socket, frame) },
+    ...options,
+    authenticated,
+    send: (frame: object) => sendOver(socket, frame),
     holdBack: () => guards.holdBack(),
   })
   const auth = createSocketAuth({
-    ...{ sign: options.authenticate, send },
+    sign: options.authenticate,
+    send,
     onReady() {
       guards.onReady()
       privateStreams().forEach(request)
@@ -213,7 +216,8 @@ export function createSocketClient(options: SocketClientOptions): SocketClient {
     subscribeLiquidations: (handler) => follow('liquidations', undefined, handler),
     ...orders.entry,
     deadMan: (asked) => guards.deadMan(asked),
-    ...{ isOpen: () => socket.isOpen(), quietMs: () => socket.quietMs() },
+    isOpen: () => socket.isOpen(),
+    quietMs: () => socket.quietMs(),
     connections: () => socket.connections(),
     close: () => [guards, socket].forEach((each) => each.close()),
   }

@@ -106,7 +106,9 @@ function prepareBlocks(db: Database) {
     (SELECT block_number FROM read_block ORDER BY block_number DESC LIMIT 1 OFFSET ?)
     AND block_number > (SELECT min(block_number) FROM read_block)`)
   const blockOf = ({ number, hash, timeSec }: BlockRow): IndexedBlock => ({
-    ...{ number, hash, timeSec: Number(timeSec) },
+    number,
+    hash,
+    timeSec: Number(timeSec),
   })
   return {
     newest(): IndexedBlock | undefined {
@@ -195,7 +197,12 @@ function prepareWrite(db: Database, newestExpiry: NewestExpiry) {
       if (kind !== 'withdrawn' && !hasRoom(accountEvents, whose)) return
       const manager = 'manager' in event ? event.manager : null
       insertAccount.run({
-        ...{ blockNumber, logIndex, subaccountId: id, kind, owner: owner ?? null, manager },
+        blockNumber,
+        logIndex,
+        subaccountId: id,
+        kind,
+        owner: owner ?? null,
+        manager,
       })
     },
     key({ blockNumber, logIndex, owner, key, expirySec }: KeyEvent): void {

@@ -92,7 +92,8 @@ async function followArchived(
     if (stopped) return
     const begun = next
     live = await bus.follow({
-      ...{ stream, fromSeq: next },
+      stream,
+      fromSeq: next,
       onMessage(message) {
         next = message.seq + 1
         return options.onMessage(message)

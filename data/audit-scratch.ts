@@ -122,7 +122,9 @@ export function openAuditScratch(db: Database): AuditScratch {
     isClaimed: (settlementId) => isClaimed.get(settlementId) !== 0,
     unclaimed: (limit) =>
       unclaimed.all(limit).map(({ tx_hash, log_index, instrument }) => ({
-        ...{ txHash: hexOf(tx_hash), logIndex: exactNumber(log_index), instrument },
+        txHash: hexOf(tx_hash),
+        logIndex: exactNumber(log_index),
+        instrument,
       })),
     countFills: (instrument) => count.get(instrument) ?? 0,
     hasTrade: (settlementId) => hasTrade.get(settlementId) !== 0,

@@ -208,7 +208,8 @@ export async function writeSegment(
 ): Promise<Segment> {
   const folder = join(dir, stream)
   await mkdir(folder, { recursive: true })
-  const [first, last] = [messages.at(0), messages.at(-1)]
+  const first = messages.at(0)
+  const last = messages.at(-1)
   assert(first !== undefined && last !== undefined, 'a segment has messages')
   const bytes = await zip(messages.map(lineOf).join(''))
   const sha256 = sha256Of(bytes)

@@ -162,13 +162,18 @@ function intentsOf(db: StoreDatabase, journal: string, subject: string): IntentT
     const carried = rows.filter((row) => row.intentId === intentId)
     const [{ recordedAtMs = 0, refused = null } = {}] = carried
     return {
-      ...{ journal, intentId, recordedAt: isoTime(recordedAtMs) },
+      journal,
+      intentId,
+      recordedAt: isoTime(recordedAtMs),
       ...(refused !== null && { refused }),
       transactions: carried.flatMap((row) => {
         if (row.sender === null) return []
         const { evmNonce, status, outcome, revert, blockNumber, minedHash } = row
         return {
-          ...{ evmNonce, status, isFinal: row.final === 1, displaced: row.displaced === 1 },
+          evmNonce,
+          status,
+          isFinal: row.final === 1,
+          displaced: row.displaced === 1,
           ...(outcome !== null && { outcome }),
           ...(revert !== null && { revert }),
           ...(blockNumber !== null && { blockNumber }),

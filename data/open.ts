@@ -126,7 +126,8 @@ function assertSettings(db: Database.Database, synchronous: 'FULL' | 'NORMAL'): 
 
 function bringUpToDate(db: Database.Database, { path, migrations, readonly }: OpenOptions): void {
   const all = readMigrations(migrations)
-  const [oldest, newest] = [all[0]?.version ?? 0, all.at(-1)?.version ?? 0]
+  const oldest = all[0]?.version ?? 0
+  const newest = all.at(-1)?.version ?? 0
   const found = Number(db.pragma('user_version', { simple: true }))
   const isKnown = found === 0 || (found >= oldest && found <= newest)
   if (!isKnown || (readonly === true && found !== newest)) {

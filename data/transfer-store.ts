@@ -96,7 +96,8 @@ const { write: textOf, read: recordOf } = transferText
 function stored(row: StoredTransferRow): StoredTransfer {
   const { record, request, block_hash } = row
   return {
-    ...{ record: recordOf(record), request },
+    record: recordOf(record),
+    request,
     ...(block_hash !== null && { blockHash: hexOf(block_hash) }),
   }
 }
@@ -161,7 +162,9 @@ function prepareAdd(db: Database, enqueue: Enqueue): Pick<TransferStore, 'mayCla
   const add = db.transaction(
     (record: TransferRecord, request: string, submittedAtMs: number | null) => {
       const { actionHash, status } = record
-      const [hash, owner, text] = [blobOf(actionHash), blobOf(record.owner), textOf(record)]
+      const hash = blobOf(actionHash)
+      const owner = blobOf(record.owner)
+      const text = textOf(record)
       const row = { hash, owner, status, record: text, request, submittedAtMs }
       assert(write.run(row).changes === 1, `${actionHash} has a record`)
       enqueue.run(hash, text)
@@ -210,7 +213,8 @@ function prepareUpdate(db: Database, enqueue: Enqueue): TransferStore['update'] 
   )
   const update = db.transaction((record: TransferRecord, details: StepDetails) => {
     const hash = blobOf(record.actionHash)
-    const [text, old] = [textOf(record), before.get(hash)]
+    const text = textOf(record)
+    const old = before.get(hash)
     assert(old !== undefined, `${record.actionHash} was never claimed`)
     const { submittedAtMs = null, blockHash } = details
     const block = blockHash === undefined ? null : blobOf(blockHash)

@@ -21,9 +21,16 @@ export async function buildCcxt(directory: string): Promise<void> {
     const folder = join(directory, 'lib', format)
     await mkdir(folder, { recursive: true })
     const options: BuildOptions = {
-      ...{ entryPoints: [ENTRY], bundle: true, format, target: 'es2022', platform: 'neutral' },
-      ...{ outfile: join(folder, 'index.js'), external: ['ccxt'], mainFields: ['module', 'main'] },
-      ...{ legalComments: 'none', logLevel: 'warning' },
+      entryPoints: [ENTRY],
+      bundle: true,
+      format,
+      target: 'es2022',
+      platform: 'neutral',
+      outfile: join(folder, 'index.js'),
+      external: ['ccxt'],
+      mainFields: ['module', 'main'],
+      legalComments: 'none',
+      logLevel: 'warning',
     }
     await build(options)
     for (const [name, text] of types) await writeFile(join(folder, name), text)
@@ -42,8 +49,13 @@ function declarations(): Map<string, string> {
   delete options.tsBuildInfoFile
   const program = ts.createProgram([ENTRY], {
     ...options,
-    ...{ declaration: true, emitDeclarationOnly: true, incremental: false, sourceMap: false },
-    ...{ noEmit: false, outDir: '/out', types: ['node'] },
+    declaration: true,
+    emitDeclarationOnly: true,
+    incremental: false,
+    sourceMap: false,
+    noEmit: false,
+    outDir: '/out',
+    types: ['node'],
   })
   const emitted = new Map<string, string>()
   program.emit(undefined, (path, text) => {

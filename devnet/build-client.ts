@@ -18,8 +18,12 @@ export async function buildClient(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true })
   await mkdir(join(directory, 'lib'), { recursive: true })
   const common: BuildOptions = {
-    ...{ entryPoints: [ENTRY], bundle: true, format: 'esm', target: 'es2022' },
-    ...{ legalComments: 'none', logLevel: 'warning' },
+    entryPoints: [ENTRY],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'none',
+    logLevel: 'warning',
   }
   await build({ ...common, outfile: join(directory, 'lib/index.js'), external: ['viem', 'viem/*'] })
   await build({ ...common, outfile: join(directory, 'lib/browser.js'), minify: true })
@@ -42,8 +46,13 @@ async function declarations(): Promise<Map<string, string>> {
   delete options.tsBuildInfoFile
   const program = ts.createProgram([ENTRY], {
     ...options,
-    ...{ declaration: true, emitDeclarationOnly: true, incremental: false, sourceMap: false },
-    ...{ noEmit: false, outDir: '/out', types: ['node'] },
+    declaration: true,
+    emitDeclarationOnly: true,
+    incremental: false,
+    sourceMap: false,
+    noEmit: false,
+    outDir: '/out',
+    types: ['node'],
   })
   const emitted = new Map<string, string>()
   program.emit(undefined, (path, text) => emitted.set(path.slice('/out/'.length), text))

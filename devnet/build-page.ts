@@ -10,8 +10,15 @@ import { fileURLToPath } from 'node:url'
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 const options: BuildOptions = {
-  ...{ bundle: true, minify: true, format: 'esm', target: 'es2022', legalComments: 'none' },
-  ...{ sourcemap: false, logLevel: 'warning', jsx: 'automatic', jsxImportSource: 'preact' },
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  target: 'es2022',
+  legalComments: 'none',
+  sourcemap: false,
+  logLevel: 'warning',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
 }
 
 /**

@@ -59,12 +59,24 @@ export async function bundlePrograms(): Promise<void> {
   await mkdir(bundle, { recursive: true })
   await writeFile(begun, '')
   const { outputFiles } = await build({
-    ...{ entryPoints: PROGRAMS.map((program) => join(dist, program)), outbase: dist },
-    ...{ outdir: bundle, write: false, external: NOT_BUNDLED, plugins: [usedParts, ownModules] },
-    ...{ bundle: true, platform: 'node', format: 'esm', target: 'node20', define: DEFINED },
-    ...{ legalComments: 'none', banner: { js: HEAD } },
-    ...{ minifyWhitespace: true, lineLimit: LINE_LENGTH },
-    ...{ sourcemap: true, sourcesContent: false, logLevel: 'warning' },
+    entryPoints: PROGRAMS.map((program) => join(dist, program)),
+    outbase: dist,
+    outdir: bundle,
+    write: false,
+    external: NOT_BUNDLED,
+    plugins: [usedParts, ownModules],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    define: DEFINED,
+    legalComments: 'none',
+    banner: { js: HEAD },
+    minifyWhitespace: true,
+    lineLimit: LINE_LENGTH,
+    sourcemap: true,
+    sourcesContent: false,
+    logLevel: 'warning',
   })
   await Promise.all(outputFiles.map(writeWhole))
   await rename(begun, made)

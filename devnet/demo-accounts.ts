@@ -17,9 +17,13 @@ const BODY_LIMITS = { maxBytes: 1_024, maxDepth: 2 }
 const address = z.templateLiteral(['0x', z.string().regex(/^[0-9a-f]{40}$/)])
 const deploymentSchema = z.object({
   demo_seeder: address,
-  ...{ spot_manager: address, perp_manager: address },
-  ...{ usdc: address, cngn: address, cash_asset: address },
-  ...{ wrapped_usdc: address, wrapped_cngn: address },
+  spot_manager: address,
+  perp_manager: address,
+  usdc: address,
+  cngn: address,
+  cash_asset: address,
+  wrapped_usdc: address,
+  wrapped_cngn: address,
 })
 
 /**
@@ -33,8 +37,10 @@ async function start(
 ): Promise<RunningProcess> {
   const text = await readFile(config.DEPLOYMENT_FILE, 'utf8')
   const giver = createGiver({
-    ...{ rpcUrl: config.RPC_URL, at: deploymentSchema.parse(JSON.parse(text)) },
-    ...{ privateKey: config.DEMO_ACCOUNTS_PRIVATE_KEY, nowMs: () => performance.now() },
+    rpcUrl: config.RPC_URL,
+    at: deploymentSchema.parse(JSON.parse(text)),
+    privateKey: config.DEMO_ACCOUNTS_PRIVATE_KEY,
+    nowMs: () => performance.now(),
   })
   const server = createHttpServer((request, response) => {
     answer(giver, request, response, log).catch((error: unknown) => {

@@ -26,7 +26,9 @@ async function withBus(words: readonly string[]): Promise<number> {
   const release = lockDataDir(config.dataDir)
   const binary = findNatsServer({ natsServerBin: config.natsServerBin, path: config.path })
   const bus = await startNatsServer({
-    ...{ binary, dir: join(config.dataDir, 'nats'), port: await freePort() },
+    binary,
+    dir: join(config.dataDir, 'nats'),
+    port: await freePort(),
   })
   const chain = await startChain(config)
   try {
@@ -54,7 +56,11 @@ async function startChain(config: LauncherConfig) {
   const port = await freePort()
   return startAnvil({
     chainId: await chainIdOf(config),
-    ...{ binary: findAnvil(), port, blockTimeS: BLOCK_TIME_S, cwd: dataDir, stateFile },
+    binary: findAnvil(),
+    port,
+    blockTimeS: BLOCK_TIME_S,
+    cwd: dataDir,
+    stateFile,
   })
 }
 
@@ -64,7 +70,8 @@ async function run(
   env: Readonly<Record<string, string>>,
 ): Promise<number> {
   const child = spawn(process.execPath, ['--enable-source-maps', ...words], {
-    ...{ stdio: 'inherit', env: { ...inherited, ...env } },
+    stdio: 'inherit',
+    env: { ...inherited, ...env },
   })
   const [code] = (await once(child, 'exit')) as [number | null]
   return code ?? 1

@@ -11,7 +11,8 @@ const socket = createSocketClient({ url, WebSocket })
 const book = createLocalBook()
 
 function print(): void {
-  const [bid, ask] = [book.levels('buy')[0], book.levels('sell')[0]]
+  const bid = book.levels('buy')[0]
+  const ask = book.levels('sell')[0]
   const side = (name: string, level?: { price: string; size: string }): string =>
     level === undefined ? `no ${name}` : `${name} ${level.size} cNGN at ${level.price} USDC`
   console.log(`${book.seq()}: ${side('bid', bid)}, ${side('ask', ask)}`)

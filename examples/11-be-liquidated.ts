@@ -24,7 +24,8 @@ const LOWER_INDEX = '0.0006'
 
 const file = process.argv[2] ?? defaultDevnetFile()
 const devnet = await readDevnet(file)
-const [account, counterpart] = [accountOf(devnet), secondAccountOf(devnet)]
+const account = accountOf(devnet)
+const counterpart = secondAccountOf(devnet)
 const venue = createRestClient(devnet.gateway_url)
 const url = new URL('/v1/ws', devnet.gateway_url.replace(/^http/, 'ws')).href
 const socket = createSocketClient({ url, WebSocket })

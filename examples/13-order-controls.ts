@@ -28,7 +28,11 @@ async function sign(side: 'buy' | 'sell', price: string, controls: Controls) {
     privateKeyToAccount(account.private_key),
     { chainId: devnet.chain_id, matching: devnet.matching },
     {
-      ...{ market, nonce, side, price, size: '10' },
+      market,
+      nonce,
+      side,
+      price,
+      size: '10',
       orderId: `example-${nonce}`,
       subaccountId: account.spot_subaccount_id,
       expirySec: Math.floor(Date.now() / 1_000) + FIVE_MINUTES,

@@ -29,8 +29,14 @@ async function place(price: string, leaseId?: string): Promise<string> {
   if (market === undefined) throw new Error('no market')
   const nonce = randomNonce()
   const order = await signTraderOrder(signer, domain, {
-    ...{ market, nonce, price, subaccountId, side: 'buy', size: '10' },
-    ...{ orderId: `example-${nonce}`, expirySec: nowSec() + FIVE_MINUTES },
+    market,
+    nonce,
+    price,
+    subaccountId,
+    side: 'buy',
+    size: '10',
+    orderId: `example-${nonce}`,
+    expirySec: nowSec() + FIVE_MINUTES,
     ...(leaseId !== undefined && { leaseId }),
   })
   const { order_id: orderId } = await venue.placeOrder(order)
@@ -41,7 +47,8 @@ const nowSec = (): number => Math.floor(Date.now() / 1_000)
 /** A proof is valid for at most a minute. */
 const proof = () => ({ issuedAtSec: nowSec(), expirySec: nowSec() + 30 })
 
-const [first, second] = [await place('1300'), await place('1290')]
+const first = await place('1300')
+const second = await place('1290')
 await place('1280')
 const list = await signCancelList(signer, domain, { orderIds: [first, second], ...proof() })
 const { orders: listed } = await venue.cancelList(list)

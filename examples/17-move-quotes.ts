@@ -27,11 +27,17 @@ async function sign(price: string, size: string) {
     privateKeyToAccount(account.private_key),
     { chainId: devnet.chain_id, matching: devnet.matching },
     {
-      ...{ market, nonce, side: 'buy' as const, price, size },
+      market,
+      nonce,
+      side: 'buy' as const,
+      price,
+      size,
       orderId: `example-${nonce}`,
       subaccountId: account.spot_subaccount_id,
       expirySec: Math.floor(Date.now() / 1_000) + FIVE_MINUTES,
-      ...{ postOnly: 'reject' as const, stp: 'cancel_oldest' as const, stpScope: 'owner' as const },
+      postOnly: 'reject' as const,
+      stp: 'cancel_oldest' as const,
+      stpScope: 'owner' as const,
     },
   )
 }

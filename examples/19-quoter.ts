@@ -18,7 +18,8 @@ import {
 import { accountOf, readDevnet } from './devnet.js'
 import { createQuoter, fillsOf, movedBy, QUOTES, type Quoter } from './quoter.js'
 
-const [SPOT, PERP] = ['cNGN-USDC', 'cNGN-PERP']
+const SPOT = 'cNGN-USDC'
+const PERP = 'cNGN-PERP'
 const TUNE_EVERY_MS = 250
 /** The quotes outlive a restart of the venue, and not much more. */
 const DEAD_MAN_SEC = 300
@@ -31,10 +32,14 @@ const seen = createSeenSeqs()
 const venue = createRestClient(devnet.gateway_url, { seen })
 const domain = await venue.domain()
 const history = await signFrame(signer, {
-  ...{ purpose: 'history', ...domain.frames, validSec: A_DAY },
+  purpose: 'history',
+  ...domain.frames,
+  validSec: A_DAY,
 })
 const socket = createSocketClient({
-  ...{ url: `${devnet.gateway_url.replace(/^http/, 'ws')}/v1/ws`, WebSocket, seen },
+  url: `${devnet.gateway_url.replace(/^http/, 'ws')}/v1/ws`,
+  WebSocket,
+  seen,
   authenticate: () => signFrame(signer, { purpose: 'socket', ...domain.frames }),
 })
 const disarm = socket.deadMan({ seconds: DEAD_MAN_SEC })
@@ -49,10 +54,14 @@ const { now: start } = await venue.time()
 const name = `quoter-${Date.now()}`
 const desk = { venue, socket, signer, domain, name }
 const spot = createQuoter({
-  ...{ ...desk, market: marketOf(SPOT), subaccountId: account.spot_subaccount_id },
+  ...desk,
+  market: marketOf(SPOT),
+  subaccountId: account.spot_subaccount_id,
 })
 const perp = createQuoter({
-  ...{ ...desk, market: marketOf(PERP), subaccountId: account.perp_subaccount_id },
+  ...desk,
+  market: marketOf(PERP),
+  subaccountId: account.perp_subaccount_id,
 })
 const before = await holdings()
 

@@ -60,8 +60,13 @@ export async function placeOrder(
   const venue = createRestClient(devnet.gateway_url)
   const bestBid = await venue.bestBid(market.market)
   const body = await signTraderOrder(privateKeyToAccount(account.private_key), domain, {
-    ...{ market, orderId: `example-${nonce}`, subaccountId, nonce },
-    ...{ expirySec: Math.floor(Date.now() / 1_000) + FIVE_MINUTES, bestBid, ...terms },
+    market,
+    orderId: `example-${nonce}`,
+    subaccountId,
+    nonce,
+    expirySec: Math.floor(Date.now() / 1_000) + FIVE_MINUTES,
+    bestBid,
+    ...terms,
   })
   return venue.placeOrder(body)
 }

@@ -163,8 +163,14 @@ function sign(
 ): Promise<OrderBody> {
   const nonce = randomNonce()
   return signOrder(signer, domain, {
-    ...{ market, subaccountId, nonce, orderId: `${name}-${nonce}`, side, price },
-    ...{ amount: SIZE, expirySec: Math.floor(Date.now() / 1_000) + LIVES_SEC },
+    market,
+    subaccountId,
+    nonce,
+    orderId: `${name}-${nonce}`,
+    side,
+    price,
+    amount: SIZE,
+    expirySec: Math.floor(Date.now() / 1_000) + LIVES_SEC,
     postOnly: 'reject',
   })
 }
@@ -240,7 +246,8 @@ export async function fillsOf(
   const fills: FillRecord[] = []
   for (let before: string | undefined; ;) {
     const page = await venue.fills(frame, {
-      ...{ limit: 100, start },
+      limit: 100,
+      start,
       ...(before !== undefined && { before }),
     })
     fills.push(...page.fills)

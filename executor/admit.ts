@@ -58,7 +58,8 @@ async function admit(
   }
   const question = encodeSettlementQuestion({
     ...(named !== undefined && key !== undefined && { settlementId: key }),
-    ...{ actions, takerFee: orderData.takerFee },
+    actions,
+    takerFee: orderData.takerFee,
     fills: orderData.fillDetails.map(({ amountFilled, price }) => ({
       amount: amountFilled,
       price,

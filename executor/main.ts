@@ -20,19 +20,26 @@ import { createTermsCheck } from './payload.js'
 const config = orExit(readExecutorConfig)
 
 runProcess({
-  ...{ name: 'executor', level: config.LOG_LEVEL },
+  name: 'executor',
+  level: config.LOG_LEVEL,
   // Listens once everything that the journal left open has been sent again.
   start: async ({ log, fail: onFatal, end, metrics }) => {
     await mkdir(config.DATA_DIR, { recursive: true })
     const bus = await connectVenueBus({
-      ...{ config, user: 'executor', versions: streamVersions([]) },
+      config,
+      user: 'executor',
+      versions: streamVersions([]),
       onWarning: (message) => log.warn(message),
     })
     const register = await openRegister({ bus, log, onError: onFatal })
     const list = createMarketList(register.markets)
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const executor = await openExecutor({
-      ...{ ...settingsOf(config), bus, markets: list.markets, deployment, onFatal },
+      ...settingsOf(config),
+      bus,
+      markets: list.markets,
+      deployment,
+      onFatal,
       signers: openSigners(config.key, deployment.chainId, keyEvents(log, end)),
       facts: alongside(observeExecutor(log), measureExecutor(metrics)),
     })

@@ -114,7 +114,12 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
     try {
       const { bus, facts, onFatal } = options
       const published = await openPublishedJournal({
-        ...{ db, bus, owner: 'executor', facts, onFatal, trimming: TRIMMING },
+        db,
+        bus,
+        owner: 'executor',
+        facts,
+        onFatal,
+        trimming: TRIMMING,
       })
       const starting = startExecutor(options, published)
       const running = await starting.catch(async (error: unknown) => {
@@ -154,7 +159,12 @@ async function startExecutor(
   await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
 
   const keys = await openKeySenders({
-    ...{ signers: options.signers, journal, rpcUrl, facts, onFatal, verifyChain },
+    signers: options.signers,
+    journal,
+    rpcUrl,
+    facts,
+    onFatal,
+    verifyChain,
     reserve: { wei: options.gasReserveWei },
     ...(options.acceptNonces !== undefined && { acceptNonces: options.acceptNonces }),
     ...(options.policy && { policy: options.policy }),
@@ -173,17 +183,34 @@ async function startExecutor(
   const readHead = () => readSenderHead(client, sender)
   const queue = openQueue(options, { journal, keys, client, packer })
   const faults = await watchFaults({
-    ...{ client, deployment, sender, markets, packer, readHead, facts, onFatal },
+    client,
+    deployment,
+    sender,
+    markets,
+    packer,
+    readHead,
+    facts,
+    onFatal,
   })
   const lostGas = createLostGas({ budget: options.lostGasPerHour ?? LOST_GAS_PER_HOUR, facts })
   const executions = createExecute({
-    ...{ matching, markets, journal, txSender, queue, timeoutMs, facts },
+    matching,
+    markets,
+    journal,
+    txSender,
+    queue,
+    timeoutMs,
+    facts,
     findGuilty: createGuiltyFinder({
-      ...{ client: createChainClient(rpcUrl, 'long'), deployment, markets, sender },
+      client: createChainClient(rpcUrl, 'long'),
+      deployment,
+      markets,
+      sender,
     }),
     readMark: createMarkReader(client, markets),
     readGasUse: createGasUseReader({
-      ...{ client: createChainClient(rpcUrl, 'long'), batchExecutor },
+      client: createChainClient(rpcUrl, 'long'),
+      batchExecutor,
       onUnreadable: facts.unreadableReceipt,
     }),
     gasTokenPrice: options.gasTokenPrice ?? NO_QUOTE,
@@ -200,7 +227,10 @@ async function startExecutor(
   const standing = () => withStandstill(faults.standing(), standstill(), markets)
   const reads = {
     ...lastingReads(journal, txSender, executions),
-    ...{ faults: { standing }, trouble, waiting: () => queue.waiting(), address: sender },
+    faults: { standing },
+    trouble,
+    waiting: () => queue.waiting(),
+    address: sender,
     lostGas,
     readBalance: async () => (await txSender.readGas()).balance,
   }
@@ -292,7 +322,15 @@ function openQueue(options: ExecutorOptions, parts: ExecutorParts): SettlementQu
     return (await keys.isDrainedAt(client, head.blockHash)) ? head : undefined
   }
   return createSettlementQueue({
-    ...{ journal, txSender, book, facts, windowMs, shareBelowFee, gasTokenPrice, packer, readHead },
+    journal,
+    txSender,
+    book,
+    facts,
+    windowMs,
+    shareBelowFee,
+    gasTokenPrice,
+    packer,
+    readHead,
     isUnchanged: (head) => isUnchanged(client, sender, head),
     readClaims: createClaimReader({ client, deployment }),
     readCode: createCodeReader(client),

@@ -144,7 +144,9 @@ export interface Objection {
 }
 
 const ofMarket = (field: string, message: string): Objection => ({
-  ...{ field, message, guilty: 'venue' },
+  field,
+  message,
+  guilty: 'venue',
 })
 
 const ofFee = (field: string, message: string): Objection => ({

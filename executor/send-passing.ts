@@ -101,7 +101,8 @@ function runOf(unsent: readonly PassedSettlement[]): readonly PassedSettlement[]
 }
 
 const simulatedOf = ({ queued, gas, code }: PassedSettlement): SimulatedMatch => ({
-  ...{ match: queued.settlement, gas },
+  match: queued.settlement,
+  gas,
   ...(code && { code: { alone: code.alone } }),
 })
 

@@ -264,7 +264,9 @@ function judgeRefusal(
   const isShort = match?.contract.solvency.reverts.includes(revert) === true
   const elsewhere = isShort ? spentElsewhere(round, queued) : []
   queued.resolve({
-    ...{ kind: 'refused', revert, onBlock: round.head.blockHash },
+    kind: 'refused',
+    revert,
+    onBlock: round.head.blockHash,
     ...(elsewhere.length > 0 && { spentElsewhere: elsewhere }),
   })
 }

@@ -76,7 +76,8 @@ export const PlaceBatch = z
 export type PlaceBatch = Shape<typeof PlaceBatch>
 
 const placed = z.object({
-  ...{ status: z.literal(200), order: OrderRecord },
+  status: z.literal(200),
+  order: OrderRecord,
   replaced: OrderRecord.optional().describe('Of a replacement: the other order.'),
 })
 const notPlaced = z

@@ -28,7 +28,8 @@ const reduce = z.object({ op: z.literal('reduce'), req_id: reqId, order: ReduceO
 
 const cancelAll = z
   .strictObject({
-    ...{ op: z.literal('cancel_all'), req_id: reqId },
+    op: z.literal('cancel_all'),
+    req_id: reqId,
     ...CancelAll.pick({ market: true, side: true, subaccount_id: true, reason: true }).shape,
   })
   .meta({
@@ -58,7 +59,8 @@ const answers = {
 
 export const OrderTaken = z
   .object({
-    ...{ ...answers, op: z.enum(['place', 'cancel', 'replace', 'reduce']) },
+    ...answers,
+    op: z.enum(['place', 'cancel', 'replace', 'reduce']),
     status: z.literal(200),
     feed_seq: z
       .int()
@@ -75,7 +77,9 @@ export type OrderTaken = Shape<typeof OrderTaken>
 
 export const OrdersCancelled = z
   .object({
-    ...{ ...answers, op: z.literal('cancel_all'), status: z.literal(200) },
+    ...answers,
+    op: z.literal('cancel_all'),
+    status: z.literal(200),
     feed_seqs: z
       .record(z.string(), z.int().min(0))
       .describe('By market the number of the change that answered it, as `feed_seq` of an order.'),

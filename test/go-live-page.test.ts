@@ -233,8 +233,10 @@ describe('docs/GO-LIVE.md, tried against a recorded node', function () {
     rmSync(marketsFile, { force: true })
     await provideMarketFile(marketsFile, SPOT_ALONE)
     const env = {
-      ...{ ...settings, RPC_URL: await serve('complete') },
-      ...{ DEPLOYMENT_FILE: deploymentFile, MARKETS_FILE: marketsFile },
+      ...settings,
+      RPC_URL: await serve('complete'),
+      DEPLOYMENT_FILE: deploymentFile,
+      MARKETS_FILE: marketsFile,
     }
     const found = await run('./venue check-deployment', env)
     expect(notOk(found)).to.deep.equal([])

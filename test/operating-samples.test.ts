@@ -141,7 +141,8 @@ describe('samples of a venue that trades for real', () => {
       const file = join(mkdtempSync(join(tmpdir(), 'venue-compose-')), 'compose.yaml')
       writeFileSync(file, read(`${SAMPLES}/compose.yaml`).replaceAll(/^ *env_file:.*\n/gm, ''))
       const { status, stderr } = spawnSync('docker', ['compose', '-f', file, 'config', '-q'], {
-        ...{ encoding: 'utf8', env: { ...process.env, VENUE_UID: '1000' } },
+        encoding: 'utf8',
+        env: { ...process.env, VENUE_UID: '1000' },
       })
       expect(status, stderr).to.equal(0)
     })
@@ -150,7 +151,8 @@ describe('samples of a venue that trades for real', () => {
     expect(parseProcfile(read('Procfile'), ['A']).length).to.equal(PROCESSES.length)
     for (const name of ['nothing', '.*', '']) {
       const { status, stderr } = spawnSync('./venue', ['run', name], {
-        ...{ cwd: root, encoding: 'utf8' as const },
+        cwd: root,
+        encoding: 'utf8' as const,
       })
       expect(status, name).to.equal(2)
       expect(stderr).to.equal(`venue: run takes the name of a process: ${PROCESSES.join(' ')} \n`)

@@ -93,7 +93,9 @@ describe('./venue test', function () {
 
   it('shows a failure once more before the last line, and runs nothing again for it', () => {
     const { code, lines } = run({
-      ...{ 'core/one': `${FAILS}\n${PASSES}`, 'sim/two': `${FAILS}\n${LATE}`, 'e2e/three': PASSES },
+      'core/one': `${FAILS}\n${PASSES}`,
+      'sim/two': `${FAILS}\n${LATE}`,
+      'e2e/three': PASSES,
     })
     expect(lines.at(-1)).to.equal('2 passed, 3 failed')
     expect(lines.filter((line) => line === 'failed: breaks')).to.have.length(2)

@@ -34,7 +34,10 @@ const nextFrame = (run: () => void): void =>
 
 const kept = storage()
 const terminal = createTerminal({
-  ...{ base, facts, markets, frames: createFrames(nextFrame) },
+  base,
+  facts,
+  markets,
+  frames: createFrames(nextFrame),
   prefs: createPrefs(kept),
   clockAheadMs: venueMs - Date.now(),
 })
@@ -73,7 +76,12 @@ const changing = createChanging(terminal)
 const transfers = createTransfers(terminal)
 const walletsHere = walletBrowser(kept, facts.domains.actions.verifyingContract)
 const page = {
-  ...{ terminal, views, demo, room, changing, deadMan: createDeadMan(terminal, changing) },
+  terminal,
+  views,
+  demo,
+  room,
+  changing,
+  deadMan: createDeadMan(terminal, changing),
   placing: createPlacing(terminal, views),
   transfers,
   foresight: createForesight(terminal, views),

@@ -152,7 +152,8 @@ function claimPending(
   market: Market,
   { match, claimed }: { readonly match: Match; readonly claimed: ClaimedFills },
 ): void {
-  const [maker, taker] = [scratch.order(match.makerOrderId), scratch.order(match.takerOrderId)]
+  const maker = scratch.order(match.makerOrderId)
+  const taker = scratch.order(match.takerOrderId)
   if (maker === undefined || taker === undefined) return
   const { settlementId, price, amount, takerFee } = match
   const hashes = journal?.find(settlementId)?.hashes ?? []

@@ -60,7 +60,8 @@ async function findOdd(
     const accounts = all.slice(from, from + PAGE)
     const positions = await readBalances(client, asset, { block, accounts })
     for (const [index, account] of accounts.entries()) {
-      const [position, sum] = [positions[index] ?? 0n, bought.get(account) ?? 0n]
+      const position = positions[index] ?? 0n
+      const sum = bought.get(account) ?? 0n
       if (position === sum) continue
       odd.set(account, { position, bought: sum, explained: 0n, moved: 0n, hasFilled: false })
     }

@@ -65,10 +65,15 @@ export async function foldMarket(options: MarketFoldOptions): Promise<MarketFold
   const fold: FoldContext = {
     ...options,
     ledger: createOrderLedger(market, (check, what) => verdicts.find(name, check, what)),
-    ...{ replay, next: firstSeq, blocks: 0, replayed: 0, broken: false },
+    replay,
+    next: firstSeq,
+    blocks: 0,
+    replayed: 0,
+    broken: false,
   }
   return {
-    ...{ market, gaps },
+    market,
+    gaps,
     ledger: fold.ledger,
     advance: (toSeq) => advance(fold, toSeq),
     conclude: () => conclude(fold),

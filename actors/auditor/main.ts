@@ -21,7 +21,10 @@ async function open(onWarning: (message: string) => void): Promise<Omit<AuditOpt
   return {
     bus: await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
-      ...{ config, user: PROCESS, versions: streamVersions([]), onWarning },
+      config,
+      user: PROCESS,
+      versions: streamVersions([]),
+      onWarning,
     }),
     client: createChainClient(config.RPC_URL, 'read'),
     dataDir: config.DATA_DIR,

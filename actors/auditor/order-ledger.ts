@@ -83,9 +83,20 @@ const AFTER_REVERSAL: typeof NEXT = { ...NEXT, filled: ['cancelled'] }
 
 export function createOrderLedger(market: Market, find: Find): OrderLedger {
   const ledger: Ledger = {
-    ...{ market, rules: [rulesOf(market)], find, known: new Map(), proposed: new Map() },
-    ...{ ended: new Map(), settled: new Map(), undone: new Map() },
-    ...{ seq: 0, orders: 0, trades: 0, bought: 0n, sold: 0n, fees: 0n },
+    market,
+    rules: [rulesOf(market)],
+    find,
+    known: new Map(),
+    proposed: new Map(),
+    ended: new Map(),
+    settled: new Map(),
+    undone: new Map(),
+    seq: 0,
+    orders: 0,
+    trades: 0,
+    bought: 0n,
+    sold: 0n,
+    fees: 0n,
   }
   return {
     apply({ changes, terms }) {

@@ -150,13 +150,19 @@ export function createAccountFollower(options: FollowAccountsOptions): AccountFo
   const followed = (market: FollowedMarket): MarketRead => ({
     ...market,
     closeOuts: market.closeOuts && createCloseOutFollower(market.closeOuts),
-    ...{ published: new Map(), due: new Map(), priced: new Set(), seen: undefined },
+    published: new Map(),
+    due: new Map(),
+    priced: new Set(),
+    seen: undefined,
   })
   const follower: FollowerState = {
-    ...{ readEvents: createReadEvents(chain), announce, liquidations: options.liquidations },
+    readEvents: createReadEvents(chain),
+    announce,
+    liquidations: options.liquidations,
     position: createChainPosition({ hashAt: (number) => chain.readBlockHash(number), elapsedMs }),
     markets: options.markets.map(followed),
-    ...{ beside: createBesideRounds(), noting: undefined },
+    beside: createBesideRounds(),
+    noting: undefined,
   }
   return {
     add: (market) => void follower.markets.push(followed(market)),

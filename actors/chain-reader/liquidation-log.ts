@@ -79,7 +79,9 @@ export async function openLiquidationLog(
   const orLater = logUnreadable(log)
   const trimTo = (belowSeq: number) => bus.trim(liquidationsStream, belowSeq)
   const target = {
-    ...{ bus, stream: liquidationsStream, subject: liquidationsSubject },
+    bus,
+    stream: liquidationsStream,
+    subject: liquidationsSubject,
     onUnknown: (err: unknown) => log.warn({ err }, 'append of liquidations not acknowledged'),
   }
   return {
@@ -120,7 +122,8 @@ const logUnreadable =
 function partsOf({ takenBack, added }: LiquidationNews): LiquidationNews[] {
   const parts = Math.ceil(Math.max(takenBack.length, added.length) / MAX_LIQUIDATIONS)
   return Array.from({ length: parts }, (_, i) => {
-    const [from, to] = [i * MAX_LIQUIDATIONS, (i + 1) * MAX_LIQUIDATIONS]
+    const from = i * MAX_LIQUIDATIONS
+    const to = (i + 1) * MAX_LIQUIDATIONS
     return { takenBack: takenBack.slice(from, to), added: added.slice(from, to) }
   }).filter(isNews)
 }

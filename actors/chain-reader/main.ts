@@ -26,7 +26,8 @@ runProcess({
     const bus = await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
       versions: streamVersions([]),
-      ...{ config, user: PROCESS_NAME },
+      config,
+      user: PROCESS_NAME,
       onWarning: (message) => log.warn(message),
     })
     const id = randomUUID()

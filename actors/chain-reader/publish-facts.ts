@@ -33,7 +33,9 @@ export interface PublishFacts {
 export async function openFacts(options: FactsOptions): Promise<PublishFacts> {
   const { signal } = options
   const writer = createLogWriter({
-    ...{ ...options, writer: 'chain-reader', source: CHAIN_READER_SOURCE },
+    ...options,
+    writer: 'chain-reader',
+    source: CHAIN_READER_SOURCE,
   })
   const publish = async (observed: readonly Command[]): Promise<void> => {
     signal.throwIfAborted()

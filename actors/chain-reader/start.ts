@@ -104,11 +104,16 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
   const { id = randomUUID(), lastNumbers = openLastNumbers(bus) } = options
   for (const market of markets) await lastNumbers.read(market)
   const lead = await takeNextTerm(leadStreamActor({ bus, log, name: PROCESS_NAME, id }), {
-    ...{ above: lastNumbers.term(), onFenced: onFatal },
+    above: lastNumbers.term(),
+    onFenced: onFatal,
   })
   const numbers = createNumbering(lead.term)
   const follower = createAccountFollower({
-    ...{ chain, markets: [], announce, elapsedMs, nowMs },
+    chain,
+    markets: [],
+    announce,
+    elapsedMs,
+    nowMs,
     ...(await openLiquidations(options)),
   })
   let onLife = (): void => undefined
@@ -140,12 +145,10 @@ export async function startChainReader(options: ChainReaderOptions): Promise<Cha
   const pings = await answerPing(bus, PROCESS_NAME, standing)
   log.info({ markets: markets.map(({ market }) => market) }, 'following accounts')
   return {
-    ...{
-      follow,
-      standing,
-      clockAheadMs: () => clock.aheadMs(),
-      silentMs: () => rounds.last().silentMs,
-    },
+    follow,
+    standing,
+    clockAheadMs: () => clock.aheadMs(),
+    silentMs: () => rounds.last().silentMs,
     stop: async () => {
       await pings.stop()
       await missingLogs.stop()
@@ -194,8 +197,13 @@ async function openMarket(
     throw new Fenced(`${commandsStream(name)} holds term ${logged} of another chain reader`)
   }
   const publish = await openFacts({
-    ...{ bus, market: name, contractType: market.contractType },
-    ...{ nowMs, numbers, signal, onUnknown },
+    bus,
+    market: name,
+    contractType: market.contractType,
+    nowMs,
+    numbers,
+    signal,
+    onUnknown,
   })
   clock.add(publish.clock)
   return {

@@ -37,7 +37,9 @@ export function createClockTeller(options: ChainClockOptions): ClockTeller {
     add: (publish) => void markets.set(publish, undefined),
     async tell() {
       for (const [publish, told] of markets) {
-        const [aheadMs, chainMs, atMs] = [clock.aheadMs(), clock.chainMs(), elapsedMs()]
+        const aheadMs = clock.aheadMs()
+        const chainMs = clock.chainMs()
+        const atMs = elapsedMs()
         if (aheadMs === undefined || chainMs === undefined) return
         const isOff = isClockOff(aheadMs)
         const clockMs = nowMs()

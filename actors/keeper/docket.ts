@@ -75,7 +75,8 @@ export class Docket<Task> {
   failed(duty: Pick<ScopedDuty<Task>, 'scope' | 'subject' | 'job'>, why: string): void {
     this.attempts += 1
     this.change(duty, ({ failures = 0 }) => ({
-      ...{ why, triedAs: this.attempts },
+      why,
+      triedAs: this.attempts,
       failures: failures + 1,
       notBeforeSec: this.atSec + Math.min(FIRST_REST_SEC * 2 ** failures, LONGEST_REST_SEC),
     }))

@@ -18,10 +18,13 @@ const config = orExit(readKeeperConfig)
 const name = 'keeper'
 
 runProcess({
-  ...{ name, level: config.LOG_LEVEL },
+  name,
+  level: config.LOG_LEVEL,
   start: async ({ log, fail: onFatal, end, metrics }) => {
     const bus = await connectVenueBus({
-      ...{ config, user: name, versions: streamVersions([]) },
+      config,
+      user: name,
+      versions: streamVersions([]),
       onWarning: (message) => log.warn(message),
     })
     const { key, NATS_CREDENTIALS: seed } = config
@@ -34,11 +37,21 @@ runProcess({
     register.watch(({ market }) => list.add(market))
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const keeper = await openKeeper({
-      ...{ bus, deployment, log, onFatal, rpcUrl: config.RPC_URL, dataDir: config.DATA_DIR },
+      bus,
+      deployment,
+      log,
+      onFatal,
+      rpcUrl: config.RPC_URL,
+      dataDir: config.DATA_DIR,
       signers: openSigners(key, deployment.chainId, keyEvents(log, end)),
-      ...{ markets: () => list.markets, rescue: config.rescue, calendar: config.FUTURES_CALENDAR },
+      markets: () => list.markets,
+      rescue: config.rescue,
+      calendar: config.FUTURES_CALENDAR,
       orders: seriesOrders({
-        ...{ bus, deploymentFile: config.DEPLOYMENT_FILE, user: name, nowMs: Date.now },
+        bus,
+        deploymentFile: config.DEPLOYMENT_FILE,
+        user: name,
+        nowMs: Date.now,
         operatorKey: seed === undefined ? undefined : readProcessKey(seed, name),
       }),
       reserveWei: config.KEEPER_GAS_RESERVE_WEI,

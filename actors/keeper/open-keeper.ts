@@ -78,8 +78,14 @@ export function openKeeper(options: KeeperOptions): Promise<RunningKeeper> {
   const { bus, dataDir, log, onFatal } = options
   return openSender(
     {
-      ...{ owner: NAME, bus, dataDir, log, onFatal, records: 'keeper.db' },
-      ...{ migrations: KEEPER_MIGRATIONS, synchronous: 'NORMAL' },
+      owner: NAME,
+      bus,
+      dataDir,
+      log,
+      onFatal,
+      records: 'keeper.db',
+      migrations: KEEPER_MIGRATIONS,
+      synchronous: 'NORMAL',
     },
     ({ records, published }) => start(options, published, createGasSpent(records)),
   )
@@ -102,24 +108,43 @@ async function start(
   const { journal } = published
   const leftOpen = journal.unsettledIntents()
   const { txSender } = await openKeySenders({
-    ...{ signers, journal, rpcUrl, facts: senderFacts, onFatal, verifyChain },
+    signers,
+    journal,
+    rpcUrl,
+    facts: senderFacts,
+    onFatal,
+    verifyChain,
     ...(options.policy && { policy: options.policy }),
   })
   const stopping = new AbortController()
   const { signal } = stopping
   const transactions = createTransactions({ published, txSender, stopping: signal })
   const gas = createGasWallet({
-    ...{ address: txSender.address, readGas: txSender.readGas, spent, nowMs: Date.now },
-    ...{ reservedWei: transactions.reservedWei, inFlightWei: transactions.inFlightWei },
-    ...{ reserveWei: options.reserveWei, hourBudgetWei: options.hourBudgetWei },
+    address: txSender.address,
+    readGas: txSender.readGas,
+    spent,
+    nowMs: Date.now,
+    reservedWei: transactions.reservedWei,
+    inFlightWei: transactions.inFlightWei,
+    reserveWei: options.reserveWei,
+    hourBudgetWei: options.hourBudgetWei,
   })
   const { markets, facts, orders, calendar = 'none' } = options
   const docket = new Docket<UpkeepCall>()
   const unread = new UnreadContracts(options.facts)
   const seen = new SeenHead()
   const round = createRound({
-    ...{ client, deployment, markets, docket, unread, seen },
-    ...{ transactions, leftOpen, gas, facts, stopping: signal },
+    client,
+    deployment,
+    markets,
+    docket,
+    unread,
+    seen,
+    transactions,
+    leftOpen,
+    gas,
+    facts,
+    stopping: signal,
     calendar,
     rescue: options.rescue ?? { accounts: [], mostUsd: 0n },
     // Rounded down.
@@ -132,7 +157,13 @@ async function start(
   const listing =
     orders &&
     createListing({
-      ...{ client, deployment, markets, calendar, keeper: txSender.address, orders, facts },
+      client,
+      deployment,
+      markets,
+      calendar,
+      keeper: txSender.address,
+      orders,
+      facts,
     })
   const listed = listing === undefined ? undefined : listOften(listing, signal)
   listed?.catch(unlessStopping)
@@ -197,7 +228,8 @@ function standing(
     ready: why === undefined,
     detail: why ?? (late.length === 0 ? 'nothing is late' : late.map(lateWords).join('; ')),
     positions: {
-      ...{ open_transactions: txSender.openCount(), journal_term: term },
+      open_transactions: txSender.openCount(),
+      journal_term: term,
       ...(block !== undefined && { block: Number(block) }),
     },
   }
@@ -209,7 +241,9 @@ const lateWords = ({ job, sinceSec, why }: LateJob): string =>
 /** Answers for a keeper without a key: it does nothing, and counts as ready. */
 export async function serveOff(bus: Bus): Promise<RunningProcess> {
   const pings = await answerPing(bus, NAME, () => ({
-    ...{ ready: true, detail: 'off: no key', positions: {} },
+    ready: true,
+    detail: 'off: no key',
+    positions: {},
   }))
   return { stop: () => pings.stop() }
 }

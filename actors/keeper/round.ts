@@ -100,8 +100,14 @@ async function readDuties(deps: RoundDeps, census: Census, head: BlockPlace): Pr
   ])
   const atSec = blockTimeSec(head.timestamp)
   const block = {
-    ...{ ...blockCalls(deps, head), atSec, holders, rescuers, mostUsd, markets: registered },
-    ...{ keeper: deps.transactions.address, calendar: deps.calendar },
+    ...blockCalls(deps, head),
+    atSec,
+    holders,
+    rescuers,
+    mostUsd,
+    markets: registered,
+    keeper: deps.transactions.address,
+    calendar: deps.calendar,
   }
   await Promise.all(
     [...kept].map(async ([scope, market]) => {

@@ -32,7 +32,9 @@ const NONCE_BYTES = 16
 
 /** Asks for the terms alone. */
 export const SHOW: MarketAsking = {
-  ...{ change: { kind: 'show' }, reason: '', withinMs: SHOW_WITHIN_MS },
+  change: { kind: 'show' },
+  reason: '',
+  withinMs: SHOW_WITHIN_MS,
 }
 
 /**

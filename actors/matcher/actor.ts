@@ -8,8 +8,12 @@ export function matcherActor(settings: MatcherSettings): Actor {
   const { bus, market: row, leaderId, silenceMs, facts } = settings
   const { market } = row
   return {
-    ...{ bus, name: matcherOf(market), id: leaderId, silenceMs },
-    ...{ stream: feedStream(market), subject: feedSubject(market) },
+    bus,
+    name: matcherOf(market),
+    id: leaderId,
+    silenceMs,
+    stream: feedStream(market),
+    subject: feedSubject(market),
     termOf: (data) => decodeBlock(data).leader?.term,
     onUnknown: (error) => facts.appendUnknown('take-over', error),
   }

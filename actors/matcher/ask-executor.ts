@@ -151,7 +151,9 @@ export function readAnswer(status: number, body: unknown): ExecutorAnswer {
   if (status === 422 && !isOfPayload) {
     const spentElsewhere = spent_elsewhere === true && ({ spentElsewhere: true } as const)
     return {
-      ...{ kind: 'reverted', revert: revert ?? UNNAMED, guilty: guilty ?? 'unclear' },
+      kind: 'reverted',
+      revert: revert ?? UNNAMED,
+      guilty: guilty ?? 'unclear',
       ...spentElsewhere,
       ...codeSignersOf(failure),
     }
@@ -240,7 +242,9 @@ export function createPoster({ url, timeoutMs, maxKept, left }: PosterOptions): 
       if (signal.aborted) return fail(new Error('was stopped'))
       const requests = sharing(signal)
       const posting = send(url, {
-        ...{ method: 'POST', agent, timeout: timeoutMs },
+        method: 'POST',
+        agent,
+        timeout: timeoutMs,
         headers: {
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(text),

@@ -34,7 +34,10 @@ export function runEveryMarket(config: MatcherConfig, program: string): void {
     level: config.LOG_LEVEL,
     start: async ({ log, fail }) => {
       const bus = await connectVenueBus({
-        ...{ config, user: 'matcher', name: NAME, versions: streamVersions([]) },
+        config,
+        user: 'matcher',
+        name: NAME,
+        versions: streamVersions([]),
         onWarning: (message) => log.warn(message),
       })
       const register = await openRegister({ bus, log, onError: fail })

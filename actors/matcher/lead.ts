@@ -71,7 +71,10 @@ export async function lead(
   const liveFrom = Math.max(commandSeq, await log.endSeq())
   const provedAtMs = elapsedMs()
   const taken = await takeTerm(matcherActor(settings), {
-    ...{ term: leader.term, lastSeq: end.messageSeq, message, onFenced: onFatal },
+    term: leader.term,
+    lastSeq: end.messageSeq,
+    message,
+    onFenced: onFatal,
     onSent: crashUnacknowledged,
   })
   const begun = { messageSeq: taken.firstSeq, changeSeq: end.changeSeq, data: message }

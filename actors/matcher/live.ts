@@ -52,8 +52,11 @@ export function goLive(leading: LeadingPhase, restored: RestoredMatcher): Live {
   const { changeSeq } = feed.end
   assert(state.seq === changeSeq, `log gives seq ${state.seq}, feed holds ${changeSeq}`)
   const own = createOwnCommands({
-    ...{ bus, market: market.market, contractType: state.identity.contractType },
-    ...{ term: leader.term, nowMs },
+    bus,
+    market: market.market,
+    contractType: state.identity.contractType,
+    term: leader.term,
+    nowMs,
     onUnknown: (error) => facts.appendUnknown('commands', error),
   })
   // Before anything is asked of the executor, which asks back.
@@ -69,8 +72,14 @@ export function goLive(leading: LeadingPhase, restored: RestoredMatcher): Live {
   answering.catch(onFatal)
   const { checkpoints: stored, atMs: sinceMs } = restored
   const checkpointer = createCheckpointer({
-    ...{ bus, market: market.market, settings: settings.checkpoints, stored, sinceMs },
-    ...{ facts, elapsedMs, claimsStoredTo: () => claimsStoredTo(bus, market.market) },
+    bus,
+    market: market.market,
+    settings: settings.checkpoints,
+    stored,
+    sinceMs,
+    facts,
+    elapsedMs,
+    claimsStoredTo: () => claimsStoredTo(bus, market.market),
   })
   for (const match of state.matches.values()) settler.add(match)
   continueSweeps(leading, own)
@@ -79,7 +88,10 @@ export function goLive(leading: LeadingPhase, restored: RestoredMatcher): Live {
   const notices = { onClockAhead: facts.clockAhead, onForeign: facts.commandForeign }
   const onStep = (step: BlockOfCommands): void => followUp(step, { own, settler, onFatal })
   return {
-    ...{ kind: 'live', log, feed, unanswered: () => unanswered.standing() },
+    kind: 'live',
+    log,
+    feed,
+    unanswered: () => unanswered.standing(),
     async run() {
       for (;;) {
         const { commands } = await publishNext(leading, onStep, notices)
@@ -122,7 +134,10 @@ function openSettler(
   const logged = withIdentity(market, state)
   const order = (orderId: string) => knownOrder(state, orderId).order
   return createSettler({
-    ...{ ask, facts, unanswered, onFatal },
+    ask,
+    facts,
+    unanswered,
+    onFatal,
     payloadOf: (match) =>
       state.matches.has(match.settlementId)
         ? executeRequest(logged, match, order(match.makerOrderId), order(match.takerOrderId))

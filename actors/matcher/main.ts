@@ -23,23 +23,33 @@ function runMarket(name: string): void {
   const process = `matcher-${name}`
   const standby = config.STANDBY === '1'
   runProcess({
-    ...{ name: process, level: config.LOG_LEVEL },
+    name: process,
+    level: config.LOG_LEVEL,
     ...(standby && { instance: `${process}-standby` }),
     start: async ({ log, fail, metrics }) => {
       const bus = await connectVenueBus({
         versions: streamVersions([]),
-        ...{ config, user: 'matcher', name: process, onWarning: (message) => log.warn(message) },
+        config,
+        user: 'matcher',
+        name: process,
+        onWarning: (message) => log.warn(message),
       })
       const market = await readOwnMarket({ bus, log, onError: fail }, name)
       const executor = executorOf(config)
       const facts = alongside(observeMatcher(log), measureMatcher(metrics, name, Date.now))
       const matcher = await startMatcher({
-        ...{ bus, market, standby, facts, onFatal: fail },
+        bus,
+        market,
+        standby,
+        facts,
+        onFatal: fail,
         operators: operatorsOf(config),
         ask: askExecutorAt(executor),
         faults: { ask: askFaultsAt(executor), everyMs: FAULTS_EVERY_MS },
         reversals: { ask: askReversalsAt(executor), everyMs: REVERSALS_EVERY_MS },
-        ...{ nowMs: Date.now, tickMs: TICK_MS, ...keepingOf(config) },
+        nowMs: Date.now,
+        tickMs: TICK_MS,
+        ...keepingOf(config),
         lateAfterMs: config.SETTLEMENT_LATE_SECONDS * 1_000,
         engineVersion: config.ENGINE_VERSION,
       })

@@ -61,7 +61,11 @@ export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
   const restored = await restore(settings)
   const { state, commandSeq } = restored
   const log = await openCommandLog({
-    ...{ bus, market: market.market, state, commandSeq, onError: onFatal },
+    bus,
+    market: market.market,
+    state,
+    commandSeq,
+    onError: onFatal,
   })
   const objecting = await objectToNewer(settings)
   const begin = standby ? startStandingBy : startComparing

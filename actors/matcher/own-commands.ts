@@ -37,8 +37,11 @@ export function createOwnCommands(options: OwnCommandsOptions): OwnCommands {
   const { term, ...log } = options
   const stopping = new AbortController()
   const writer = createLogWriter({
-    ...{ ...log, writer: 'matcher', source: MATCHER_SOURCE },
-    ...{ numbers: createNumbering(term), signal: stopping.signal },
+    ...log,
+    writer: 'matcher',
+    source: MATCHER_SOURCE,
+    numbers: createNumbering(term),
+    signal: stopping.signal,
   })
   const group = createGroupCommit<OwnCommand>({
     maxItems: MAX_COMMANDS_PER_MESSAGE,

@@ -66,7 +66,11 @@ export async function checkVenue(
   const known = readMarkets({ DEPLOYMENT_FILE: config.deploymentFile }, rows)
   const client = createChainClient(config.rpcUrl, 'read')
   const checks = await checkDeployment({
-    ...{ client, deployment, executor, submitters, nowMs: Date.now },
+    client,
+    deployment,
+    executor,
+    submitters,
+    nowMs: Date.now,
     ...(keeper !== undefined && { keeper }),
     keeperAccounts: config.keeperAccounts,
     markets: listed.markets.filter((market) => market.enabled),
@@ -93,7 +97,9 @@ export function unlisted(
       !rows.has(market) && !assets.has(assetAddress) && !refused.some(({ row }) => row === market),
   )
   const line = (market: string, result: DeploymentCheck['result'], detail: string) => ({
-    ...{ what: `${market}: is a market of the venue`, result, detail },
+    what: `${market}: is a market of the venue`,
+    result,
+    detail,
   })
   return [
     ...refused.map(({ row, problem }) =>

@@ -70,7 +70,8 @@ export function readOperatorConfig(env: NodeJS.ProcessEnv = process.env): Operat
   const { DATA_DIR, DEPLOYMENT_FILE } = given
   const place = placeOf(given)
   return {
-    ...{ place, operatorKeyFile: given.OPERATOR_KEY_FILE ?? place.credentials },
+    place,
+    operatorKeyFile: given.OPERATOR_KEY_FILE ?? place.credentials,
     deploymentFile: DEPLOYMENT_FILE ?? join(DATA_DIR, 'devnet.json'),
     calendar: given.FUTURES_CALENDAR,
     user: userInfo().username,
@@ -143,7 +144,8 @@ export async function readCheckConfig(env: NodeJS.ProcessEnv = process.env): Pro
     )
   const marketsFile = given.MARKETS_FILE ?? join(given.DATA_DIR, 'markets.json')
   return {
-    ...{ rpcUrl, deploymentFile },
+    rpcUrl,
+    deploymentFile,
     marketsFile: existsSync(marketsFile) ? marketsFile : undefined,
     keeperAccounts: given.KEEPER_SUBACCOUNT_IDS,
     keys: {

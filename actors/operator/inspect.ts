@@ -104,8 +104,10 @@ async function receiptsOf(
         })
         if (receipt === null) return { hash, status: 'unknown' }
         return {
-          ...{ hash, status: receipt.status === '0x1' ? 'success' : 'reverted' },
-          ...{ blockNumber: Number(receipt.blockNumber), gasUsed: Number(receipt.gasUsed) },
+          hash,
+          status: receipt.status === '0x1' ? 'success' : 'reverted',
+          blockNumber: Number(receipt.blockNumber),
+          gasUsed: Number(receipt.gasUsed),
         }
       } catch {
         return { hash, status: 'unreachable' }

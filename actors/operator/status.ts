@@ -106,7 +106,10 @@ export async function readStatus(deps: StatusDeps): Promise<VenueStatus> {
   const blockSec = one('venue_chain_block_timestamp_seconds')
   return {
     isWell: troubles.length === 0,
-    ...{ troubles, gateway: deps.gatewayUrl, markets, wallets },
+    troubles,
+    gateway: deps.gatewayUrl,
+    markets,
+    wallets,
     processes: processes.map(statusOf),
     chain: defined({
       blockAgeSec: blockSec === undefined ? undefined : Math.round(deps.nowMs / 1_000 - blockSec),
@@ -150,7 +153,8 @@ const isShort = ({ balanceWei = Infinity, reserveWei = 0, isPaused }: WalletStat
 function statusOf(metrics: ProcessMetrics): ProcessStatus {
   const of = (name: Parameters<typeof samplesOf>[1]) => samplesOf([metrics], name)[0]?.value
   return {
-    ...{ process: metrics.process, isUp: metrics.values !== undefined },
+    process: metrics.process,
+    isUp: metrics.values !== undefined,
     ...defined({
       memoryBytes: of('process_resident_memory_bytes'),
       eventLoopP99Sec: lagOf(of('nodejs_eventloop_lag_p99_seconds')),
@@ -189,7 +193,8 @@ function marketsOf(
     const sealed = of('venue_checkpoint_timestamp_seconds')
     return {
       // The gateway lists every enabled market.
-      ...{ market, status: health === undefined ? 'unknown' : tradingOf(health.markets[market]) },
+      market,
+      status: health === undefined ? 'unknown' : tradingOf(health.markets[market]),
       ...defined({
         seq,
         historyLag: behind(of('venue_follower_seq', 'history')),
@@ -215,7 +220,10 @@ function walletsOf(processes: readonly ProcessMetrics[]): WalletStatus[] {
   const valueOf = (name: Parameters<typeof samplesOf>[1], wallet: string) =>
     samplesOf(processes, name).find(({ labels }) => labels.wallet === wallet)?.value
   return reserves.map(({ labels: { wallet = '', address = '' }, value: reserveWei }) => ({
-    ...{ wallet, address, reserveWei, isPaused: valueOf('venue_gas_paused', wallet) === 1 },
+    wallet,
+    address,
+    reserveWei,
+    isPaused: valueOf('venue_gas_paused', wallet) === 1,
     ...defined({ balanceWei: valueOf('venue_gas_balance_wei', wallet) }),
   }))
 }

@@ -35,7 +35,12 @@ interface Words {
 
 const plain = (e18: bigint): string => formatDecimal(e18, 18)
 const PLAIN: Words = {
-  ...{ amount: plain, price: plain, quote: plain, feePerUnit: plain, uiPrice: '', uiSize: '' },
+  amount: plain,
+  price: plain,
+  quote: plain,
+  feePerUnit: plain,
+  uiPrice: '',
+  uiSize: '',
 }
 
 const wordsIn = (market: Market): Words => ({

@@ -122,8 +122,11 @@ export function createCommandLog(options: CommandLogWriterOptions): CommandLogWr
   const { market, registry, elapsedMs = () => performance.now() } = options
   const stopping = new AbortController()
   const writing: LogWriting = {
-    ...{ ...options, signal: stopping.signal },
-    ...{ writer: undefined, trouble: undefined, isOver: false },
+    ...options,
+    signal: stopping.signal,
+    writer: undefined,
+    trouble: undefined,
+    isOver: false,
   }
   let flushing = Promise.resolve()
   let heard: TakenLog | undefined
@@ -339,7 +342,10 @@ function createWriter(writing: LogWriting, term: Term): LogWriter {
   const { market, log } = writing
   return createLogWriter({
     ...writing,
-    ...{ writer: 'order-intake', source: INTAKE_SOURCE, numbers: term.numbers, id: term.id },
+    writer: 'order-intake',
+    source: INTAKE_SOURCE,
+    numbers: term.numbers,
+    id: term.id,
     onUnknown: (err) => log.warn({ err, market }, 'append failed'),
     lookUp: (message) => foldSought(writing, term, message),
     onSent: () => crash('intake.after_publish_before_ack'),

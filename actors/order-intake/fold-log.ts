@@ -90,7 +90,9 @@ const claimsOfGap = ({ used }: ObservedGap, registry: LogFoldOptions['registry']
   used
     .filter(({ owner, nonce }) => registry.findNonce(owner, nonce) === undefined)
     .map(({ owner, nonce }) => ({
-      ...{ orderId: `\u0000restored ${owner} ${nonce}`, owner, nonce },
+      orderId: `\u0000restored ${owner} ${nonce}`,
+      owner,
+      nonce,
       fingerprint: NO_ACTION,
     }))
 

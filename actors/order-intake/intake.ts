@@ -308,7 +308,10 @@ export async function startOrderIntake(options: OrderIntakeOptions): Promise<Ord
   const { readWiring = () => Promise.resolve(undefined) } = options
   const wirings = checkWirings({ readWiring, halts, log, onFatal: options.onFatal })
   const logs = createMarketLogs({
-    ...{ ...options, id, halts, check: (row) => wirings.check(row) },
+    ...options,
+    id,
+    halts,
+    check: (row) => wirings.check(row),
     takeTerm: async (above) => {
       lead = await takeNextTerm(actor, { above, onFenced: options.onFatal })
       return lead.term

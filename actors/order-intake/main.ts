@@ -22,12 +22,16 @@ runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
   start: async ({ log, fail, metrics }) => {
-    const [id, path] = [randomUUID(), join(config.DATA_DIR, 'intake.db')]
+    const id = randomUUID()
+    const path = join(config.DATA_DIR, 'intake.db')
     const registry = openIntakeRegistry(path, openClaimThread(path))
     const onWarning = (message: string) => log.warn(message)
     const bus = await connectArchivedBus({
-      ...{ versions: streamVersions([]), archiveDir: config.FEED_ARCHIVE_DIR },
-      ...{ config, user: PROCESS_NAME, onWarning },
+      versions: streamVersions([]),
+      archiveDir: config.FEED_ARCHIVE_DIR,
+      config,
+      user: PROCESS_NAME,
+      onWarning,
     })
     await untilIntakeLeadership({ bus, registry, log }, { id, config })
     const parts = { bus, registry, log, onFatal: fail }
@@ -41,7 +45,13 @@ runProcess({
     const admission = watchAdmission({ bus, markets: names, ...room, log })
     sampleAdmission(metrics, { markets: names, admission, room })
     const intake = await startOrderIntake({
-      ...{ ...parts, id, markets, admission, ...rulesOf(config), ...chain, nowMs: Date.now },
+      ...parts,
+      id,
+      markets,
+      admission,
+      ...rulesOf(config),
+      ...chain,
+      nowMs: Date.now,
     })
     sampleQueues(metrics, intake)
     register.watch(async ({ market, isNew }) => {

@@ -130,7 +130,12 @@ async function openLog(options: MarketLogsOptions, row: Market): Promise<OpenedL
   const logged = terms === undefined ? joined : withIdentity(row, terms)
   const { contractType } = logged
   const commandLog = createCommandLog({
-    ...{ market, contractType, bus, registry, nowMs, log },
+    market,
+    contractType,
+    bus,
+    registry,
+    nowMs,
+    log,
     claimOf: (order) => claimOf(logged, order),
   })
   return { commandLog, logged }

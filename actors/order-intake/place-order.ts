@@ -271,7 +271,10 @@ function invalidSignature(
   { digest, recovered, fault }: Extract<SignatureVerdict, { kind: 'invalid' }>,
 ): Refusal {
   const detail = {
-    ...{ digest, domain, recovered: recovered ?? null, expected: action.signer },
+    digest,
+    domain,
+    recovered: recovered ?? null,
+    expected: action.signer,
     ...(fault !== undefined && { mistake: `the signature ${fault}` }),
   }
   return { ...refusals.signature, detail }

@@ -160,7 +160,9 @@ async function recheck(
   const { market, orderId } = order
   const byCode = turnedCode ? ({ byCode: true } as const) : {}
   const isLogged = await submit(market, {
-    ...{ kind: 'SignatureChecked', orderId, valid: isValid },
+    kind: 'SignatureChecked',
+    orderId,
+    valid: isValid,
     ...byCode,
   })
   if (!isLogged) return

@@ -16,8 +16,12 @@ const EVERY_MS = 3_600_000
 const DAY_MS = 86_400_000
 
 const archiveSettings = (dir: string, keepDays: number): ArchiveSettings => ({
-  ...{ dir, keepMs: keepDays * DAY_MS, keepChanges: KEEP_FEED_CHANGES },
-  ...{ leastMessages: 1_000, segmentMessages: SEGMENT_MESSAGES, reviewEveryMs: DAY_MS },
+  dir,
+  keepMs: keepDays * DAY_MS,
+  keepChanges: KEEP_FEED_CHANGES,
+  leastMessages: 1_000,
+  segmentMessages: SEGMENT_MESSAGES,
+  reviewEveryMs: DAY_MS,
 })
 
 export interface KeepArchiveOptions {

@@ -25,7 +25,8 @@ runProcess({
     const bus = await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
       versions: streamVersions([]),
-      ...{ config, user: PROCESS },
+      config,
+      user: PROCESS,
       onWarning: (message) => log.warn(message),
     })
     const register = await openRegister({ bus, log, onError: fail })
@@ -34,14 +35,19 @@ runProcess({
     const projector = await startProjector({
       bus,
       projection,
-      ...{ markets, log, onFatal: fail, ...openWriters(db) },
+      markets,
+      log,
+      onFatal: fail,
+      ...openWriters(db),
     })
     // A market that is added is measured and archived from then on.
     register.watch(async ({ market, isNew }) => {
       if (isNew) await projector.follow(market).then(() => void markets.push(market))
     })
     sampleDisk(metrics, {
-      ...{ dataDir: config.DATA_DIR, monitorUrls: config.NATS_MONITOR_URL, markets },
+      dataDir: config.DATA_DIR,
+      monitorUrls: config.NATS_MONITOR_URL,
+      markets,
       projectedSeq: (market) => projector.projectedSeq(market),
     })
     const archive = openArchive({ config, db, bus, markets, log })

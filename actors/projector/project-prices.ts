@@ -24,7 +24,9 @@ export async function projectPrices(options: PriceProjectorOptions): Promise<Sub
   const { bus, writer, market, writeCloseOuts, onFatal } = options
   if (contractOf(market).present.prices === undefined) return { stop: () => Promise.resolve() }
   return followObservations({
-    ...{ bus, market, onFailure: onFatal },
+    bus,
+    market,
+    onFailure: onFatal,
     fromSeq: async () => {
       const next = writer.position(market.market) + 1
       const { firstSeq } = await stateOrEmpty(bus, commandsStream(market.market))

@@ -81,7 +81,11 @@ export async function startProjector(options: ProjectorOptions): Promise<Project
       onError: onFatal,
     })
     const ofPrices = await projectPrices({
-      ...{ bus, writer: prices, market: row, writeCloseOuts, onFatal },
+      bus,
+      writer: prices,
+      market: row,
+      writeCloseOuts,
+      onFatal,
     })
     subscriptions.push(subscription, ofPrices)
   }

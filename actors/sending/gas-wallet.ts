@@ -69,7 +69,10 @@ export function createGasWallet(deps: GasDeps): GasWallet {
       const facts = await within(BALANCE_WAIT_MS, balance)
       const paused = facts === undefined ? undefined : pauseFor(1n, facts)
       return {
-        ...{ signer: address, reserveWei, hourBudgetWei, hourSpentWei: hourSpentWei() },
+        signer: address,
+        reserveWei,
+        hourBudgetWei,
+        hourSpentWei: hourSpentWei(),
         ...(facts !== undefined && { balanceWei: facts.balance }),
         ...(paused !== undefined && { paused }),
       }

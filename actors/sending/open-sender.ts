@@ -54,7 +54,12 @@ export async function openSender<Started extends RunningProcess>(
     opened.push(db)
     const facts = observeJournal(log)
     const published = await openPublishedJournal({
-      ...{ db, bus, owner, facts, onFatal, trimming: TRIMMING },
+      db,
+      bus,
+      owner,
+      facts,
+      onFatal,
+      trimming: TRIMMING,
     })
     opened.push({ close: () => published.stop() })
     const running = await start({ records, published })

@@ -82,8 +82,10 @@ function followOpen(
 }
 
 const NOT_MINED = {
-  ...{ subaccountId: undefined, credited: undefined },
-  ...{ blockNumber: undefined, revert: undefined },
+  subaccountId: undefined,
+  credited: undefined,
+  blockNumber: undefined,
+  revert: undefined,
 } as const
 
 /** Marks a pending record unknown: no node has confirmed that it has the transaction. */

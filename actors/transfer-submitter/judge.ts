@@ -175,8 +175,16 @@ async function judgeSigned<Transfer extends SignedTransfer>(
   if (hourly !== undefined) return refused(hourly)
   const atMs = deps.nowMs()
   const record: TransferRecord = {
-    ...{ kind, actionHash, status: 'pending', owner, nonce, asset, amount },
-    ...{ subaccountIdRequested: subaccountId, createdAtMs: atMs, updatedAtMs: atMs },
+    kind,
+    actionHash,
+    status: 'pending',
+    owner,
+    nonce,
+    asset,
+    amount,
+    subaccountIdRequested: subaccountId,
+    createdAtMs: atMs,
+    updatedAtMs: atMs,
   }
   const claiming = records.claim(record, request.body)
   request.onClaim()
@@ -320,7 +328,10 @@ export async function checkSignature(
   if (verdict.kind === 'unknown') return unreadable
   const { digest, recovered = null, fault: inForm } = verdict
   const detail = {
-    ...{ digest, domain, recovered, expected: action.signer },
+    digest,
+    domain,
+    recovered,
+    expected: action.signer,
     ...(inForm !== undefined && { mistake: `the signature ${inForm}` }),
   }
   return { kind: 'wrong', refusal: { ...transferRefusals.signature, detail } }

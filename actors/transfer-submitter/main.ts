@@ -20,7 +20,8 @@ runProcess({
   start: async ({ log, fail, end, metrics }) => {
     const bus = await connectVenueBus({
       versions: streamVersions([]),
-      ...{ config, user: name },
+      config,
+      user: name,
       onWarning: (message) => log.warn(message),
     })
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
@@ -31,18 +32,28 @@ runProcess({
       const { RPC_URL: rpcUrl, DATA_DIR: dataDir } = config
       const signers = openSigners(key, deployment.chainId, keyEvents(log, end))
       const options = {
-        ...{ bus, rpcUrl, signers, deployment, dataDir, log, onFatal: fail },
-        ...{ reserveWei, hourBudgetWei, answerWithinMs },
+        bus,
+        rpcUrl,
+        signers,
+        deployment,
+        dataDir,
+        log,
+        onFatal: fail,
+        reserveWei,
+        hourBudgetWei,
+        answerWithinMs,
       }
       if (kind === 'withdrawal') {
         return openSubmitter({
-          ...{ ...options, kind },
+          ...options,
+          kind,
           createRules: (chain) => createWithdrawalRules({ ...chain, deployment }),
         })
       }
       if (perpManager === undefined) return serveOff(bus, kind, 'no perp manager')
       return openSubmitter({
-        ...{ ...options, kind },
+        ...options,
+        kind,
         createRules: (chain) => createDepositRules({ ...chain, deployment, perpManager }),
       })
     }

@@ -101,8 +101,14 @@ export async function openSubmitter<Transfer extends SignedTransfer>(
   const { kind, dataDir, bus, log, onFatal } = options
   const running = await openSender(
     {
-      ...{ owner: `${kind}-submitter`, bus, dataDir, log, onFatal, records: `${kind}s.db` },
-      ...{ migrations: TRANSFER_MIGRATIONS, synchronous: 'FULL' },
+      owner: `${kind}-submitter`,
+      bus,
+      dataDir,
+      log,
+      onFatal,
+      records: `${kind}s.db`,
+      migrations: TRANSFER_MIGRATIONS,
+      synchronous: 'FULL',
     },
     (files) => start(options, files),
   )
@@ -140,11 +146,23 @@ async function start<Transfer extends SignedTransfer>(
   const verifyChain = guardDeployment(chain.client, { chainId, contracts }, signers.current.address)
   await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
   const { txSender } = await openKeySenders({
-    ...{ signers, journal, rpcUrl, facts, onFatal, verifyChain },
+    signers,
+    journal,
+    rpcUrl,
+    facts,
+    onFatal,
+    verifyChain,
     ...(options.policy && { policy: options.policy }),
   })
   const submitter = assemble({
-    ...{ ...options, rules, chain, published, txSender, database, store, nowMs },
+    ...options,
+    rules,
+    chain,
+    published,
+    txSender,
+    database,
+    store,
+    nowMs,
   })
   follower.submitter = submitter
   await submitter.start(changed)
@@ -245,12 +263,17 @@ function createParts<Transfer extends SignedTransfer>(
   const { client, reader, verifier, domain, clock } = chain
   const { matching } = deployment
   const publisher = createStepPublisher({
-    ...{ bus, store, onFatal },
+    bus,
+    store,
+    onFatal,
     onTrouble: (cause) => log.warn({ err: cause }, 'step not published, trying again'),
   })
   const transactions = createTransactions({ published, txSender, stopping })
   const records = createRecordBook({
-    ...{ store, nowMs, claims: published.claims, trouble: published.trouble },
+    store,
+    nowMs,
+    claims: published.claims,
+    trouble: published.trouble,
     published: () => transactions.published(),
     onStep: ({ actionHash, owner, status, txHash, revert, error }) => {
       log.info({ action_hash: actionHash, owner, status, tx_hash: txHash, revert, error }, kind)
@@ -262,20 +285,54 @@ function createParts<Transfer extends SignedTransfer>(
   const { reservedWei, inFlightWei } = transactions
   const spent = createGasSpent(database)
   const gas = createGasWallet({
-    ...{ address, readGas, spent, reservedWei, inFlightWei, reserveWei, hourBudgetWei, nowMs },
+    address,
+    readGas,
+    spent,
+    reservedWei,
+    inFlightWei,
+    reserveWei,
+    hourBudgetWei,
+    nowMs,
   })
   const owners = createRequestCounts(database, 'owner')
   const clients = createRequestCounts(database, 'client')
   const limits = createLimits({ ...rules, store, owners, clients, nowMs })
   const jobs: Jobs<Transfer> = createJobs({
-    ...{ rules, records, store, transactions, gas, client, matching, nowMs, onFatal },
+    rules,
+    records,
+    store,
+    transactions,
+    gas,
+    client,
+    matching,
+    nowMs,
+    onFatal,
   })
   const judge = createJudge({
-    ...{ kind, rules, verifier, domain, records, jobs, limits, gas, clock, reader, nowMs },
+    kind,
+    rules,
+    verifier,
+    domain,
+    records,
+    jobs,
+    limits,
+    gas,
+    clock,
+    reader,
+    nowMs,
   })
   const followDeps: TransferFollowDeps = {
-    ...{ kind, matching, records, transactions, gas, client, reader, nowMs },
-    ...{ module: rules.module, revertName: rules.revertName, carryOutAgain: jobs.resume },
+    kind,
+    matching,
+    records,
+    transactions,
+    gas,
+    client,
+    reader,
+    nowMs,
+    module: rules.module,
+    revertName: rules.revertName,
+    carryOutAgain: jobs.resume,
   }
   const ledger = createPreparationLedger({ client, matching, gas, transactions })
   return { store, publisher, records, transactions, gas, judge, jobs, followDeps, ledger }

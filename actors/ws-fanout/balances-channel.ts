@@ -68,9 +68,17 @@ export function createBalancesChannel(parts: BalancesChannelParts): BalancesChan
     const known = followed.get(owner)
     if (known !== undefined) return known
     const one: FollowedOwner = {
-      ...{ owner, subscribers: new Set(), seen: [], shown: '[]', amounts: '[]', updates: [] },
-      ...{ head: firstNumber(nowMs()), joining: undefined, usedAtMs: nowMs() },
-      ...{ isReading: false, hasMoved: false },
+      owner,
+      subscribers: new Set(),
+      seen: [],
+      shown: '[]',
+      amounts: '[]',
+      updates: [],
+      head: firstNumber(nowMs()),
+      joining: undefined,
+      usedAtMs: nowMs(),
+      isReading: false,
+      hasMoved: false,
       unwatch: listedFeeds().map(({ channels }) =>
         channels.claims.watch(owner, (change) => look.afterChange(one, change)),
       ),
@@ -96,7 +104,9 @@ export function createBalancesChannel(parts: BalancesChannelParts): BalancesChan
 
   return {
     topic: (owner) => ({
-      ...{ key: 'balances', channel: 'balances', market: undefined },
+      key: 'balances',
+      channel: 'balances',
+      market: undefined,
       headSeq: () => followed.get(owner)?.head ?? 0,
       snapshot: () => look.snapshot(follow(owner)),
       recentAfter: (afterSeq) => updatesAfter(followed.get(owner), afterSeq),
@@ -181,7 +191,8 @@ function leave({ unwatch, joining }: FollowedOwner): void {
 
 const withoutBlock = (account: AccountBalances): AccountBalances => ({
   ...account,
-  ...{ block_number: 0, block_time: '' },
+  block_number: 0,
+  block_time: '',
 })
 
 function updateOf(
@@ -189,7 +200,11 @@ function updateOf(
   { seq, atMs }: { readonly seq: number; readonly atMs: number },
 ): Buffer {
   const update: BalancesUpdate = {
-    ...{ type: 'update', channel: 'balances', seq, prev_seq: seq - 1, ts: isoTime(atMs) },
+    type: 'update',
+    channel: 'balances',
+    seq,
+    prev_seq: seq - 1,
+    ts: isoTime(atMs),
     data: accounts,
   }
   return textFrame(JSON.stringify(update))

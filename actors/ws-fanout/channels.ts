@@ -72,7 +72,8 @@ function ofEveryMarket(open: MarketChannel['open']): MarketChannel {
 
 function ofOwner(open: (feed: MarketFeed, owner: Address) => TopicStream): MarketChannel {
   return {
-    ...{ isPrivate: true, mayNameAll: true },
+    isPrivate: true,
+    mayNameAll: true,
     open: (feed, asked) => open(feed, ownerOf(asked)),
   }
 }

@@ -115,7 +115,12 @@ export async function startFanOut(options: FanOutOptions): Promise<FanOut> {
   while (options.listensWhenReady === true && !isReady()) await delay(LOOK_EVERY_MS)
   const server = await startServer({
     ...options,
-    ...{ authenticate, leases, findFeed, listedFeeds, venue, isReady },
+    authenticate,
+    leases,
+    findFeed,
+    listedFeeds,
+    venue,
+    isReady,
     marketNamed: (name) => feeds.get(name)?.market,
     standOf: (name, orderId) => feeds.get(name)?.standOf(orderId),
     replayer: createReplayer(bus),

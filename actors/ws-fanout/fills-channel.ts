@@ -48,7 +48,9 @@ export function createFillsChannel(view: MarketView, held: number): FillsChannel
       ),
     topic: (owner) =>
       stream.topic({
-        ...{ channel: 'fills', market: view.market.market, owner },
+        channel: 'fills',
+        market: view.market.market,
+        owner,
         state: () => stateOf(owner),
       }),
   }

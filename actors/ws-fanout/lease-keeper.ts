@@ -191,7 +191,12 @@ class Keeper implements LeaseKeeper {
     if (this.#byOwner.size >= maxLeases) return undefined
     const leaseId = randomBytes(16).toString('hex')
     const held: HeldLease = {
-      ...{ owner, leaseId, parts: new Map(), endings: new Map(), seconds: 0, made: 0 },
+      owner,
+      leaseId,
+      parts: new Map(),
+      endings: new Map(),
+      seconds: 0,
+      made: 0,
       markets: new Map(markets.map((market) => [market, unopened()])),
     }
     this.#byOwner.set(owner, held)

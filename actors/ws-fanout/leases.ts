@@ -50,7 +50,10 @@ export function createSocketLeases(
     { reqId, seconds }: LeaseFrameTerms,
   ): Promise<void> => {
     const asked = (holding ??= keeper.hold({
-      ...{ owner, seconds, markets: socket.listedMarkets(), onEnded },
+      owner,
+      seconds,
+      markets: socket.listedMarkets(),
+      onEnded,
     }))
     let part: HeldPart | undefined
     try {
@@ -101,7 +104,8 @@ async function cancelAllAfter(
 ): Promise<void> {
   const named = market === undefined ? {} : { market }
   const answers = await ask({
-    ...{ kind: 'cancel_all_after', owner },
+    kind: 'cancel_all_after',
+    owner,
     markets: market === undefined ? listedMarkets() : [market],
     body: { owner_address: owner, seconds, ...named },
   })

@@ -62,7 +62,9 @@ export async function openLiquidationsChannel({
   const stateNow = (): Buffer =>
     Buffer.from(JSON.stringify(held.newest(MAX_SNAPSHOT_LIQUIDATIONS).map(liquidationRecord)))
   const topic: TopicStream = {
-    ...{ key: 'liquidations', channel: 'liquidations', market: undefined },
+    key: 'liquidations',
+    channel: 'liquidations',
+    market: undefined,
     headSeq: () => head,
     snapshot: () => ({ seq: head, data: [(data ??= stateNow())] }),
     recentAfter(afterSeq) {
@@ -75,7 +77,10 @@ export async function openLiquidationsChannel({
     unsubscribe: (subscriber) => void subscribers.delete(subscriber),
   }
   const following = await bus.follow({
-    ...{ stream: liquidationsStream, fromSeq, onMessage, onError: onFailure },
+    stream: liquidationsStream,
+    fromSeq,
+    onMessage,
+    onError: onFailure,
   })
   return { topic: () => topic, isCaughtUp: () => head >= lastSeq, stop: () => following.stop() }
 }
@@ -86,7 +91,11 @@ function updateOf(
   gone: readonly Liquidation[],
 ): Buffer {
   const update: LiquidationsUpdate = {
-    ...{ type: 'update', channel: 'liquidations', seq, prev_seq: seq - 1, ts: isoTime(storedAtMs) },
+    type: 'update',
+    channel: 'liquidations',
+    seq,
+    prev_seq: seq - 1,
+    ts: isoTime(storedAtMs),
     data: [
       ...gone.map((one) => ({ ...liquidationRecord(one), reversed: true as const })),
       ...added.map(liquidationRecord),

@@ -74,7 +74,9 @@ export function createMarketData(parts: MarketDataParts): MarketDataChannels {
   }
 
   const streams = new FollowedStreams({
-    ...{ market, open, nowMs },
+    market,
+    open,
+    nowMs,
     refresh: () => closeCandles(series, nowMs()),
     onLeft(left) {
       if (!left.some(usesBook)) book = undefined
@@ -161,7 +163,10 @@ class FollowedStreams {
     const key = [channel, ...Object.values<string | number>(params), market].join(' ')
     const stream = (): ValueStream => this.#entryOf(key, topic).stream
     return {
-      ...{ key, channel, market, params },
+      key,
+      channel,
+      market,
+      params,
       headSeq: () => {
         this.#flush()
         return stream().headSeq()

@@ -34,7 +34,9 @@ export async function followMarketFacts(options: MarketFactsOptions): Promise<Su
   const { bus, market, onFailure } = options
   if (tradingOf(market).holdOf === undefined) return { stop: () => Promise.resolve() }
   const observations = await followObservations({
-    ...{ bus, market, onFailure },
+    bus,
+    market,
+    onFailure,
     // What was trimmed is older than what counts.
     fromSeq: () => tailOf(options, commandsStream(market.market)),
     onObserved: options.onObserved,

@@ -103,7 +103,8 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
   const stream = feedStream(market.market)
   const { lastSeq: lastAtStart } = await stateOrEmpty(bus, stream)
   const view: ShownView = emptyView(market)
-  const [ring, marks] = [createChangeRing(ringChanges), createFeedMarks(MAX_MARKS)]
+  const ring = createChangeRing(ringChanges)
+  const marks = createFeedMarks(MAX_MARKS)
   const subscribers = createSubscribers()
   const links = createOwnerLinks(options.linkedChanges ?? LINKED_CHANGES)
   const snapshots = createSnapshots(view, options.limits ?? SESSION_LIMITS, nowMs)
@@ -149,7 +150,9 @@ export async function openMarketFeed(options: MarketFeedOptions): Promise<Market
     reword: (registered) => void (view.market = shown.reword(registered)),
     headSeq: () => view.seq,
     isCaughtUp: () => streamSeq >= lastAtStart,
-    ...{ snapshots, channels, data },
+    snapshots,
+    channels,
+    data,
     subscribe: (topic, subscriber) => subscribers.add(topic, subscriber),
     unsubscribe: (topic, subscriber) => subscribers.remove(topic, subscriber),
     recentAfter: (topic, afterSeq) => ring.after(topic, afterSeq, REPLAY_PAGE_BYTES),
@@ -170,7 +173,9 @@ const followFacts = (
   onChange: () => void,
 ): Promise<Subscription> =>
   followMarketFacts({
-    ...{ bus, market, onFailure },
+    bus,
+    market,
+    onFailure,
     onObserved(observation) {
       view.observed = observation
       onChange()

@@ -142,7 +142,9 @@ export function createOrderEntry(parts: OrderEntryParts & AskedMarkets): OrderEn
 }
 
 const headOf = ({ op, reqId }: OrderEntryFrame | CancelAllFrame) => ({
-  ...{ type: 'result', op, req_id: reqId },
+  type: 'result',
+  op,
+  req_id: reqId,
 })
 
 /** The refusal of an answer. There is no history here: a repeat is refused as one once its market has decided the first. */
@@ -222,7 +224,8 @@ function refusedFrame(
 ): string {
   const { status } = refusal
   return JSON.stringify({
-    ...{ ...headOf(frame), status },
+    ...headOf(frame),
+    status,
     ...refusalBody(refusal, requestId),
     ...(left !== undefined && { rate_limit: rateFields(left) }),
     ...(mayBeSentAgain(refusal) && { retry_after_seconds: RETRY_AFTER_SEC }),

@@ -147,7 +147,9 @@ export function createOwnStream<Event extends { readonly owner: Address }>({
       }
     },
     topic: ({ channel, market, owner, state }) => ({
-      ...{ key: `${channel} ${market}`, channel, market },
+      key: `${channel} ${market}`,
+      channel,
+      market,
       headSeq: () => head,
       snapshot: () => ({ seq: head, data: [state()] }),
       recentAfter: (afterSeq) => recentAfter(owner, afterSeq),

@@ -139,5 +139,7 @@ const resumedFrame = (stream: TopicStream, reqId: string): string =>
   ackFrame('resumed', { ...contextOf(stream, reqId), seq: stream.headSeq() })
 
 const contextOf = ({ channel, market }: TopicStream, reqId: string | undefined) => ({
-  ...{ channel, market, reqId },
+  channel,
+  market,
+  reqId,
 })

@@ -132,7 +132,9 @@ export function levelsStream(
     updateFrame(
       { channel: 'levels', market: view.market.market, depth },
       {
-        ...{ seq: view.seq, prevSeq, ts: isoTime(view.atMs) },
+        seq: view.seq,
+        prevSeq,
+        ts: isoTime(view.atMs),
         data: levelsRecord(view.market, levels, checksumOf(after)),
       },
     )
@@ -233,7 +235,9 @@ export function createReadTicker({ view, series, book, nowMs }: TickerSource): (
     const { bids, asks } = bestLevels(book(), 1)
     const last = trades.find(({ reversed }) => reversed !== true)
     return tickerState(market, {
-      ...{ bid: bids[0], ask: asks[0], stats: statsNow() },
+      bid: bids[0],
+      ask: asks[0],
+      stats: statsNow(),
       last: last && { price: last.fill.price, atMs: last.atMs },
       prices: observed && contractOf(market).present.prices?.at(observed.facts),
     })

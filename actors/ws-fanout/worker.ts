@@ -19,12 +19,14 @@ const PROCESS = 'ws-fanout'
 /** Runs one process that follows every market and serves sockets: the whole fan-out, or one of its workers. */
 export function runWorker(config: WsFanoutConfig): void {
   runProcess({
-    ...{ name: PROCESS, level: config.LOG_LEVEL },
+    name: PROCESS,
+    level: config.LOG_LEVEL,
     ...(config.WS_FANOUT_WORKERS > 1 && { instance: `${PROCESS}-${config.WS_FANOUT_WORKER}` }),
     start: async ({ log, fail, metrics }) => {
       const bus = await connectVenueBus({
         versions: streamVersions([]),
-        ...{ config, user: PROCESS },
+        config,
+        user: PROCESS,
         onWarning: (message) => log.warn(message),
       })
       const register = await openRegister({ bus, log, onError: fail })
@@ -38,7 +40,8 @@ export function runWorker(config: WsFanoutConfig): void {
           const found = findMarketByName(markets, name, clock)
           return 'market' in found ? found.market : undefined
         },
-        ...{ port: config.WS_FANOUT_PORT, host: config.WS_FANOUT_HOST },
+        port: config.WS_FANOUT_PORT,
+        host: config.WS_FANOUT_HOST,
         trustedProxies: config.WS_FANOUT_TRUSTED_PROXIES,
         listensWhenReady: config.WS_FANOUT_WORKERS > 1,
         isAllowedOrigin: allowedOrigins(config),
@@ -77,7 +80,9 @@ async function openFunds({
   if (rpcUrl === undefined) return undefined
   const deployment = await loadDeployment(file)
   return createFundsReader({
-    ...{ client: createChainClient(rpcUrl, 'read'), deployment, nowMs: Date.now },
+    client: createChainClient(rpcUrl, 'read'),
+    deployment,
+    nowMs: Date.now,
   })
 }
 

@@ -25,8 +25,11 @@ export async function docsExamples(parts: ExampleSources): Promise<DocsExamples>
   const { order_id, owner_address, nonce } = order
   return {
     parameters: {
-      ...{ ...parameters, order_id, subaccount_id: account.subaccountId },
-      ...{ owner: owner_address, [auth.header]: frame },
+      ...parameters,
+      order_id,
+      subaccount_id: account.subaccountId,
+      owner: owner_address,
+      [auth.header]: frame,
     },
     bodies: {
       '/v1/orders': order,

@@ -44,7 +44,8 @@ export const getFunding: Route = asOf({
       return deps.readModel.fundingRates(market, asked.page)
     })
     ctx.body = {
-      ...{ market, funding: rows.map(fundingRecord) },
+      market,
+      funding: rows.map(fundingRecord),
       ...asked.next(rows),
     } satisfies FundingPage
   },

@@ -36,7 +36,9 @@ export const getLevels: Route = asOf({
     const { seq, ...levels } = deps.readModel.levelsNow(market.market, query.depth)
     saySeqs(ctx, [[market.market, seq]])
     ctx.body = {
-      ...{ market: market.market, seq, ts: isoTime(deps.nowMs()) },
+      market: market.market,
+      seq,
+      ts: isoTime(deps.nowMs()),
       ...levelsRecord(market, levels, checksumOf(levels)),
     } satisfies MarketLevels
   },

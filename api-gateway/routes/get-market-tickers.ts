@@ -57,10 +57,15 @@ function tickerOf(
   })
   const prices = observed && contractOf(market).present.prices?.at(observed.facts)
   return {
-    ...{ market: market.market, seq, ts: isoTime(now) },
+    market: market.market,
+    seq,
+    ts: isoTime(now),
     ...tickerState(market, {
-      ...{ bid: bids[0], ask: asks[0], prices },
-      ...{ last: last && { price: last.fill.price, atMs: last.atMs }, stats },
+      bid: bids[0],
+      ask: asks[0],
+      prices,
+      last: last && { price: last.fill.price, atMs: last.atMs },
+      stats,
     }),
   }
 }

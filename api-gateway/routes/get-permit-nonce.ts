@@ -31,7 +31,9 @@ export const getPermitNonce: Route = {
         const nonce = await permitNonce?.(owner)
         if (nonce === undefined) return refuse(ctx, texts.permitNonceUnreadable)
         ctx.body = {
-          ...{ owner_address: owner, token_address: deployment.usdc, nonce: nonce.toString() },
+          owner_address: owner,
+          token_address: deployment.usdc,
+          nonce: nonce.toString(),
         } satisfies PermitNonce
       } catch (error) {
         if (!(error instanceof ChainUnreachable)) throw error

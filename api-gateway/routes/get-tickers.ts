@@ -34,7 +34,8 @@ export const getTickers: Route = asOf({
       if ('refusal' in shown) return refuse(ctx, shown.refusal)
       const { seqs } = shown
       const read = asked.markets.map((market) => ({
-        ...{ market, ...tickerOf(market, seqs.get(market.market) ?? 0) },
+        market,
+        ...tickerOf(market, seqs.get(market.market) ?? 0),
       }))
       saySeqs(
         ctx,

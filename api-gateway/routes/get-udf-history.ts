@@ -62,7 +62,8 @@ export const getUdfHistory: Route = asChart(
 /** The newest candle before a range. */
 const before = (range: CandleRange): CandleRange => ({
   ...range,
-  ...{ limit: 1, fromSec: Number.MIN_SAFE_INTEGER },
+  limit: 1,
+  fromSec: Number.MIN_SAFE_INTEGER,
   beforeSec: Math.min(range.fromSec, range.beforeSec),
 })
 

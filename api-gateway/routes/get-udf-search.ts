@@ -26,7 +26,8 @@ export const getUdfSearch: Route = asChart({
   },
   handler: (deps) => (ctx) => {
     const query = readQuery(ctx, ChartSearchQuery, {
-      ...{ query: readRefusals.chartSearch, type: readRefusals.chartSearch },
+      query: readRefusals.chartSearch,
+      type: readRefusals.chartSearch,
       exchange: readRefusals.chartSearch,
       limit: readRefusals.chartSearchLimit,
     })

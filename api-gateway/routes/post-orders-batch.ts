@@ -26,7 +26,8 @@ export const postOrdersBatch: Route = {
     body: PlaceBatch,
     responses: {
       200: sayingSeqs({
-        ...{ description: 'What became of each, in the order of the request.', body: BatchAnswer },
+        description: 'What became of each, in the order of the request.',
+        body: BatchAnswer,
         headers: [...RATE_HEADERS, 'Retry-After'],
       }),
       ...bodyRefusals,

@@ -20,13 +20,15 @@ export const postOrdersReplace: Route = {
     body: ReplaceOrder,
     responses: {
       200: sayingSeqs({
-        ...{ description: 'Both orders as they stand.', body: ReplaceAnswer },
+        description: 'Both orders as they stand.',
+        body: ReplaceAnswer,
         headers: RATE_HEADERS,
       }),
       ...bodyRefusals,
       400: {
         description: 'The new order is malformed, inconsistent or not authorized; nothing changed.',
-        ...{ body: OrderError, headers: RATE_HEADERS },
+        body: OrderError,
+        headers: RATE_HEADERS,
       },
       404: refused(
         'No active order of this owner with `replaces_nonce`. If there was one, the new order’s id and nonce are used.',

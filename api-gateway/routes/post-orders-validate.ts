@@ -87,7 +87,9 @@ function validVerdict(market: Market, sent: Order, { warnings }: Order): OrderVe
   const { side, limitPrice: price, desiredAmount: amount, signatureStatus, uiIntent } = sent
   const contract = spotContract(market, { side, price, amount }, uiIntent)
   return {
-    ...{ valid: true, market: market.market, signature_status: signatureStatus },
+    valid: true,
+    market: market.market,
+    signature_status: signatureStatus,
     engine_order: { side, price: formatDecimal(price, 18), amount: formatDecimal(amount, 18) },
     ...(contract !== undefined && { spot_contract: contract }),
     ...(warnings !== undefined && { warnings: [...warnings] }),
@@ -101,7 +103,9 @@ function refusedVerdict(
   return {
     valid: false,
     refusal: {
-      ...{ status, error: message, code },
+      status,
+      error: message,
+      code,
       ...(field !== undefined && { field }),
       ...(detail !== undefined && { detail }),
       ...(typeof extra?.message === 'string' && { message: extra.message }),

@@ -80,7 +80,8 @@ const listed = (before: string, files: readonly WayFile[]): string =>
   files.length === 0 ? '' : before + files.map(({ path }) => inCode(path)).join(', ')
 
 function partsOf(text: string): { before: string; section: string; after: string } {
-  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
+  const from = text.indexOf(BEGIN)
+  const to = text.indexOf(END)
   if (from < 0 || to < from) throw new Error(`${DOCUMENT} has no place between ${BEGIN} and ${END}`)
   const section = text.slice(from + BEGIN.length, to)
   return { before: text.slice(0, from), section, after: text.slice(to + END.length) }

@@ -43,7 +43,9 @@ export async function measureWay(say: (line: string) => void = () => {}): Promis
   const env = { NODE_OPTIONS: `--import=${recorder}`, COVERAGE_DIR: recorded, PROCFILE }
   try {
     const venue = await startOwnVenue({
-      ...{ dir: join(dir, 'venue'), env, blockTime: BLOCK_TIME_SEC },
+      dir: join(dir, 'venue'),
+      env,
+      blockTime: BLOCK_TIME_SEC,
     })
     say('the venue is ready')
     try {

@@ -70,7 +70,9 @@ export function summarize({ idle, idleMs, orders }: Measured): Way {
   })
   const everywhere = inEvery(seen.map((all) => new Set(all.map(({ file }) => file))))
   return {
-    ...{ idleMs, orders: orders.length, files },
+    idleMs,
+    orders: orders.length,
+    files,
     processes: [...idle.keys()],
     orderOnly: totalsOf([...always], own),
     withBackground: totalsOf([...everywhere], seen),

@@ -41,7 +41,9 @@ export function measureTree(): Tree {
     room.lines += linesOf(path)
   }
   return {
-    ...{ rooms, files: files.length, lines: lines.reduce((sum, each) => sum + each, 0) },
+    rooms,
+    files: files.length,
+    lines: lines.reduce((sum, each) => sum + each, 0),
     functions: functions.length,
     linesPerFile: spreadOf(lines),
     linesPerFunction: spreadOf(functions),

@@ -306,7 +306,8 @@ async function noPrice({ client }: Wired, name: string, feed: Address): KeeperFi
     const data = encodeFunctionData({ abi: feedAbi, functionName })
     try {
       const answer: Hex = await client.request({
-        ...{ method: 'eth_call', params: [{ to: feed, data }, 'latest'] },
+        method: 'eth_call',
+        params: [{ to: feed, data }, 'latest'],
       })
       if (answer !== '0x') return undefined
     } catch (error) {
@@ -336,7 +337,8 @@ export async function oracleFault(wired: Wired, market: Market): KeeperFinding {
     // The check of the manager names an asset without a market.
     isKnown
       ? feedFault(wired, {
-          ...{ at: manager, call: ofMarket },
+          at: manager,
+          call: ofMarket,
           set: `setOraclesForMarket(${marketId}, …)`,
         })
       : Promise.resolve(undefined),

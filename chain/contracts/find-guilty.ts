@@ -116,7 +116,11 @@ function legsOf(
     action: MatchSideChecks['action'],
     signature: Hex = '0x',
   ): MatchSideChecks => ({
-    ...{ market, action, terms, side, signature },
+    market,
+    action,
+    terms,
+    side,
+    signature,
     amount: fill.amountFilled,
     solvency: contract.solvency,
     digest: bytesToHex(hasher.digest(action)),

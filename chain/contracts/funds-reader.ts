@@ -64,7 +64,10 @@ export function createFundsReader(options: HeadReadsOptions): FundsReader {
       return { market, observed, facts: await readFunds(market, account, observed?.facts) }
     })
     return {
-      ...{ subaccountId, manager, holdings, readAtMs },
+      subaccountId,
+      manager,
+      holdings,
+      readAtMs,
       ...(custodyOwner !== undefined && { custodyOwner }),
       markets: (await Promise.all(funds)).filter((one) => one !== undefined),
       blockNumber: head.number,

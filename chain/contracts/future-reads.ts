@@ -72,8 +72,13 @@ export async function readVolatile(
   const [maintenanceRate = 0n, initialRate = 0n] = rates
   const [maintenanceFactor = 0n, initialFactor = 0n] = factors
   return {
-    ...{ paused: paused !== 0n, index: priceE18(index), indexStale: status !== 0n },
-    ...{ initialRate, maintenanceRate, initialFactor, maintenanceFactor },
+    paused: paused !== 0n,
+    index: priceE18(index),
+    indexStale: status !== 0n,
+    initialRate,
+    maintenanceRate,
+    initialFactor,
+    maintenanceFactor,
   }
 }
 

@@ -75,7 +75,15 @@ async function readUpkeep(market: UpkeepContracts, block: UpkeepCalls): Promise<
   const [, initialRate = 0n] = rates
   const { atSec, mostUsd } = block
   return {
-    ...{ atSec, index, series, accounts, pool, initialRate, rescuers, mostUsd, losses },
+    atSec,
+    index,
+    series,
+    accounts,
+    pool,
+    initialRate,
+    rescuers,
+    mostUsd,
+    losses,
     toOpen: await readMissing(market, block, subIds),
   }
 }
@@ -157,8 +165,11 @@ async function readSeries(
   const [, mark = 0n, markAt = 0n, settlementPrice = 0n] = state
   const [sampleAt = 0n] = fixing
   return {
-    ...{ subId, mark: priceE18(mark), markAtSec: exactNumber(markAt) },
-    ...{ isSettled: settlementPrice !== 0n, sampleAtSec: exactNumber(sampleAt) },
+    subId,
+    mark: priceE18(mark),
+    markAtSec: exactNumber(markAt),
+    isSettled: settlementPrice !== 0n,
+    sampleAtSec: exactNumber(sampleAt),
     holders: holders
       .filter(({ holdings }) =>
         holdings.some((held) => held.asset === asset && held.subId === subId),
@@ -189,8 +200,11 @@ async function readKeptAccount(
     readMargin(market, block, { id, isInitial: false }),
   ])
   return {
-    ...{ id, variation: signedWord(variation), margin },
-    ...{ cngn: balanceOf(holder, tokens.cngn), usdc: balanceOf(holder, tokens.usdc) },
+    id,
+    variation: signedWord(variation),
+    margin,
+    cngn: balanceOf(holder, tokens.cngn),
+    usdc: balanceOf(holder, tokens.usdc),
     positions: holdings
       .filter((held) => held.asset === asset)
       .map(({ subId, balance }) => ({ subId, contracts: balance })),

@@ -64,7 +64,9 @@ export async function observeAccount(
     readCustody(deps, account),
   ])
   return {
-    ...{ subaccountId, facts, ...custody },
+    subaccountId,
+    facts,
+    ...custody,
     blockNumber: block.number,
     blockTimeSec: blockTimeSec(block.timestamp),
   }
@@ -202,7 +204,9 @@ export function createFundsReader(options: FundsReaderOptions): OrderFundsReader
           stillHolds: (seen, readAtMs) =>
             isOfAccountAlone(market, seen) &&
             touched.isUntouched({
-              ...{ id: seen.subaccountId, blockNumber: seen.blockNumber, readAtMs },
+              id: seen.subaccountId,
+              blockNumber: seen.blockNumber,
+              readAtMs,
             }),
           mostMs: KEPT_MS,
         },

@@ -214,8 +214,12 @@ async function readCollateral(
   const [marginFactor = 0n, initialScale = 0n] = params
   const depositsOpen = isAccepted !== 0n && details[0] !== 0n
   return {
-    ...{ asset, marginFactor, initialScale, depositsOpen },
-    ...{ cap: amountE18(cap), total: amountE18(total) },
+    asset,
+    marginFactor,
+    initialScale,
+    depositsOpen,
+    cap: amountE18(cap),
+    total: amountE18(total),
   }
 }
 

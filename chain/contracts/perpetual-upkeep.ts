@@ -58,8 +58,12 @@ async function readUpkeep(
     Promise.all(holders.map(({ id }) => readAccount(market, block, { id, auction }))),
   ])
   return {
-    ...{ atSec: block.atSec, openInterest, fundingAtSec: exactNumber(fundingAt) },
-    ...{ hasAuctions: auction !== undefined, accounts, mostCash: block.mostUsd },
+    atSec: block.atSec,
+    openInterest,
+    fundingAtSec: exactNumber(fundingAt),
+    hasAuctions: auction !== undefined,
+    accounts,
+    mostCash: block.mostUsd,
     bidders: await readBidders(market, block),
   }
 }
@@ -97,8 +101,12 @@ async function readAccount(
   const [, , isInsolvent = 0n, , , startTime = 0n, reservedCash = 0n] = held
   const [canEnd = 0n, , , bufferMargin = 0n] = status ?? []
   const found: LiveAuction = {
-    ...{ isInsolvent: isInsolvent !== 0n, price, canEnd: canEnd !== 0n, reservedCash },
-    ...{ startedAtSec: exactNumber(startTime), bufferMargin: signedWord(bufferMargin) },
+    isInsolvent: isInsolvent !== 0n,
+    price,
+    canEnd: canEnd !== 0n,
+    reservedCash,
+    startedAtSec: exactNumber(startTime),
+    bufferMargin: signedWord(bufferMargin),
   }
   return { id, margin, auction: found }
 }

@@ -80,7 +80,8 @@ export const perpetual: ChainContract = {
     return auction && { address: auction, events: AUCTION_EVENTS }
   },
   outdatesAccounts(before, now) {
-    const [was, is] = [perpetualOf(before), perpetualOf(now)]
+    const was = perpetualOf(before)
+    const is = perpetualOf(now)
     // No account was valued while the prices were stale.
     return (was.pricesStale && !is.pricesStale) || was.collateral?.asset !== is.collateral?.asset
   },
@@ -139,7 +140,9 @@ async function readPerpetualPosition(
     ],
   )
   return {
-    ...{ position, cash, collateral: posted },
+    position,
+    cash,
+    collateral: posted,
     ...(unsettled !== undefined && { unsettled }),
     ...(initialSurplus !== undefined && { initialSurplus }),
     ...(maintenanceSurplus !== undefined && { maintenanceSurplus }),

@@ -22,13 +22,19 @@ export function createCapacityReader(client: ChainClient, subAccounts: Address):
     const capacities = keys.map(({ id, manager, accountId, balance }) => {
       if (balance !== undefined) {
         return client.readContract({
-          ...{ address: subAccounts, abi: subAccountsAbi, functionName: 'getBalance', ...at },
+          address: subAccounts,
+          abi: subAccountsAbi,
+          functionName: 'getBalance',
+          ...at,
           args: [accountId, balance.asset, balance.subId],
         })
       }
       assert(manager !== undefined, `nothing says what ${id} draws on`)
       return client.readContract({
-        ...{ address: manager, abi: managerAbi, functionName: 'getMargin', ...at },
+        address: manager,
+        abi: managerAbi,
+        functionName: 'getMargin',
+        ...at,
         args: [accountId, true],
       })
     })

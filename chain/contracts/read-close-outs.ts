@@ -62,7 +62,8 @@ async function fetchCloseOuts(
     ),
   ])
   const closed = events.flatMap((event): CloseOut[] => {
-    const [owner, blockTimeSec] = [owners.get(event.subaccountId), times.get(event.blockNumber)]
+    const owner = owners.get(event.subaccountId)
+    const blockTimeSec = times.get(event.blockNumber)
     if (owner === undefined || blockTimeSec === undefined) return []
     return [{ ...event, owner, blockTimeSec }]
   })

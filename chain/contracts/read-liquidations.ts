@@ -71,7 +71,12 @@ async function fetchLiquidations(
           const { txHash, blockHash, logIndex, blockNumber } = place
           const { market: name } = market
           read.push({
-            ...{ ...one, market: name, txHash, blockHash, logIndex, blockNumber },
+            ...one,
+            market: name,
+            txHash,
+            blockHash,
+            logIndex,
+            blockNumber,
             blockTimeSec: atSec,
           })
         }
@@ -126,7 +131,8 @@ function readsOf(deps: ObservingDeps, { head }: LiquidationSpan): LiquidationRea
     subAccounts: deps.deployment.subAccounts,
     async events(filter, among) {
       const numbers = among.map(({ blockNumber }) => blockNumber)
-      const [first, last] = [numbers.reduce(lower), numbers.reduce(higher)]
+      const first = numbers.reduce(lower)
+      const last = numbers.reduce(higher)
       return (await readLogs(deps.client, filter, { first, last })).map(placed)
     },
     balance(subaccountId, { asset, subId }, { blockHash, blockNumber }) {

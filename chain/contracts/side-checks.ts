@@ -46,12 +46,16 @@ export const isInCustody: SideCheck = async ({ client, deployment }, { action })
   const args = [action.subaccountId] as const
   const [owner, holder] = await Promise.all([
     client.readContract({
-      ...{ address: matching, abi: matchingAbi, args },
+      address: matching,
+      abi: matchingAbi,
+      args,
       functionName: 'subAccountToOwner',
     }),
     client
       .readContract({
-        ...{ address: subAccounts, abi: subAccountsAbi, args },
+        address: subAccounts,
+        abi: subAccountsAbi,
+        args,
         functionName: 'ownerOf',
       })
       .catch(undefinedOnRevert),
@@ -106,8 +110,10 @@ export const isWithinLimit: SideCheck = async ({ client }, { action, amount }) =
   const decoded = decodeTradeData(action.data)
   if ('refusal' in decoded) return false
   const filled = await client.readContract({
-    ...{ address: action.module, abi: tradeModuleAbi },
-    ...{ functionName: 'filled', args: [action.owner, action.nonce] },
+    address: action.module,
+    abi: tradeModuleAbi,
+    functionName: 'filled',
+    args: [action.owner, action.nonce],
   })
   return filled + amount <= decoded.data.desiredAmount
 }
@@ -117,8 +123,10 @@ const UNSEEN = `0x${'0'.repeat(64)}`
 /** Whether the nonce is not used up by another order of the owner. */
 export const keepsNonce: SideCheck = async ({ client }, { action }) => {
   const seen = await client.readContract({
-    ...{ address: action.module, abi: tradeModuleAbi },
-    ...{ functionName: 'seenNonces', args: [action.owner, action.nonce] },
+    address: action.module,
+    abi: tradeModuleAbi,
+    functionName: 'seenNonces',
+    args: [action.owner, action.nonce],
   })
   return seen === UNSEEN || seen === keccak256(action.data)
 }
@@ -132,7 +140,9 @@ export const isUnderOpenManager: SideCheck = async (reads, leg) => {
   const manager = await managerOf(reads, leg.action)
   if (isSame(manager, leg.market.marginManagerAddress)) return true
   const paused = reads.client.readContract({
-    ...{ address: manager, abi: managerAbi, functionName: 'adjustmentsPaused' },
+    address: manager,
+    abi: managerAbi,
+    functionName: 'adjustmentsPaused',
   })
   return !(await paused)
 }
@@ -150,8 +160,10 @@ export const mayHoldAssets: SideCheck = async (reads, { action, market }) => {
   const known = await Promise.all(
     [market.assetAddress, market.quoteAssetAddress].map((address) =>
       reads.client.readContract({
-        ...{ address, abi: wrappedErc20AssetAbi },
-        ...{ functionName: 'whitelistedManager', args: [manager] },
+        address,
+        abi: wrappedErc20AssetAbi,
+        functionName: 'whitelistedManager',
+        args: [manager],
       }),
     ),
   )
@@ -167,7 +179,8 @@ export const isRecipient: SideCheck = (_, { action }) => {
 /** Whether the account collects the market's fees, so that the chain lets it trade with none. */
 export const isFeeAccount: SideCheck = async ({ client }, { action }) => {
   const recipient = await client.readContract({
-    ...{ address: action.module, abi: tradeModuleAbi },
+    address: action.module,
+    abi: tradeModuleAbi,
     functionName: 'feeRecipient',
   })
   return recipient === action.subaccountId
@@ -175,6 +188,8 @@ export const isFeeAccount: SideCheck = async ({ client }, { action }) => {
 
 const managerOf = ({ client, deployment }: SideReads, { subaccountId }: Action): Promise<Address> =>
   client.readContract({
-    ...{ address: deployment.subAccounts, abi: subAccountsAbi },
-    ...{ functionName: 'manager', args: [subaccountId] },
+    address: deployment.subAccounts,
+    abi: subAccountsAbi,
+    functionName: 'manager',
+    args: [subaccountId],
   })

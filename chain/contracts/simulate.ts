@@ -175,7 +175,8 @@ export async function simulateCalls(
     const at = blockNumber === undefined ? 'latest' : numberToHex(blockNumber)
     const state = { ...(overrides && { stateOverrides: overrides }), calls }
     const blocks = await client.request<SimulateSchema>({
-      ...{ method: 'eth_simulateV1', params: [{ blockStateCalls: [state] }, at] },
+      method: 'eth_simulateV1',
+      params: [{ blockStateCalls: [state] }, at],
     })
     return callsOf(blocks).map(resultOf)
   } catch (error) {

@@ -102,7 +102,9 @@ function trialOf({ assetAddress, quoteAssetAddress, tickSize, minSize }: Market)
   const amount = amountE18(roundedUp(TRIED_AMOUNT, minSize))
   const paid = notionalFloor(price, amount)
   return {
-    ...{ price, amount, paid },
+    price,
+    amount,
+    paid,
     buyer: [{ asset: quoteAssetAddress, amount: 2n * paid }],
     seller: [{ asset: assetAddress, amount }],
   }

@@ -40,7 +40,9 @@ export async function signedBy(
   const action = { ...terms, expiry: FAR_SEC, owner: owner.address, signer: owner.address }
   const signature = await owner.signTypedData({
     domain: matchingDomain(deployment),
-    ...{ types: { Action: SIGNED_STRUCTS.Action }, primaryType: 'Action', message: action },
+    types: { Action: SIGNED_STRUCTS.Action },
+    primaryType: 'Action',
+    message: action,
   })
   return { action, signature }
 }
@@ -54,7 +56,11 @@ export interface Step extends SequencedCall {
 const STEP_GAS = numberToHex(3_000_000n)
 
 export const stepOf = (does: string, from: Address, to: Address, data: Hex): Step => ({
-  ...{ does, from, to, data, gas: STEP_GAS },
+  does,
+  from,
+  to,
+  data,
+  gas: STEP_GAS,
 })
 
 /** Opens an account that the matching contract holds for the owner. */
@@ -181,7 +187,8 @@ async function slotsRead(
   try {
     const params: AccessListSchema['Parameters'] = [call, at]
     const answer = await client.request<AccessListSchema>({
-      ...{ method: 'eth_createAccessList', params },
+      method: 'eth_createAccessList',
+      params,
     })
     const { accessList } = (answer ?? {}) as { readonly accessList?: unknown }
     return Array.isArray(accessList) ? accessList.flatMap(slotsOf) : undefined

@@ -101,8 +101,12 @@ export async function tryMatch(deps: TryingDeps, market: Market): Promise<TriedO
     return untried(`no match of ${market.contractType} is known`)
   const { marginManagerAddress: manager, tradeModuleAddress: module } = market
   const by: RefusedBy = {
-    ...{ matching: deployment.matching, module, manager, paysFees: true },
-    ...{ sender: deployment.batchExecutor ?? deps.executor, operator: deps.executor },
+    matching: deployment.matching,
+    module,
+    manager,
+    paysFees: true,
+    sender: deployment.batchExecutor ?? deps.executor,
+    operator: deps.executor,
     assets: [market.assetAddress, market.quoteAssetAddress],
   }
   const head = await readHead(client)
@@ -171,7 +175,9 @@ async function stageOf(
     }
   }
   return {
-    ...{ head, parties, overrides: joined(overrides) },
+    head,
+    parties,
+    overrides: joined(overrides),
     steps: parties.flatMap(({ owner, id, brings }) => [
       opening(owner.address, deployment.matching, manager),
       ...brings.flatMap((amount) => funding(owner.address, id, amount)),
@@ -249,10 +255,17 @@ async function matchStep(
   const orders = await Promise.all(
     parties.map(({ owner, id }, i) =>
       signedBy(owner, deployment, {
-        ...{ subaccountId: id, nonce: head.number, module: market.tradeModuleAddress },
+        subaccountId: id,
+        nonce: head.number,
+        module: market.tradeModuleAddress,
         data: encodeTradeData({
-          ...{ asset: market.assetAddress, subId: market.subId, limitPrice: price },
-          ...{ desiredAmount: signed, worstFee: ANY_FEE, recipientId: id, isBid: i === 0 },
+          asset: market.assetAddress,
+          subId: market.subId,
+          limitPrice: price,
+          desiredAmount: signed,
+          worstFee: ANY_FEE,
+          recipientId: id,
+          isBid: i === 0,
         }),
       }),
     ),
@@ -267,7 +280,9 @@ async function matchStep(
       takerFee: takerFee(market, price, amount),
       fillDetails: [
         {
-          ...{ filledAccount: maker?.id ?? 0n, price, amountFilled: amountE18(signed) },
+          filledAccount: maker?.id ?? 0n,
+          price,
+          amountFilled: amountE18(signed),
           fee: takerFee({ takerFeeBps: market.makerFeeBps }, price, amount),
         },
       ],
@@ -335,12 +350,15 @@ export async function tryDeposit(deps: TryingSender, manager: Address): Promise<
   const { owner } = party
   const data = encodeDepositData({ amount: amount.units, asset, managerForNewAccount: manager })
   const signed = await signedBy(owner, deployment, {
-    ...{ subaccountId: 0n, nonce: head.number, module, data },
+    subaccountId: 0n,
+    nonce: head.number,
+    module,
+    data,
   })
   const call = encodeTransfer(signed.action, signed.signature)
   const steps = [approval(owner.address, amount.token, module, amount.units)]
   const sent = { ...stepOf('the deposit', sender, matching, call), gas: SENT_GAS }
-  const by = { ...{ matching, sender, module, manager }, assets: [asset] }
+  const by = { matching, sender, module, manager, assets: [asset] }
   const played = await play(deps, { ...stage, steps }, [sent], by)
   if ('stage' in played) return untried(played.stage)
   return 'kind' in played ? played : PASSES
@@ -373,12 +391,14 @@ export async function tryTransfers(
   if (party === undefined || held === undefined) return both(untried('nothing to withdraw'))
   const { asset } = brings
   const signed = await signedBy(party.owner, deployment, {
-    ...{ subaccountId: party.id, nonce: head.number, module },
+    subaccountId: party.id,
+    nonce: head.number,
+    module,
     data: encodeWithdrawalData({ asset, amount: held.units / 2n }),
   })
   const call = encodeTransfer(signed.action, signed.signature)
   const sent = { ...stepOf('the withdrawal', sender, matching, call), gas: SENT_GAS }
-  const by = { ...{ matching, sender, module, manager }, assets: [asset] }
+  const by = { matching, sender, module, manager, assets: [asset] }
   const played = await play(deps, stage, [sent], by)
   if ('stage' in played)
     return {

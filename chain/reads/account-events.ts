@@ -93,7 +93,9 @@ function eventOf(
   switch (event.eventName) {
     case 'DepositedSubAccount':
       return {
-        ...{ ...at, kind: 'deposited', subaccountId: event.args.accountId },
+        ...at,
+        kind: 'deposited',
+        subaccountId: event.args.accountId,
         owner: lower(event.args.owner),
       }
     case 'WithdrewSubAccount':
@@ -102,12 +104,16 @@ function eventOf(
       return { ...at, kind: 'leaving', subaccountId: event.args.accountId }
     case 'SessionKeyRegistered':
       return {
-        ...{ ...at, owner: lower(event.args.owner), key: lower(event.args.sessionKey) },
+        ...at,
+        owner: lower(event.args.owner),
+        key: lower(event.args.sessionKey),
         expirySec: event.args.expiry,
       }
     case 'SessionKeyCooldown':
       return {
-        ...{ ...at, owner: lower(event.args.owner), expirySec: 0n },
+        ...at,
+        owner: lower(event.args.owner),
+        expirySec: 0n,
         key: lower(event.args.sessionKeyPublicAddress),
       }
     default:

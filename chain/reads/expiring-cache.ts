@@ -54,7 +54,9 @@ export function createExpiringCache<Value>(
     const askedAtMs = nowMs()
     const asking = read()
     const entry: CacheEntry<Value> = {
-      ...{ asking, value: undefined, askedAtMs },
+      asking,
+      value: undefined,
+      askedAtMs,
       keptMs: keep === undefined ? 0 : spreadMs(keep.mostMs, key),
     }
     entries.delete(key)

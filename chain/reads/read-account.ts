@@ -169,7 +169,10 @@ async function isDeregistered(
   const found = await Promise.all(
     [...logSpans({ first, last })].map((span) =>
       client.getLogs({
-        ...{ address, events: KEY_EVENTS, fromBlock: span.first, toBlock: span.last },
+        address,
+        events: KEY_EVENTS,
+        fromBlock: span.first,
+        toBlock: span.last,
       }),
     ),
   )

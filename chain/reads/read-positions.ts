@@ -28,8 +28,11 @@ export function readBalances(
 ): Promise<bigint[]> {
   const asked = accounts.map((account) =>
     client.readContract({
-      ...{ address: subAccounts, abi: subAccountsAbi, functionName: 'getBalance' },
-      ...{ args: [account, asset, subId], blockNumber: block.number },
+      address: subAccounts,
+      abi: subAccountsAbi,
+      functionName: 'getBalance',
+      args: [account, asset, subId],
+      blockNumber: block.number,
     }),
   )
   return orUnreachable('positions', Promise.all(asked))
@@ -53,7 +56,8 @@ export async function* readMoves(
 ): AsyncGenerator<readonly AssetMove[]> {
   const assetAndSubId = encodePacked(['address', 'uint96'], [asset, subId])
   const topics = encodeEventTopics({
-    ...{ abi: subAccountsAbi, eventName: 'BalanceAdjusted' },
+    abi: subAccountsAbi,
+    eventName: 'BalanceAdjusted',
     args: { accountId: [...accounts], assetAndSubId },
   })
   for (const span of logSpans({ first: from, last: to })) {

@@ -170,7 +170,9 @@ async function fetchReceipt(client: ChainClient, hash: Hex): Promise<MinedReceip
   return {
     status: statusOf(receipt.status),
     blockNumber: quantityOf(receipt.blockNumber, 'the block of a receipt'),
-    ...{ hash, blockHash, to },
+    hash,
+    blockHash,
+    to,
     logs: logs.map(({ address, topics, data }) => ({ address, topics, data })),
   }
 }
@@ -266,7 +268,11 @@ function receiptOf(hash: Hex, logs: readonly EventLog[], to: Address): MinedRece
   if (logs.some((log) => log.removed === true || log.blockHash !== blockHash)) return undefined
   const events = logs.map(({ address, topics, data }) => ({ address, topics, data }))
   return {
-    ...{ status: 'success', hash, to, blockHash, logs: events },
+    status: 'success',
+    hash,
+    to,
+    blockHash,
+    logs: events,
     blockNumber: BigInt(first.blockNumber),
   }
 }

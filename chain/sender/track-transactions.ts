@@ -111,10 +111,20 @@ function beginTracking(options: TrackerOptions): TrackerState {
   followed.replace(journal.unsettledTransactions(nonces.address))
   return {
     ...options,
-    ...{ address: nonces.address, followed, waiters: createResultWaiters() },
-    ...{ count: 0, mostUsed: 0, progressMs: nowMs(), lookedMs: nowMs(), highest: 0n },
-    ...{ foreign: NO_DOUBT, missing: NO_DOUBT },
-    ...{ frozen: options.frozen, gasLow: false, reachable: true, answeredAtMs: nowMs() },
+    address: nonces.address,
+    followed,
+    waiters: createResultWaiters(),
+    count: 0,
+    mostUsed: 0,
+    progressMs: nowMs(),
+    lookedMs: nowMs(),
+    highest: 0n,
+    foreign: NO_DOUBT,
+    missing: NO_DOUBT,
+    frozen: options.frozen,
+    gasLow: false,
+    reachable: true,
+    answeredAtMs: nowMs(),
   }
 }
 

@@ -129,7 +129,13 @@ export async function openTransactionSender(
   const policy = { ...SENDER_POLICY, ...options.policy }
   const nowMs = () => performance.now()
   const tracker = createTransactionTracker({
-    ...{ ...options, reserve, nonces, chain, policy, nowMs, frozen },
+    ...options,
+    reserve,
+    nonces,
+    chain,
+    policy,
+    nowMs,
+    frozen,
   })
   if (frozen !== undefined) facts.frozen(frozen)
   await tracker.start()

@@ -123,11 +123,13 @@ function otherActions(refused: RefusedSignature): OtherAction[] {
   const withData = (data: Hex): Action => ({ ...action, data })
   const fields = [
     {
-      ...{ code: 'expiry_in_milliseconds', message: 'signed with expiry in milliseconds' },
+      code: 'expiry_in_milliseconds',
+      message: 'signed with expiry in milliseconds',
       action: { ...action, expiry: asWord(action.expiry * 1_000n) },
     },
     {
-      ...{ code: 'other_subaccount', message: 'signed with 0 as subaccountId' },
+      code: 'other_subaccount',
+      message: 'signed with 0 as subaccountId',
       action: { ...action, subaccountId: 0n },
     },
     { code: 'no_data', message: 'signed with empty data', action: withData('0x') },
@@ -142,7 +144,8 @@ function otherData(action: Action): OtherAction[] {
   const { data } = read
   const { limitPrice, desiredAmount, worstFee, recipientId, isBid } = data
   const as = (code: string, message: string, change: Partial<typeof data>): OtherAction => ({
-    ...{ code, message },
+    code,
+    message,
     action: { ...action, data: encodeTradeData({ ...data, ...change }) },
   })
   const scaled = [
@@ -160,17 +163,16 @@ function otherData(action: Action): OtherAction[] {
       as('wrong_scale', 'signed with limitPrice or desiredAmount not at 1e18', change),
     ),
     as('swapped_words', 'signed with limitPrice and desiredAmount exchanged', {
-      ...{ limitPrice: desiredAmount, desiredAmount: limitPrice },
+      limitPrice: desiredAmount,
+      desiredAmount: limitPrice,
     }),
     as('trader_terms_signed', 'signed with the price of trader terms: sign the engine’s', {
       limitPrice: inverse,
     }),
     as('trader_terms_signed', 'signed with the terms of a trader: sign the engine’s', {
-      ...{
-        limitPrice: inverse,
-        desiredAmount: asWord((desiredAmount * limitPrice) / E18),
-        isBid: !isBid,
-      },
+      limitPrice: inverse,
+      desiredAmount: asWord((desiredAmount * limitPrice) / E18),
+      isBid: !isBid,
     }),
     as('worst_fee_not_signed', 'signed with 0 as worstFee', { worstFee: 0n }),
     as('worst_fee_scale', 'signed with worstFee not at 1e18', { worstFee: worstFee / E18 }),

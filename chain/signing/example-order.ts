@@ -40,33 +40,51 @@ export async function signedExample(of: ExampleOf) {
   const amount = amountE18(roundedUp(AMOUNT_E18, market.minSize))
   const worstFee = mulDivCeil(limitPrice, WORST_FEE_BPS, 10_000n)
   const nonce = BigInt(`0x${randomBytes(31).toString('hex')}`)
-  const [subaccountId, expirySec] = [BigInt(account.subaccountId), nowSec + of.validSec]
+  const subaccountId = BigInt(account.subaccountId)
+  const expirySec = nowSec + of.validSec
   const action: Action = {
-    ...{ subaccountId, nonce, module: market.tradeModuleAddress },
+    subaccountId,
+    nonce,
+    module: market.tradeModuleAddress,
     data: encodeTradeData({
-      ...{ asset: market.assetAddress, subId: market.subId, limitPrice, worstFee },
-      ...{ desiredAmount: signedAmount(market, amount), recipientId: subaccountId },
+      asset: market.assetAddress,
+      subId: market.subId,
+      limitPrice,
+      worstFee,
+      desiredAmount: signedAmount(market, amount),
+      recipientId: subaccountId,
       isBid: true,
     }),
-    ...{ expiry: BigInt(expirySec), owner, signer: owner },
+    expiry: BigInt(expirySec),
+    owner,
+    signer: owner,
   }
   const signature = await signer.signTypedData({
     domain: matchingDomain(deployment),
-    ...{ types: { Action: SIGNED_STRUCTS.Action }, primaryType: 'Action', message: action },
+    types: { Action: SIGNED_STRUCTS.Action },
+    primaryType: 'Action',
+    message: action,
   })
   const frame = { address: owner, nonce: String(nonce), issued_at: nowSec, expiry: expirySec }
   const text = frameMessage('history', words, { ...frame, issuedAt: nowSec })
   const proof = { ...frame, signature: await signer.signMessage({ message: text }) }
   return {
     order: {
-      ...{ order_id: `docs-${nonce.toString(36).slice(0, 12)}` },
-      ...{ owner_address: owner, signer_address: owner },
-      ...{ subaccount_id: String(subaccountId), recipient_id: String(subaccountId) },
+      order_id: `docs-${nonce.toString(36).slice(0, 12)}`,
+      owner_address: owner,
+      signer_address: owner,
+      subaccount_id: String(subaccountId),
+      recipient_id: String(subaccountId),
       nonce: String(nonce),
-      ...{ asset_address: market.assetAddress, sub_id: String(market.subId), side: 'buy' },
-      ...{ limit_price: formatDecimal(limitPrice, 18), desired_amount: formatDecimal(amount, 18) },
-      ...{ worst_fee: String(worstFee), expiry: expirySec },
-      ...{ action_json: actionJson(action), signature },
+      asset_address: market.assetAddress,
+      sub_id: String(market.subId),
+      side: 'buy',
+      limit_price: formatDecimal(limitPrice, 18),
+      desired_amount: formatDecimal(amount, 18),
+      worst_fee: String(worstFee),
+      expiry: expirySec,
+      action_json: actionJson(action),
+      signature,
     },
     frame: Buffer.from(JSON.stringify(proof)).toString('base64url'),
   }

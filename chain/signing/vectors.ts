@@ -53,12 +53,18 @@ export const matchingDomain = ({
   chainId,
   matching,
 }: Pick<Deployment, 'chainId' | 'matching'>): Domain => ({
-  ...{ name: 'Matching', version: '1.0', chainId, verifyingContract: matching },
+  name: 'Matching',
+  version: '1.0',
+  chainId,
+  verifyingContract: matching,
 })
 
 /** The domain of permits on USDC. */
 export const permitDomain = ({ chainId, usdc }: Pick<Deployment, 'chainId' | 'usdc'>): Domain => ({
-  ...{ name: 'USD Coin', version: '2', chainId, verifyingContract: usdc },
+  name: 'USD Coin',
+  version: '2',
+  chainId,
+  verifyingContract: usdc,
 })
 
 /** A vector for each thing that clients sign: an order of every market, cancel, deposit, permit, withdrawal and both frames. */
@@ -72,8 +78,13 @@ export async function signingVectors(of: VectorsOf): Promise<SigningVectors> {
   } = deployment
   const domain = matchingDomain(deployment)
   const call = (nonce: bigint, module: Hex, data: Hex): Action => ({
-    ...{ subaccountId: SUBACCOUNT, nonce, module, data },
-    ...{ expiry: BigInt(EXPIRY_SEC), owner, signer: owner },
+    subaccountId: SUBACCOUNT,
+    nonce,
+    module,
+    data,
+    expiry: BigInt(EXPIRY_SEC),
+    owner,
+    signer: owner,
   })
   const action = async (name: string, signed: Action, bodyOf: BodyOf) => {
     const vector = await typed({ name, domain, struct: 'Action', message: { ...signed } })
@@ -110,7 +121,10 @@ export async function signingVectors(of: VectorsOf): Promise<SigningVectors> {
       {
         ...cancelVector,
         body: {
-          ...{ owner_address: owner, nonce: '1', signer_address: owner, expiry: EXPIRY_SEC },
+          owner_address: owner,
+          nonce: '1',
+          signer_address: owner,
+          expiry: EXPIRY_SEC,
           signature: cancelVector.signature,
         },
       },
@@ -135,16 +149,22 @@ type BodyOf = (json: ReturnType<typeof actionJson>, signature: string) => Body
 async function cancelAllVector(domain: Domain): Promise<SigningVector> {
   const issuedSec = EXPIRY_SEC - MAX_CANCEL_PROOF_SEC
   const message = {
-    ...{ owner, signer: owner, scope: scopeOf({ kind: 'cancel_all' }) },
-    ...{ issuedAt: BigInt(issuedSec), expiry: BigInt(EXPIRY_SEC) },
+    owner,
+    signer: owner,
+    scope: scopeOf({ kind: 'cancel_all' }),
+    issuedAt: BigInt(issuedSec),
+    expiry: BigInt(EXPIRY_SEC),
   }
   const vector = await typed({ name: 'cancel-all', domain, struct: 'CancelAll', message })
   const { signature } = vector
   return {
     ...vector,
     body: {
-      ...{ owner_address: owner, signer_address: owner, signature },
-      ...{ issued_at: issuedSec, expiry: EXPIRY_SEC },
+      owner_address: owner,
+      signer_address: owner,
+      signature,
+      issued_at: issuedSec,
+      expiry: EXPIRY_SEC,
     },
   }
 }
@@ -165,7 +185,9 @@ async function typed({
   const types = { [struct]: SIGNED_STRUCTS[struct] }
   const signed = { domain, types, primaryType: struct, message: data }
   return {
-    ...{ name, scheme: 'eip712', domain },
+    name,
+    scheme: 'eip712',
+    domain,
     type: typeString(struct),
     message: Object.fromEntries(
       SIGNED_STRUCTS[struct].map((field) => [field.name, String(data[field.name])]),
@@ -183,7 +205,10 @@ async function frame(purpose: FramePurpose, words: FrameWords): Promise<SigningV
   const text = frameMessage(purpose, words, { ...body, issuedAt: ISSUED_SEC })
   const signature = await signMessage({ message: text, privateKey: PUBLISHED_KEY })
   return {
-    ...{ name: `frame for the ${purpose}`, scheme: 'eip191', text, signature },
+    name: `frame for the ${purpose}`,
+    scheme: 'eip191',
+    text,
+    signature,
     digest: bytesToHex(personalDigest(text)),
     body: { ...body, signature },
   }
@@ -195,19 +220,31 @@ const priceOf = ({ tickSize }: Market) => priceE18(10n * tickSize)
 
 const orderData = (market: Market): Hex =>
   encodeTradeData({
-    ...{ asset: market.assetAddress, subId: market.subId, limitPrice: priceOf(market) },
-    ...{ desiredAmount: signedAmount(market, sizeOf(market)), worstFee: WORST_FEE },
-    ...{ recipientId: SUBACCOUNT, isBid: true },
+    asset: market.assetAddress,
+    subId: market.subId,
+    limitPrice: priceOf(market),
+    desiredAmount: signedAmount(market, sizeOf(market)),
+    worstFee: WORST_FEE,
+    recipientId: SUBACCOUNT,
+    isBid: true,
   })
 
 const orderBody =
   (market: Market): BodyOf =>
   (json, signature) => ({
-    ...{ order_id: 'signing-vector', owner_address: owner, signer_address: owner },
-    ...{ subaccount_id: String(SUBACCOUNT), recipient_id: String(SUBACCOUNT) },
+    order_id: 'signing-vector',
+    owner_address: owner,
+    signer_address: owner,
+    subaccount_id: String(SUBACCOUNT),
+    recipient_id: String(SUBACCOUNT),
     nonce: json.nonce,
-    ...{ asset_address: market.assetAddress, sub_id: String(market.subId), side: 'buy' },
-    ...{ limit_price: formatDecimal(priceOf(market), 18) },
-    ...{ desired_amount: formatDecimal(sizeOf(market), 18), worst_fee: String(WORST_FEE) },
-    ...{ expiry: EXPIRY_SEC, action_json: json, signature },
+    asset_address: market.assetAddress,
+    sub_id: String(market.subId),
+    side: 'buy',
+    limit_price: formatDecimal(priceOf(market), 18),
+    desired_amount: formatDecimal(sizeOf(market), 18),
+    worst_fee: String(WORST_FEE),
+    expiry: EXPIRY_SEC,
+    action_json: json,
+    signature,
   })

@@ -122,7 +122,9 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     }
     if (code === undefined) return unreadable(`no answer whether ${signer} has code`)
     return {
-      ...{ kind: 'invalid', digest: bytesToHex(digest), path: 'ecdsa' },
+      kind: 'invalid',
+      digest: bytesToHex(digest),
+      path: 'ecdsa',
       ...(recovered !== undefined && { recovered }),
       ...faultOf(digest, signature, signer),
     }
@@ -138,7 +140,9 @@ export function createSignatureVerifier(options: SignatureVerifierOptions): Sign
     return accepted
       ? { kind: 'valid', byCode: true }
       : {
-          ...{ kind: 'invalid', digest: bytesToHex(digest), path: 'erc1271' },
+          kind: 'invalid',
+          digest: bytesToHex(digest),
+          path: 'erc1271',
           ...faultOf(digest, signature, signer),
         }
   }

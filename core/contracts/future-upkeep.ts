@@ -29,7 +29,8 @@ export const futureDuties = (seen: FutureUpkeep): Duty<FutureTask>[] => [
 ]
 
 const openingDuty = (expirySec: number): Duty<FutureTask> => ({
-  ...{ job: 'next_series', subject: `series-${expirySec}` },
+  job: 'next_series',
+  subject: `series-${expirySec}`,
   task: { call: 'create_series', subId: BigInt(expirySec) },
 })
 

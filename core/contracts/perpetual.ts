@@ -124,7 +124,8 @@ export const perpetual: Contract = Object.freeze<Contract>({
     hasTicker: false,
     chartType: 'swap',
     listedContract: {
-      ...{ productType: 'Perpetual', contractType: 'Vanilla' },
+      productType: 'Perpetual',
+      contractType: 'Vanilla',
       openInterest: perpetualOpenInterest,
     },
     positions: perpetualPositions,

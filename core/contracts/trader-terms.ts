@@ -100,7 +100,10 @@ export function traderCandle(
   const shown = (price: PriceE18): string => terms.price(price, 'half up')
   const range = terms.highLow(high, low)
   return {
-    ...{ open: shown(open), high: shown(range.high), low: shown(range.low), close: shown(close) },
+    open: shown(open),
+    high: shown(range.high),
+    low: shown(range.low),
+    close: shown(close),
     volume: terms.base({ amount: volume, productE36: quoteVolume * E18 }, 'half up'),
   }
 }

@@ -11,8 +11,12 @@ export function cancelledOrder(market: string, outcome: CancelOutcome): Cancelle
   if (outcome.kind === 'not_cancelled') return notCancelled(outcome.orderId, outcome.code, market)
   const { kind, orderId, nonce, filled, pending } = outcome
   return {
-    ...{ order_id: orderId, market, outcome: kind, nonce: nonce.toString() },
-    ...{ filled_amount: formatDecimal(filled, 18), pending_amount: formatDecimal(pending, 18) },
+    order_id: orderId,
+    market,
+    outcome: kind,
+    nonce: nonce.toString(),
+    filled_amount: formatDecimal(filled, 18),
+    pending_amount: formatDecimal(pending, 18),
   }
 }
 
@@ -29,7 +33,9 @@ export const notCancelled = (
 ): CancelledOrder => ({
   order_id: orderId,
   ...(market !== undefined && { market }),
-  ...{ outcome: 'not_cancelled', code, error: ERROR_OF[code] },
+  outcome: 'not_cancelled',
+  code,
+  error: ERROR_OF[code],
 })
 
 /** A market that has refused its part of a request. */
@@ -57,7 +63,9 @@ export function refusalOfMarkets(
   if (first === undefined) return undefined
   if (answered === 0) return { refusal: first.refusal }
   const failedMarkets = refused.map(({ market, refusal: { code, message } }) => ({
-    ...{ market, code, error: message },
+    market,
+    code,
+    error: message,
   }))
   return { refusal: { ...first.refusal, status: 500 }, failedMarkets }
 }

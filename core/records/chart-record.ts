@@ -65,13 +65,24 @@ export function chartSymbol(market: Market, nowMs: number): ChartSymbol {
   const { chartType, uiDecimals, expirySec } = contractOf(market).present
   const expiry = expirySec?.(market)
   return {
-    ...{ name: market.market, ticker: market.market, description: descriptionOf(market) },
-    ...{ type: chartType, session: '24x7', timezone: 'Etc/UTC' },
-    ...{ exchange: EXCHANGE, listed_exchange: EXCHANGE },
-    ...{ minmov: 1, pricescale: 10 ** uiDecimals.price, volume_precision: uiDecimals.size },
-    ...{ has_intraday: true, has_daily: true, has_weekly_and_monthly: false },
-    ...{ intraday_multipliers: INTRADAY, supported_resolutions: RESOLUTIONS },
-    ...{ has_empty_bars: false, data_status: 'streaming' },
+    name: market.market,
+    ticker: market.market,
+    description: descriptionOf(market),
+    type: chartType,
+    session: '24x7',
+    timezone: 'Etc/UTC',
+    exchange: EXCHANGE,
+    listed_exchange: EXCHANGE,
+    minmov: 1,
+    pricescale: 10 ** uiDecimals.price,
+    volume_precision: uiDecimals.size,
+    has_intraday: true,
+    has_daily: true,
+    has_weekly_and_monthly: false,
+    intraday_multipliers: INTRADAY,
+    supported_resolutions: RESOLUTIONS,
+    has_empty_bars: false,
+    data_status: 'streaming',
     currency_code: market.presentation.quoteAssetSymbol,
     ...(expiry !== undefined && { expired: nowMs >= expiry * 1_000, expiration_date: expiry }),
   }
@@ -103,8 +114,11 @@ const isNamedLike = ({ market, presentation }: Market, query: string): boolean =
     .some((name) => name.includes(query))
 
 const searchResult = (market: Market): ChartSearchResult => ({
-  ...{ symbol: market.market, ticker: market.market, full_name: `${EXCHANGE}:${market.market}` },
-  ...{ description: descriptionOf(market), exchange: EXCHANGE },
+  symbol: market.market,
+  ticker: market.market,
+  full_name: `${EXCHANGE}:${market.market}`,
+  description: descriptionOf(market),
+  exchange: EXCHANGE,
   type: contractOf(market).present.chartType,
 })
 
@@ -125,7 +139,10 @@ export function chartHistory(
   return {
     s: 'ok',
     t: candles.map(({ startSec }) => startSec),
-    ...{ o: column('open'), h: column('high'), l: column('low'), c: column('close') },
+    o: column('open'),
+    h: column('high'),
+    l: column('low'),
+    c: column('close'),
     v: column('volume'),
   }
 }

@@ -57,7 +57,9 @@ export function listedContract(
   const expiry = expirySec?.(market)
   return {
     ticker_id: market.market,
-    ...{ base_currency: base, target_currency: quote, quote_currency: quote },
+    base_currency: base,
+    target_currency: quote,
+    quote_currency: quote,
     ...dayOf(shown),
     target_volume: shown.quote,
     ...(shown.bid !== undefined && { bid: shown.bid }),
@@ -102,7 +104,8 @@ type ShownPrices = ReturnType<typeof listedPrices>
 
 const dayOf = ({ last, base, quote }: ShownPrices) => ({
   ...(last !== undefined && { last_price: last }),
-  ...{ base_volume: base, quote_volume: quote },
+  base_volume: base,
+  quote_volume: quote,
 })
 
 /** Presents a spot market with its day. */
@@ -112,7 +115,8 @@ export function listedSummary(market: Market, facts: TickerFacts): ListedSummary
   const { bid, ask, high, low, changePercent } = shown
   return {
     trading_pairs: pairNameOf(market),
-    ...{ base_currency: base, quote_currency: quote },
+    base_currency: base,
+    quote_currency: quote,
     ...dayOf(shown),
     ...(ask !== undefined && { lowest_ask: ask }),
     ...(bid !== undefined && { highest_bid: bid }),

@@ -67,6 +67,9 @@ export function tickerRecord(market: Market, facts: TickerFacts): TickerRecord {
     last_price: last,
     base_volume: base,
     target_volume: quote,
-    ...{ bid, ask, high, low },
+    bid,
+    ask,
+    high,
+    low,
   }
 }

@@ -69,7 +69,9 @@ export function createReadCloseOuts(db: Database) {
 }
 
 const closeOutOf = ({ closeKey, market, atMs, ...row }: CloseOutRow): HistoryCloseOut => ({
-  ...{ market, atMs, position: { atMs, key: closeKey } },
+  market,
+  atMs,
+  position: { atMs, key: closeKey },
   subaccountId: BigInt(row.subaccountId),
   size: BigInt(row.position),
   price: priceE18(BigInt(row.price)),

@@ -44,11 +44,10 @@ function compareTable(table: string, ours: Database, theirs: Database): TableDif
   const right = theirs.prepare<[], unknown>(sql).iterate()
   try {
     for (let rows = 0; ; rows += 1) {
-      const [a, b] = [left.next(), right.next()]
-      const [ourRow, theirRow] = [
-        wordRow(a.done ? undefined : a.value),
-        wordRow(b.done ? undefined : b.value),
-      ]
+      const a = left.next()
+      const b = right.next()
+      const ourRow = wordRow(a.done ? undefined : a.value)
+      const theirRow = wordRow(b.done ? undefined : b.value)
       if (ourRow !== theirRow) return { table, rows, parts: { ours: ourRow, theirs: theirRow } }
       if (a.done === true) return { table, rows }
     }

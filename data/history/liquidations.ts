@@ -100,12 +100,10 @@ interface LiquidationRow {
 export function createReadLiquidations(db: Database) {
   const prepared = (filter: LiquidationFilter) =>
     db.prepare<(string | number)[], LiquidationRow>(liquidationsSql(filter)).safeIntegers(false)
-  const [all, ofMarket, ofAccount, ofBoth] = [
-    prepared({}),
-    prepared({ market: '' }),
-    prepared({ subaccountId: 0n }),
-    prepared({ market: '', subaccountId: 0n }),
-  ]
+  const all = prepared({})
+  const ofMarket = prepared({ market: '' })
+  const ofAccount = prepared({ subaccountId: 0n })
+  const ofBoth = prepared({ market: '', subaccountId: 0n })
   return (page: HistoryPage, { market, subaccountId }: LiquidationFilter): HistoryLiquidation[] => {
     const ofOne = subaccountId === undefined ? ofMarket : ofBoth
     const select = market !== undefined ? ofOne : subaccountId !== undefined ? ofAccount : all
@@ -117,7 +115,9 @@ export function createReadLiquidations(db: Database) {
 function liquidationOf({ key, atMs, ...row }: LiquidationRow): HistoryLiquidation {
   const { size, price, portion, bySubaccountId, paid, received } = row
   return {
-    ...{ market: row.market, event: row.event, logIndex: row.logIndex },
+    market: row.market,
+    event: row.event,
+    logIndex: row.logIndex,
     position: { atMs, key },
     subaccountId: BigInt(row.subaccountId),
     ...(size !== null && { size: BigInt(size) }),

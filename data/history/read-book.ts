@@ -81,10 +81,12 @@ export type LevelsNow = BookLevels & { readonly seq: number }
  * read once at each depth: keeps one answer by market and depth, of markets and depths that the venue has.
  */
 export function createReadLevelsNow(db: Database) {
-  const [levels, projectedSeq] = [createReadLevels(db), createReadProjectedSeq(db)]
+  const levels = createReadLevels(db)
+  const projectedSeq = createReadProjectedSeq(db)
   const newest = new Map<string, LevelsNow>()
   return db.transaction((market: string, depth: number): LevelsNow => {
-    const [key, seq] = [`${market} ${depth}`, projectedSeq(market)]
+    const key = `${market} ${depth}`
+    const seq = projectedSeq(market)
     const kept = newest.get(key)
     if (kept?.seq === seq) return kept
     const read = { seq, ...levels(market, depth) }
@@ -100,7 +102,8 @@ function createReadSide(db: Database, side: string): (market: string) => OpenOrd
       .prepare<[string, number], number>(`SELECT ${column} FROM order_progress AS progress ${side}`)
       .pluck()
       .safeIntegers(false)
-  const [keys, seqs] = [read('order_key'), read('updated_seq')]
+  const keys = read('order_key')
+  const seqs = read('updated_seq')
   return (market) => {
     const updatedSeqs = seqs.all(market, ALL)
     return keys.all(market, ALL).map((key, index) => {
@@ -130,7 +133,8 @@ interface LevelRow {
  */
 export function createReadLevels(db: Database): (market: string, depth: number) => BookLevels {
   const select = (side: Side) => db.prepare<[string, number], LevelRow>(LEVELS_SQL[side])
-  const [bids, asks] = [select('buy'), select('sell')]
+  const bids = select('buy')
+  const asks = select('sell')
   const levels = (rows: Iterable<LevelRow>, depth: number): PriceLevel[] => {
     // Rows come best first: a map keeps that order.
     const open = new Map<PriceE18, AmountE18>()

@@ -121,8 +121,11 @@ const eventOf = ({ atMs, kind, hold, settlementId, revert, tradeId }: EventRow):
 function fillOf(leg: LegRow, trade: LifeTradeRow | undefined): LifeFill {
   assert(trade !== undefined, `trade ${leg.tradeId} has a leg and no row`)
   return {
-    ...{ atMs: leg.atMs, tradeId: leg.tradeId, liquidity: leg.liquidity },
-    ...{ settlementId: trade.settlementId, counterpartId: trade.counterpartId },
+    atMs: leg.atMs,
+    tradeId: leg.tradeId,
+    liquidity: leg.liquidity,
+    settlementId: trade.settlementId,
+    counterpartId: trade.counterpartId,
     price: priceE18(BigInt(leg.price)),
     amount: amountE18(BigInt(leg.amount)),
     txHash: hexOf(leg.txHash),

@@ -96,14 +96,16 @@ export function createReadOrdersWithin(db: Database) {
     db
       .prepare<[string, number, string, string, number], OrderRow>(ORDERS_WITHIN_SQL[side])
       .safeIntegers(false)
-  const [bids, asks] = [select('buy'), select('sell')]
+  const bids = select('buy')
+  const asks = select('sell')
   return function* (
     market: string,
     side: Side,
     { low, high }: PricesWithin,
     limit: number,
   ): Generator<OpenOrder> {
-    const [from, to] = [low?.toString() ?? '0', high?.toString() ?? NO_LIMIT]
+    const from = low?.toString() ?? '0'
+    const to = high?.toString() ?? NO_LIMIT
     const count = Math.max(to.length - from.length + 1, 0)
     const lengths = Array.from({ length: count }, (_, index) => from.length + index)
     let left = limit
@@ -132,7 +134,8 @@ export function createReadBestPrices(db: Database): (market: string) => BestPric
   const bids = select('buy')
   const asks = select('sell')
   return (market) => {
-    const [bid, ask] = [bids.get(market, 1), asks.get(market, 1)]
+    const bid = bids.get(market, 1)
+    const ask = asks.get(market, 1)
     return {
       ...(bid === undefined ? {} : { bid: priceE18(BigInt(bid)) }),
       ...(ask === undefined ? {} : { ask: priceE18(BigInt(ask)) }),

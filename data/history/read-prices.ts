@@ -56,7 +56,8 @@ function createRead(db: Database, sql: string) {
     .prepare<[string, number, number, number], StoredPriceRow>(sql)
     .safeIntegers(false)
   return (market: string, { limit, beforeSec, fromSec }: PricePage): PriceRow[] => {
-    const [before, from] = [beforeSec ?? Number.MAX_SAFE_INTEGER, fromSec ?? 0]
+    const before = beforeSec ?? Number.MAX_SAFE_INTEGER
+    const from = fromSec ?? 0
     return select.all(market, before, from, limit).map(rowOf)
   }
 }
@@ -70,7 +71,9 @@ function rowOf({
   rate,
 }: StoredPriceRow): PriceRow {
   return {
-    ...{ startSec, observedSec, blockNumber },
+    startSec,
+    observedSec,
+    blockNumber,
     mark: priceE18(BigInt(mark)),
     ...(indexPrice === null ? {} : { index: priceE18(BigInt(indexPrice)) }),
     ...(rate === null ? {} : { fundingRate: BigInt(rate) }),

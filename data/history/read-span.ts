@@ -43,7 +43,8 @@ export function openSpanReader(path: string, page = PAGE): SpanReader {
   return {
     markets: createReadMarkets(db),
     trades(market, { fromMs, endMs }) {
-      const [first, next] = [firstSince(market, fromMs), firstSince(market, endMs)]
+      const first = firstSince(market, fromMs)
+      const next = firstSince(market, endMs)
       if (first === undefined) return pages(page, () => [])
       const beforeTradeId = next ?? Number.MAX_SAFE_INTEGER
       return pages(page, (last?: Trade) => {

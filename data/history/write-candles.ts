@@ -117,7 +117,8 @@ type PricedText = Readonly<Record<'price' | 'amount' | 'quote', string>>
 const firstCandle = (key: CandleKey, { price, tradeId }: StoredTrade): OpenCandleRow => ({
   ...key,
   ...emptyCandle(key.startSec, price),
-  ...{ firstTradeId: tradeId, lastTradeId: tradeId },
+  firstTradeId: tradeId,
+  lastTradeId: tradeId,
 })
 
 function addStored(candle: OpenCandleRow, trade: StoredTrade): void {

@@ -98,7 +98,10 @@ function whatIsNew(
     (minuteSec > last.startSec &&
       (prices.mark !== last.mark || prices.index !== last.index || hourSec > last.startSec))
   return {
-    ...{ prices, blockNumber, hourSec, observedSec: blockTimeSec },
+    prices,
+    blockNumber,
+    hourSec,
+    observedSec: blockTimeSec,
     minuteSec: isMark ? minuteSec : undefined,
     isRate: prices.fundingRate !== undefined && hourSec > rateStartSec,
   }
@@ -143,7 +146,8 @@ function createLoadLast(db: Database): (market: string) => Last {
     .prepare<[string], number>('SELECT market_id FROM markets WHERE market = ?')
     .pluck()
     .safeIntegers(false)
-  const [readMarks, readRates] = [createReadMarks(db), createReadRates(db)]
+  const readMarks = createReadMarks(db)
+  const readRates = createReadRates(db)
   return (market) => {
     const marketId = marketIdOf.get(market)
     assert(marketId !== undefined, `${market} is observed and not projected`)

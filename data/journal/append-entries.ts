@@ -94,7 +94,8 @@ export function createEntryLog(options: EntryLogOptions): EntryLog {
     },
     durable: () => waiting.gone(),
     isDurable: (hash) => !waiting.holds(hash),
-    ...{ trouble: messages.trouble, lastSeq: messages.lastSeq },
+    trouble: messages.trouble,
+    lastSeq: messages.lastSeq,
     appendPart(part) {
       const gone = parts.put(part)
       wake()

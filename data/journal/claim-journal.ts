@@ -22,7 +22,10 @@ export function createClaimJournal(
     recordClaim: (claimed, request) => void record({ kind: 'claimed', record: claimed, request }),
     recordDecline: (actionHash, { error, revert }) =>
       void record({
-        ...{ kind: 'declined', actionHash, error, atMs: nowMs() },
+        kind: 'declined',
+        actionHash,
+        error,
+        atMs: nowMs(),
         ...(revert !== undefined && { revert }),
       }),
     *claimsAfter(no) {
@@ -43,7 +46,9 @@ interface ClaimRow {
 function claimOf({ no, record, request, declined, declined_revert }: ClaimRow): JournaledClaim {
   const revert = declined_revert ?? undefined
   return {
-    ...{ no: exactNumber(no), record: transferText.read(record), request },
+    no: exactNumber(no),
+    record: transferText.read(record),
+    request,
     ...(declined !== null && { declined: { error: declined, revert } }),
   }
 }

@@ -41,8 +41,11 @@ export function* readRows(db: Database): Generator<SnapshotRow> {
   for (const row of db.prepare<[], CarriedColumns>(CARRIED).iterate()) yield carriedOf(row)
   for (const row of db.prepare<[], AttemptColumns>(ATTEMPTS).iterate())
     yield {
-      ...{ kind: 'attempt', ...ofTransaction(row), no: exactNumber(row.attempt_no) },
-      ...{ attempt: attemptOf(row), atMs: exactNumber(row.signed_at_ms) },
+      kind: 'attempt',
+      ...ofTransaction(row),
+      no: exactNumber(row.attempt_no),
+      attempt: attemptOf(row),
+      atMs: exactNumber(row.signed_at_ms),
     }
   for (const row of db.prepare<[], ReversalColumns>(REVERSALS).iterate()) yield reversalOf(row)
   for (const row of db.prepare<[], ClaimColumns>(CLAIMS).iterate()) yield claimOf(row)
@@ -64,8 +67,11 @@ interface IntentColumns {
 }
 
 const intentOf = (row: IntentColumns): RowOf<'intent'> => ({
-  ...{ kind: 'intent', no: exactNumber(row.no), intentId: row.intent_id },
-  ...{ fingerprint: hexOf(row.fingerprint), atMs: exactNumber(row.recorded_at_ms) },
+  kind: 'intent',
+  no: exactNumber(row.no),
+  intentId: row.intent_id,
+  fingerprint: hexOf(row.fingerprint),
+  atMs: exactNumber(row.recorded_at_ms),
   ...(row.refused_revert !== null && { refusedRevert: row.refused_revert }),
 })
 
@@ -75,7 +81,8 @@ interface TransactionKeyRow {
 }
 
 const ofTransaction = ({ sender, evm_nonce }: TransactionKeyRow) => ({
-  ...{ from: hexOf(sender), evmNonce: exactNumber(evm_nonce) },
+  from: hexOf(sender),
+  evmNonce: exactNumber(evm_nonce),
 })
 
 interface TransactionColumns extends TransactionKeyRow {
@@ -89,8 +96,11 @@ interface TransactionColumns extends TransactionKeyRow {
 function transactionOf(row: TransactionColumns): RowOf<'transaction'> {
   const by = inclusionOf(row)
   return {
-    ...{ kind: 'transaction', ...ofTransaction(row), status: row.status },
-    ...{ isFinal: row.final === 1n, ...(by !== undefined && { by }) },
+    kind: 'transaction',
+    ...ofTransaction(row),
+    status: row.status,
+    isFinal: row.final === 1n,
+    ...(by !== undefined && { by }),
   }
 }
 
@@ -103,8 +113,11 @@ interface CarriedColumns extends TransactionKeyRow {
 }
 
 const carriedOf = (row: CarriedColumns): RowOf<'carried'> => ({
-  ...{ kind: 'carried', ...ofTransaction(row), place: exactNumber(row.position) },
-  ...{ intentId: row.intent_id, isDisplaced: row.displaced === 1n },
+  kind: 'carried',
+  ...ofTransaction(row),
+  place: exactNumber(row.position),
+  intentId: row.intent_id,
+  isDisplaced: row.displaced === 1n,
   ...(row.outcome !== null && { outcome: row.outcome }),
   ...(row.revert !== null && { revert: row.revert }),
 })
@@ -119,15 +132,21 @@ interface ReversalColumns extends ReversalRow {
 }
 
 const reversalOf = (row: ReversalColumns): RowOf<'reversal'> => ({
-  ...{ kind: 'reversal', no: exactNumber(row.no), intentId: row.intent_id },
+  kind: 'reversal',
+  no: exactNumber(row.no),
+  intentId: row.intent_id,
   before: {
-    ...{ status: row.before_status, hash: hexOf(row.before_hash) },
-    ...{ blockNumber: row.before_number, blockHash: hexOf(row.before_block) },
+    status: row.before_status,
+    hash: hexOf(row.before_hash),
+    blockNumber: row.before_number,
+    blockHash: hexOf(row.before_block),
     ...(row.before_revert !== null && { revert: row.before_revert }),
   },
   now: {
-    ...{ status: row.now_status, hash: hexOf(row.now_hash) },
-    ...{ blockNumber: row.now_number, blockHash: hexOf(row.now_block) },
+    status: row.now_status,
+    hash: hexOf(row.now_hash),
+    blockNumber: row.now_number,
+    blockHash: hexOf(row.now_block),
     ...(row.now_revert !== null && { revert: row.now_revert }),
   },
   atMs: exactNumber(row.found_at_ms),

@@ -102,7 +102,12 @@ const actorOf = (
   { bus, owner, facts, silenceMs }: PublishedJournalOptions,
   stream: string,
 ): Actor => ({
-  ...{ bus, stream, silenceMs, name: owner, subject: journalSubject(owner), id: randomUUID() },
+  bus,
+  stream,
+  silenceMs,
+  name: owner,
+  subject: journalSubject(owner),
+  id: randomUUID(),
   termOf: (data) => decodeJournal(data).term,
   onUnknown: facts.journalUnclear,
 })
@@ -181,7 +186,8 @@ async function takeOver(opening: JournalOpening): Promise<PublishedJournal | und
   const { options, actor, file } = opening
   if (!(await isFolded(opening))) return undefined
   const { lastSeq, term: before } = file.place()
-  const [term, writer] = [before + 1, actor.id]
+  const term = before + 1
+  const writer = actor.id
   try {
     const message = encodeJournal({ term, writer, entries: [] })
     const lead = await takeTerm(actor, { term, lastSeq, message, onFenced: options.onFatal })
@@ -199,7 +205,12 @@ function write({ options, actor, file }: JournalOpening, lead: LeadershipTerm): 
   const { stream, subject, id: writer } = actor
   const { term } = lead
   const log = createEntryLog({
-    ...{ file, bus, stream, subject, term, writer },
+    file,
+    bus,
+    stream,
+    subject,
+    term,
+    writer,
     onUnknown: facts.journalUnclear,
     onFatal,
   })
@@ -210,7 +221,11 @@ function write({ options, actor, file }: JournalOpening, lead: LeadershipTerm): 
   const { trim } = trimmer
   if (trimming !== undefined) trimmer.keepTrimming(trimming, nowMs ?? Date.now).catch(onFatal)
   return {
-    ...{ journal, claims, term, trouble: log.trouble, trim },
+    journal,
+    claims,
+    term,
+    trouble: log.trouble,
+    trim,
     stop: async () => {
       await trimmer.stop()
       await log.stop()

@@ -75,7 +75,10 @@ const AT_REST: JournalObserver = {
   standingBy: (writer) => {
     throw new CannotStart(`a process sends, ${writer}: stop the venue before a restore`)
   },
-  ...{ leads: nothing, journalUnclear: nothing, versionRaised: nothing, trimmed: nothing },
+  leads: nothing,
+  journalUnclear: nothing,
+  versionRaised: nothing,
+  trimmed: nothing,
 }
 
 /**

@@ -111,7 +111,8 @@ export async function deploy(options: DeployOptions): Promise<DevnetDeployment> 
   await allowFees({ ...options, privateKey: options.feeOwnerKey }, at, accounts)
   return {
     chain_id: batch.chainId,
-    ...{ ...at, ...demo.at },
+    ...at,
+    ...demo.at,
     deployer: batch.sender,
     fee_owner: feeOwner,
     spot_fee_subaccount_id: spotFees.toString(),

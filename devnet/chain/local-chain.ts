@@ -82,7 +82,13 @@ export function keepChain(
   const file = chainStateFile(dataDir)
   return keepRunning(keeping, CHAIN, (onSpawn, onLine) =>
     startAnvil({
-      ...{ binary, port, chainId, blockTimeS, cwd: dataDir, onSpawn, onLine },
+      binary,
+      port,
+      chainId,
+      blockTimeS,
+      cwd: dataDir,
+      onSpawn,
+      onLine,
       stateFile: existsSync(file) ? file : undefined,
     }),
   )

@@ -26,7 +26,8 @@ export function walkPpm(seed: number, nowMs: number): bigint {
   return WAVES.reduce((sum, { periodMs, ppm }, wave) => {
     const period = now / periodMs
     const height = (at: bigint): bigint => ppm - randomBelow([seed, wave, at], 2n * ppm + 1n)
-    const [from, to] = [height(period), height(period + 1n)]
+    const from = height(period)
+    const to = height(period + 1n)
     return sum + from + ((to - from) * (now % periodMs)) / periodMs
   }, 0n)
 }

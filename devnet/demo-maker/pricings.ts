@@ -27,12 +27,16 @@ const INSIDE_PPM = 1_000n
 const BEFORE_LAST_TRADE_SEC = 120
 
 const spot: QuotePricing = {
-  ...{ decimals: 2, firstSize: 250n, lot: 5n },
+  decimals: 2,
+  firstSize: 250n,
+  lot: 5n,
   around: ({ all, walkPpm }) => ({ price: moved(toUnits(usdcInCngn(all), 2), walkPpm) }),
 }
 
 const perpetual: QuotePricing = {
-  ...{ decimals: 10, firstSize: 100_000n, lot: 1_000n },
+  decimals: 10,
+  firstSize: 100_000n,
+  lot: 1_000n,
   around({ market: { perp }, walkPpm }) {
     if (perp === undefined || perp.paused || perp.price_status !== 'ok') return undefined
     const mark = priceOf(perp.mark_price)
@@ -41,7 +45,9 @@ const perpetual: QuotePricing = {
 }
 
 const future: QuotePricing = {
-  ...{ decimals: 2, firstSize: 3_000n, lot: 1_000n },
+  decimals: 2,
+  firstSize: 3_000n,
+  lot: 1_000n,
   around({ market: { future: shown }, walkPpm, nowMs }) {
     if (shown?.band_status !== 'ok' || shown.paused !== false) return undefined
     if (nowMs / 1_000 > shown.last_trade_time - BEFORE_LAST_TRADE_SEC) return undefined

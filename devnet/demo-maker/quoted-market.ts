@@ -58,13 +58,19 @@ export function quoteMarket(
   const common = { ...parts, nowMs: Date.now }
   const [quoting, taking] = subaccounts
   const desk = createDesk({
-    ...{ ...common, name: 'demo-maker', subaccountId: quoting, expiresInSec: QUOTES_LIVE_SEC },
+    ...common,
+    name: 'demo-maker',
+    subaccountId: quoting,
+    expiresInSec: QUOTES_LIVE_SEC,
   })
   const taker =
     taking === undefined
       ? undefined
       : createDesk({
-          ...{ ...common, name: 'demo-taker', subaccountId: taking, expiresInSec: TAKERS_LIVE_SEC },
+          ...common,
+          name: 'demo-taker',
+          subaccountId: taking,
+          expiresInSec: TAKERS_LIVE_SEC,
         })
   let maker: Maker | undefined
 

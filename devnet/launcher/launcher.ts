@@ -86,7 +86,11 @@ export function createLauncher(options: LauncherOptions): Launcher {
   trouble.catch(() => undefined)
   const guard = startGuard()
   const keeping: SupervisionDeps = {
-    ...{ config, console, guard, pids: keepPids(config.dataDir), progress: watchProgress() },
+    config,
+    console,
+    guard,
+    pids: keepPids(config.dataDir),
+    progress: watchProgress(),
     // During the start, a process that keeps crashing aborts the start; later it is logged, and restarts continue.
     onTrouble: (error) => (phase === 'starting' ? fail(error) : console.say(error.message)),
     isStopping: () => phase === 'stopping',
@@ -154,8 +158,10 @@ async function startAll(start: Start): Promise<string> {
     ...(keys.demoAccounts === undefined ? [] : [DEMO_ACCOUNTS]),
   ]
   const environment = workerEnvironments(config, {
-    ...{ ...chainSide, ...busSide },
-    ...{ ports, marketsFile },
+    ...chainSide,
+    ...busSide,
+    ports,
+    marketsFile,
     demoPort: keys.demoAccounts === undefined ? undefined : await freePort(),
   })
   const run = (entry: ProcfileEntry) =>
@@ -176,7 +182,9 @@ async function startAll(start: Start): Promise<string> {
   const gatewayUrl = `http://127.0.0.1:${ports.gateway}`
   await console.step(`start ${names.join(', ')} and the matchers`, () =>
     untilReady({
-      ...{ gatewayUrl, progress: keeping.progress, say: (line) => console.say(line) },
+      gatewayUrl,
+      progress: keeping.progress,
+      say: (line) => console.say(line),
       processes: names,
     }),
   )

@@ -66,8 +66,13 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   await writeFile(
     configFile,
     natsServerConfig({
-      ...{ port, monitorPort, dir, storeDir },
-      ...{ maxStoredBytes, authorization, cluster },
+      port,
+      monitorPort,
+      dir,
+      storeDir,
+      maxStoredBytes,
+      authorization,
+      cluster,
     }),
   )
   const lastLines: string[] = []

@@ -43,8 +43,12 @@ export function watchProgress(
     const known = seen.get(name)
     if (known !== undefined) return known
     const fresh: ProcessSigns = {
-      ...{ pid: undefined, ends: 0, hasSaid: false, lines: new Set<string>() },
-      ...{ last: undefined, countedMs: 0 },
+      pid: undefined,
+      ends: 0,
+      hasSaid: false,
+      lines: new Set<string>(),
+      last: undefined,
+      countedMs: 0,
     }
     seen.set(name, fresh)
     return fresh
@@ -96,7 +100,9 @@ export function watchWork(pid: number): () => boolean {
 /** Clock ticks of `/proc` on Linux. */
 const TICK_MS = 10
 /** Fields of `/proc/<pid>/stat` after the name: the process group, and the time in user and system mode. */
-const [GROUP, USER, SYSTEM] = [2, 11, 12]
+const GROUP = 2
+const USER = 11
+const SYSTEM = 12
 
 /** Processor time of every process group of this machine, in ms. */
 export function groupCpuMs(): ReadonlyMap<number, number> {

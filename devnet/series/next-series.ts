@@ -41,7 +41,9 @@ export async function createSeries(
   const creator = await readCreator(sender.rpcUrl, futureAsset)
   const abi = futureAssetAbi
   const create = encodeFunctionData({
-    ...{ abi, functionName: 'createSeries', args: [BigInt(expirySec)] },
+    abi,
+    functionName: 'createSeries',
+    args: [BigInt(expirySec)],
   })
   const name = (address: Address) =>
     encodeFunctionData({ abi, functionName: 'setSeriesCreator', args: [address] })

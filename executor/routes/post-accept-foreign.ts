@@ -32,7 +32,9 @@ export function postAcceptForeign({
       }
       ctx.body = {
         transactions: acceptance.foreign.map(({ evmNonce, by }) => ({
-          ...{ evm_nonce: evmNonce, tx_hash: by.hash, block_number: String(by.blockNumber) },
+          evm_nonce: evmNonce,
+          tx_hash: by.hash,
+          block_number: String(by.blockNumber),
         })),
       } satisfies AcceptForeignAnswer
     } catch (error) {

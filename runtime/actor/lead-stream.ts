@@ -30,7 +30,10 @@ export interface LeadStreamActor extends Actor {
 }
 
 export const leadStreamActor = ({ name, ...options }: LeadStreamOptions): LeadStreamActor => ({
-  ...{ ...options, name, stream: leadStream(name), subject: leadSubject(name) },
+  ...options,
+  name,
+  stream: leadStream(name),
+  subject: leadSubject(name),
   termOf: (data) => decodeLead(data).term,
   onUnknown: (err) => options.log.warn({ err, actor: name }, 'term not acknowledged'),
 })
@@ -49,7 +52,8 @@ export const untilLeadership = (
 ): Promise<void> =>
   standby
     ? untilSilent(actor, {
-        ...{ mustLast: true, meanwhile },
+        mustLast: true,
+        meanwhile,
         onLed: (leader) => actor.log.info({ leader }, 'standing by'),
       })
     : assertUnled(actor)

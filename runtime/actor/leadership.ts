@@ -198,7 +198,8 @@ function watched(actor: Actor, begun: Begun, answering: Subscription): Leadershi
     if (!signal.aborted) onFenced(error)
   })
   return {
-    ...{ term, firstSeq },
+    term,
+    firstSeq,
     writes: (end) => (ownEnd = end),
     stop: async () => {
       stopping.abort()

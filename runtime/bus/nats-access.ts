@@ -66,7 +66,8 @@ export const accessOf = (
 ): Pick<BusPlace, 'credentials' | 'tls'> => ({
   credentials: config.NATS_CREDENTIALS,
   tls: {
-    ...{ caFile: config.NATS_CA_FILE, certFile: config.NATS_CERT_FILE },
+    caFile: config.NATS_CA_FILE,
+    certFile: config.NATS_CERT_FILE,
     keyFile: config.NATS_KEY_FILE,
   },
 })

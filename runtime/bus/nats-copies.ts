@@ -88,7 +88,10 @@ async function copyStream(
   const received = connection.subscribe(inbox)
   try {
     const facts = await ask<StreamFacts>(connection, `STREAM.SNAPSHOT.${stream}`, {
-      ...{ deliver_subject: inbox, no_consumers: true, chunk_size: CHUNK_BYTES, jsck: false },
+      deliver_subject: inbox,
+      no_consumers: true,
+      chunk_size: CHUNK_BYTES,
+      jsck: false,
     })
     return { ...facts, chunks: chunksOf(stream, received) }
   } catch (error) {

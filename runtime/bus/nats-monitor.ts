@@ -109,7 +109,8 @@ export async function readStreamSizes(monitorUrls: readonly string[]): Promise<S
       streams.set(name, { name, bytes: state.bytes, lastSeq: state.last_seq })
     }
   return {
-    ...{ usedBytes: storage ?? 0, maxBytes: config?.max_storage ?? 0 },
+    usedBytes: storage ?? 0,
+    maxBytes: config?.max_storage ?? 0,
     streams: [...streams.values()],
   }
 }

@@ -35,7 +35,8 @@ export async function changeReplicas(
   )
   try {
     const manager = await connection.jetstreamManager({
-      ...{ timeout: REQUEST_WITHIN_MS, checkAPI: false },
+      timeout: REQUEST_WITHIN_MS,
+      checkAPI: false,
     })
     const names: string[] = []
     for await (const name of manager.streams.names()) names.push(name)

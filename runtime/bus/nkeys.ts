@@ -28,7 +28,9 @@ export interface SigningKey {
 export function signingKeyOf(seed: Uint8Array): SigningKey {
   const bytes = decode(new TextDecoder().decode(seed), SEED_PREFIX)
   const key = createPrivateKey({
-    ...{ key: Buffer.concat([PKCS8_HEADER, bytes]), format: 'der', type: 'pkcs8' },
+    key: Buffer.concat([PKCS8_HEADER, bytes]),
+    format: 'der',
+    type: 'pkcs8',
   })
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' })
   const publicKey = encode(USER_PREFIX, Buffer.from(x, 'base64url'))

@@ -41,7 +41,8 @@ export function clientKey(address: string): string {
   if (!isIPv6(address)) return address
   const [before = '', after] = address.split('::')
   const groupsOf = (part = ''): string[] => part.split(':').filter((group) => group !== '')
-  const [left, right] = [groupsOf(before), groupsOf(after)]
+  const left = groupsOf(before)
+  const right = groupsOf(after)
   const absent = Array.from({ length: GROUPS - left.length - right.length }, () => '0')
   const network = [...left, ...absent, ...right].slice(0, NETWORK_GROUPS)
   return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`

@@ -52,7 +52,8 @@ export function createOrderRate({
     const missingMs = Math.max(0, fullAt - elapsedMs())
     const remaining = Math.max(0, Math.floor(limit - (missingMs * perSec) / 1000))
     const nextMs = Math.max(0, missingMs - ((limit - 1) * 1000) / perSec)
-    const [resetSec, nextSec] = [Math.ceil(missingMs / 1000), Math.ceil(nextMs / 1000)]
+    const resetSec = Math.ceil(missingMs / 1000)
+    const nextSec = Math.ceil(nextMs / 1000)
     return { limit, remaining, resetSec, nextSec }
   }
   return {

@@ -13,11 +13,9 @@ const OWNER: Address = `0x${'a1'.repeat(20)}`
 const EARLIER: Address = `0x${'e0'.repeat(20)}`
 
 describe('GET /v1/accounts', () => {
-  const [spot, perp, future] = [
-    aMarket({ marginManagerAddress: `0x${'51'.repeat(20)}` }),
-    aPerp(),
-    aFuture({ enabled: true, marginManagerAddress: `0x${'51'.repeat(20)}` }),
-  ]
+  const spot = aMarket({ marginManagerAddress: `0x${'51'.repeat(20)}` })
+  const perp = aPerp()
+  const future = aFuture({ enabled: true, marginManagerAddress: `0x${'51'.repeat(20)}` })
   let stage: GatewayStage
   let answer: OwnerAccountsAnswer
   let asked: Address[]
@@ -67,16 +65,22 @@ describe('GET /v1/accounts', () => {
       complete: true,
       accounts: [
         {
-          ...{ subaccount_id: '4', manager_address: spot.marginManagerAddress },
-          ...{ leaving: false, markets: shared },
+          subaccount_id: '4',
+          manager_address: spot.marginManagerAddress,
+          leaving: false,
+          markets: shared,
         },
         {
-          ...{ subaccount_id: '5', manager_address: perp.marginManagerAddress },
-          ...{ leaving: true, markets: [perp.market] },
+          subaccount_id: '5',
+          manager_address: perp.marginManagerAddress,
+          leaving: true,
+          markets: [perp.market],
         },
         {
-          ...{ subaccount_id: '6', manager_address: EARLIER },
-          ...{ leaving: false, markets: [spot.market] },
+          subaccount_id: '6',
+          manager_address: EARLIER,
+          leaving: false,
+          markets: [spot.market],
         },
       ],
       session_keys: [{ address: key, expiry: (2n ** 255n).toString() }],

@@ -21,9 +21,14 @@ const body: BalancesBody = {
       facts: 'current',
       tokens: [
         {
-          ...{ token: 'USDC', asset_address: `0x${'c1'.repeat(20)}`, total: '25' },
-          ...{ reserved_by_orders: '5', reserved_by_matches: '1', available: '19' },
-          ...{ ui_total: '25', ui_available: '19' },
+          token: 'USDC',
+          asset_address: `0x${'c1'.repeat(20)}`,
+          total: '25',
+          reserved_by_orders: '5',
+          reserved_by_matches: '1',
+          available: '19',
+          ui_total: '25',
+          ui_available: '19',
         },
       ],
       margin: [],

@@ -276,7 +276,8 @@ describe('the thread that renders books', () => {
         history.projection.applyBatch([block])
         expect(bodyOf(await thread.render(market))).to.equal(plainBody(reads))
       }
-      const [first, second] = [await thread.render(market), await thread.render(market)]
+      const first = await thread.render(market)
+      const second = await thread.render(market)
       const isSame = second.bids.map((piece, index) => piece === first.bids[index])
       expect(isSame, 'a piece is handed over once').to.deep.equal(first.bids.map(() => true))
       const broken = { ...market, presentation: undefined } as unknown as typeof market

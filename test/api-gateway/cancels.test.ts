@@ -35,18 +35,27 @@ describe('cancels of many orders at the gateway', () => {
   afterEach(() => gateway.close())
 
   const cancelled = (orderId: string): CancelsReply => ({
-    ...{ kind: 'cancels', feed_seq: 0, left: 0 },
+    kind: 'cancels',
+    feed_seq: 0,
+    left: 0,
     outcomes: [
       {
-        ...{ kind: 'cancelled', orderId, nonce: 7n },
-        ...{ filled: amountE18(E18), pending: amountE18(0n) },
+        kind: 'cancelled',
+        orderId,
+        nonce: 7n,
+        filled: amountE18(E18),
+        pending: amountE18(0n),
       },
     ],
   })
   const nothing: CancelsReply = { kind: 'cancels', feed_seq: 0, outcomes: [], left: 0 }
   const shown = (order_id: string, market: string) => ({
-    ...{ order_id, market, outcome: 'cancelled', nonce: '7' },
-    ...{ filled_amount: '1', pending_amount: '0' },
+    order_id,
+    market,
+    outcome: 'cancelled',
+    nonce: '7',
+    filled_amount: '1',
+    pending_amount: '0',
   })
   const post = (path: string, body: unknown, headers = {}) =>
     gateway.send('POST', `/v1/orders/${path}`, { body, headers, judged: true })
@@ -107,12 +116,17 @@ describe('cancels of many orders at the gateway', () => {
     expect(answer.json).to.deep.equal({
       orders: [
         {
-          ...{ order_id: 'b', market: other.market, outcome: 'not_cancelled' },
-          ...{ code: 'order_of_another_owner', error: 'the order belongs to another owner' },
+          order_id: 'b',
+          market: other.market,
+          outcome: 'not_cancelled',
+          code: 'order_of_another_owner',
+          error: 'the order belongs to another owner',
         },
         {
-          ...{ order_id: 'a', outcome: 'not_cancelled' },
-          ...{ code: 'active_order_not_found', error: 'active order not found' },
+          order_id: 'a',
+          outcome: 'not_cancelled',
+          code: 'active_order_not_found',
+          error: 'active order not found',
         },
       ],
       left: 0,
@@ -133,7 +147,9 @@ describe('cancels of many orders at the gateway', () => {
     expect(answer.status).to.equal(500)
     const { message: error, code } = refusals.overloaded
     expect(answer.json).to.deep.include({
-      ...{ error, code, orders: [shown('a', spot.market)] },
+      error,
+      code,
+      orders: [shown('a', spot.market)],
       failed_markets: [{ market: other.market, code, error }],
     })
   })

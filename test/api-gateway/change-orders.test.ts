@@ -18,7 +18,8 @@ describe('changes of orders and batches, on a gateway with its intake', () => {
   const post = (path: string, body: unknown) => stage.send('POST', path, { body })
 
   it('answers a replacement with both orders', async () => {
-    const [first, second] = [await signedBody(), await signedBody()]
+    const first = await signedBody()
+    const second = await signedBody()
     await post('/v1/orders', first)
     const body = { ...second, replaces_nonce: first.nonce }
     const { status, json } = await post('/v1/orders/replace', body)
@@ -39,11 +40,9 @@ describe('changes of orders and batches, on a gateway with its intake', () => {
   })
 
   it('takes the id of an order in place of its nonce (CAN-047)', async () => {
-    const [first, second, third] = [
-      await signedBody({ amount: '10' }),
-      await signedBody({ amount: '10' }),
-      await signedBody({ amount: '10' }),
-    ]
+    const first = await signedBody({ amount: '10' })
+    const second = await signedBody({ amount: '10' })
+    const third = await signedBody({ amount: '10' })
     await post('/v1/orders', first)
     const { owner_address } = first
     const named = { owner_address, order_id: first.order_id }
@@ -83,7 +82,8 @@ describe('changes of orders and batches, on a gateway with its intake', () => {
   })
 
   it('answers each order of a batch in its place, and places those that are good (ORD-074)', async () => {
-    const [first, second] = [await signedBody(), await signedBody()]
+    const first = await signedBody()
+    const second = await signedBody()
     const repeated = first
     const bad = { ...(await signedBody()), side: 'hold' }
     const body = { orders: [first, bad, 7, second, repeated] }
@@ -104,11 +104,9 @@ describe('changes of orders and batches, on a gateway with its intake', () => {
   })
 
   it('replaces the order that one of a batch names (ORD-092)', async () => {
-    const [first, second, third] = [
-      await signedBody({ amount: '10' }),
-      await signedBody({ amount: '10' }),
-      await signedBody({ amount: '10' }),
-    ]
+    const first = await signedBody({ amount: '10' })
+    const second = await signedBody({ amount: '10' })
+    const third = await signedBody({ amount: '10' })
     await post('/v1/orders', first)
     const replacing = { ...second, replaces_nonce: first.nonce }
     const { json } = await post('/v1/orders/batch', { orders: [third, replacing] })

@@ -6,8 +6,13 @@ import { aHistoryGateway, type HistoryGateway } from './stage/history-gateway.js
 
 const MARKETS = [aMarket(), aPerp(), aFuture()]
 const place = (buy: boolean, price: number, size: number): MarketAct => ({
-  ...{ act: 'place', buy, price, size, trader: buy ? 1 : 2 },
-  ...{ unchecked: false, livesSec: 86_400 },
+  act: 'place',
+  buy,
+  price,
+  size,
+  trader: buy ? 1 : 2,
+  unchecked: false,
+  livesSec: 86_400,
 })
 const settle = (pick: number): MarketAct => ({ act: 'settle', pick, outcome: 'success' })
 
@@ -61,14 +66,24 @@ describe('the datafeed of charts', () => {
   it('prices USDC in cNGN on spot, and as the engine does on the others', async () => {
     const range = `resolution=1&from=${FIRST_SEC}&to=${NOW_MS / 1_000}`
     expect(await bars(`symbol=cNGN-USDC&${range}`)).to.deep.equal({
-      ...{ s: 'ok', t: [FIRST_SEC, LAST_SEC], o: [1.25, 2], h: [1.25, 2], l: [1, 2], c: [1, 2] },
+      s: 'ok',
+      t: [FIRST_SEC, LAST_SEC],
+      o: [1.25, 2],
+      h: [1.25, 2],
+      l: [1, 2],
+      c: [1, 2],
       // 2 cNGN at 0.8 and 1 at 1 are 2.6 USDC.
       v: [2.6, 2],
     })
     for (const market of ['cNGN-PERP', 'USDC-cNGN-30NOV26'])
       expect(await bars(`symbol=${market}&${range}`)).to.deep.equal({
-        ...{ s: 'ok', t: [FIRST_SEC, LAST_SEC], o: [0.8, 0.5], h: [1, 0.5], l: [0.8, 0.5] },
-        ...{ c: [1, 0.5], v: [3, 4] },
+        s: 'ok',
+        t: [FIRST_SEC, LAST_SEC],
+        o: [0.8, 0.5],
+        h: [1, 0.5],
+        l: [0.8, 0.5],
+        c: [1, 0.5],
+        v: [3, 4],
       })
     const days = await bars(`symbol=cNGN-PERP&resolution=1D&from=0&to=${NOW_MS / 1_000}`)
     expect(days)

@@ -38,7 +38,8 @@ describe('what HTTP libraries offer by themselves', () => {
     relay = relayUpgrades({
       server: gateway.server,
       fanoutUrls: [new URL(`http://127.0.0.1:${port}`)],
-      ...{ trustedProxies: 0, log: silentLog },
+      trustedProxies: 0,
+      log: silentLog,
     })
   })
   after(async () => {

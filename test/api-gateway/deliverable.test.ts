@@ -34,9 +34,16 @@ function marketsOf(): readonly Market[] {
   try {
     const [spot = {}] = JSON.parse(readFileSync(defaultMarketFile, 'utf8')) as Row[]
     const row: Row = {
-      ...{ ...spot, market: NAME, ordinal: 3, aliases: [], enabled: true },
-      ...{ contract_type: 'deliverable_fx_future', settlement_type: 'physical_delivery' },
-      ...{ sub_id: `${EXPIRY_SEC}`, min_size: '1', amount_step: '1' },
+      ...spot,
+      market: NAME,
+      ordinal: 3,
+      aliases: [],
+      enabled: true,
+      contract_type: 'deliverable_fx_future',
+      settlement_type: 'physical_delivery',
+      sub_id: `${EXPIRY_SEC}`,
+      min_size: '1',
+      amount_step: '1',
     }
     delete row.order_entry
     const file = join(dir.path, 'markets.json')
@@ -48,15 +55,13 @@ function marketsOf(): readonly Market[] {
 }
 
 const place = (over: Partial<Extract<MarketAct, { act: 'place' }>>): MarketAct => ({
-  ...{
-    act: 'place',
-    buy: true,
-    price: 100,
-    size: 10,
-    trader: 1,
-    livesSec: 3_600,
-    unchecked: false,
-  },
+  act: 'place',
+  buy: true,
+  price: 100,
+  size: 10,
+  trader: 1,
+  livesSec: 3_600,
+  unchecked: false,
   ...over,
 })
 
@@ -123,9 +128,13 @@ describe('a deliverable future that is enabled', () => {
     const listed = JSON.parse(text) as Row[]
     expect(listed.map(({ market }) => market)).to.deep.equal([NAME, 'cNGN-USDC'])
     expect(listed[0]).to.include({
-      ...{ contract_type: 'deliverable_fx_future', settlement_type: 'physical_delivery' },
-      ...{ expiry_timestamp: EXPIRY_SEC, sub_id: `${EXPIRY_SEC}`, accepts_orders: false },
-      ...{ min_size: '1', amount_step: '1' },
+      contract_type: 'deliverable_fx_future',
+      settlement_type: 'physical_delivery',
+      expiry_timestamp: EXPIRY_SEC,
+      sub_id: `${EXPIRY_SEC}`,
+      accepts_orders: false,
+      min_size: '1',
+      amount_step: '1',
     })
     expect(listed[0]).to.not.have.any.keys('future', 'perp', 'order_entry_spec')
     expect(listed[1]).to.not.have.property('accepts_orders')

@@ -6,7 +6,9 @@ import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
 const PATH = '/v1/devnet/demo'
 const OWNER = `0x${'Ab'.repeat(20)}`
 const GIVEN = {
-  ...{ address: OWNER.toLowerCase(), spot_subaccount_id: '20', perp_subaccount_id: '21' },
+  address: OWNER.toLowerCase(),
+  spot_subaccount_id: '20',
+  perp_subaccount_id: '21',
 }
 
 describe('POST /v1/devnet/demo', () => {
@@ -32,7 +34,8 @@ describe('POST /v1/devnet/demo', () => {
     const demoUrl = `http://127.0.0.1:${port}`
     const devnet = { demo_accounts: PATH }
     gateway = await aGatewayStage({
-      ...{ demoUrl, devnet },
+      demoUrl,
+      devnet,
       isAllowedOrigin: (origin) => origin === 'http://here',
     })
   })

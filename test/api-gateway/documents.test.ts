@@ -39,7 +39,8 @@ describe('the examples of a devnet', () => {
     writeFile(
       devnetFile,
       JSON.stringify({
-        ...{ chain_id, matching: deployment.matching },
+        chain_id,
+        matching: deployment.matching,
         accounts: [{ name: 'alice', private_key: testPrivateKey, spot_subaccount_id: '7' }],
       }),
     )
@@ -58,8 +59,13 @@ describe('the examples of a devnet', () => {
     const { action_json: action } = order
     const signing = { chainId: deployment.chainId, matching: deployment.matching }
     const digest = actionDigest(signing, {
-      ...{ subaccountId: 7n, nonce: BigInt(order.nonce), module: market.tradeModuleAddress },
-      ...{ data: action.data as Hex, expiry: BigInt(action.expiry), owner, signer: owner },
+      subaccountId: 7n,
+      nonce: BigInt(order.nonce),
+      module: market.tradeModuleAddress,
+      data: action.data as Hex,
+      expiry: BigInt(action.expiry),
+      owner,
+      signer: owner,
     })
     expect(
       (await recoverAddress({ hash: digest, signature: order.signature as Hex })).toLowerCase(),

@@ -24,7 +24,12 @@ import type { Explanation, OwnAccount } from '../../interface/explanation.js'
 const MARKET = aMarket()
 
 const place = (over: Partial<Extract<MarketAct, { act: 'place' }>> = {}): MarketAct => ({
-  ...{ act: 'place', buy: true, price: 100, size: 10, trader: 1, livesSec: 3_600 },
+  act: 'place',
+  buy: true,
+  price: 100,
+  size: 10,
+  trader: 1,
+  livesSec: 3_600,
   unchecked: false,
   ...over,
 })
@@ -71,8 +76,11 @@ describe('GET /v1/orders/{order_id}/explain', () => {
     const [placed] = blocks
     assert(placed !== undefined, 'an order was placed')
     const reduced = placed.changes.map((change): Change => ({
-      ...{ ...change, kind: 'OrderResized', seq: change.seq + 1 },
-      ...{ desired: amountE18(4n * E18), open: amountE18(4n * E18) },
+      ...change,
+      kind: 'OrderResized',
+      seq: change.seq + 1,
+      desired: amountE18(4n * E18),
+      open: amountE18(4n * E18),
       openDelta: -6n * E18,
     }))
     gateway.project([placed, { ...placed, firstSeq: 2, changes: reduced }])
@@ -89,27 +97,31 @@ describe('GET /v1/orders/{order_id}/explain', () => {
       ...[settle('success'), place({ buy: false, size: 2, trader: 2 })],
     ])
     expect(told).to.deep.include({
-      ...{ order_id: idOf(1), market: MARKET.market, status: 'active', code: 'open' },
-      ...{ text: 'The order is open in the book.', life_complete: true },
+      order_id: idOf(1),
+      market: MARKET.market,
+      status: 'active',
+      code: 'open',
+      text: 'The order is open in the book.',
+      life_complete: true,
     })
     const [placed, filled, pending] = told.life
     expect(placed?.text).to.equal('Placed: buy 10 cNGN at 1 USDC per cNGN.')
     expect(filled).to.deep.include({
-      ...{
-        code: 'filled',
-        counterpart_order_id: idOf(2),
-        liquidity: 'maker',
-        price: '1',
-        size: '4',
-      },
-      ...{ tx_hash: HASH, block_number: 1 },
+      code: 'filled',
+      counterpart_order_id: idOf(2),
+      liquidity: 'maker',
+      price: '1',
+      size: '4',
+      tx_hash: HASH,
+      block_number: 1,
     })
     expect(filled?.settlement_id).to.match(/^cNGN-USDC:\d+$/)
     expect(filled?.text).to.match(
       /^Filled as maker: 4 cNGN at 1 USDC per cNGN, matched with cNGN-USDC\/o2, /,
     )
     expect(pending).to.deep.equal({
-      ...{ code: 'matching', size: '2' },
+      code: 'matching',
+      size: '2',
       text: '2 cNGN of it are matched and await settlement on the chain.',
     })
   })
@@ -190,8 +202,11 @@ describe('GET /v1/orders/{order_id}/explain', () => {
   describe('what the fan-out knows', () => {
     const held: OwnAccount = { subaccount_id: '1', needs: [] }
     const match: PendingMatch = {
-      ...{ settlement_id: 'cNGN-USDC:2', at: '2026-11-21T10:00:00.000Z' },
-      ...{ liquidity: 'maker', price: '1', size: '2' },
+      settlement_id: 'cNGN-USDC:2',
+      at: '2026-11-21T10:00:00.000Z',
+      liquidity: 'maker',
+      price: '1',
+      size: '2',
     }
     let asked: OrderFactsQuestion[]
     let facts: OrderFacts
@@ -223,7 +238,8 @@ describe('GET /v1/orders/{order_id}/explain', () => {
       expect(told.life.at(-1)).to.deep.equal({ code: 'matching', text, ...match })
       expect(told).not.to.have.property('account')
       expect(told.links).to.deep.equal({
-        ...{ order: `/v1/orders/${encodeURIComponent(idOf(1))}`, codes: '/docs/codes' },
+        order: `/v1/orders/${encodeURIComponent(idOf(1))}`,
+        codes: '/docs/codes',
       })
       expect(asked.map(({ rest }) => rest)).to.deep.equal([undefined])
     })
@@ -233,7 +249,8 @@ describe('GET /v1/orders/{order_id}/explain', () => {
       expect(told.account).to.deep.equal(held)
       const { subaccountId } = asked[0]?.rest ?? {}
       expect(told.links).to.include({
-        ...{ balances: `/v1/balances?subaccount_id=${subaccountId}`, fills: '/v1/fills' },
+        balances: `/v1/balances?subaccount_id=${subaccountId}`,
+        fills: '/v1/fills',
       })
       expect(asked[0]?.rest).to.include({ side: 'buy', amount: 8n * E18 })
       expect(asked[0]?.owner).to.equal(frameOwner)

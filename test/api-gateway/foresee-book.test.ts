@@ -33,12 +33,14 @@ interface Kind {
 }
 
 const SPOT: Kind = {
-  ...{ market: aMarket(), prices: [0.5, 0.6, 0.7, 0.8, 9, 10, 11] },
+  market: aMarket(),
+  prices: [0.5, 0.6, 0.7, 0.8, 9, 10, 11],
   near: [0.7, 0.8, 9],
 }
 /** Its index is 1,500. */
 const FUTURE: Kind = {
-  ...{ market: aFuture(), observed: observedFuture() },
+  market: aFuture(),
+  observed: observedFuture(),
   prices: [90, 1_100, 1_200, 1_480, 1_500, 1_520, 1_800, 10_000],
   near: [1_480, 1_500, 1_520],
 }
@@ -84,8 +86,11 @@ const orderOf = (
   fields: Partial<Order> & Pick<Order, 'orderId'>,
 ): Order =>
   matcherOrder({
-    ...{ market: market.market, side: buy ? 'buy' : 'sell', subaccountId: buy ? 1n : 2n },
-    ...{ desiredAmount: amountE18(e18(size * 1_000)), limitPrice: priceE18(e18(price)) },
+    market: market.market,
+    side: buy ? 'buy' : 'sell',
+    subaccountId: buy ? 1n : 2n,
+    desiredAmount: amountE18(e18(size * 1_000)),
+    limitPrice: priceE18(e18(price)),
     ...fields,
   })
 
@@ -116,19 +121,28 @@ function compare(kind: Kind, resting: readonly Order[], coming: Order) {
   }
   const { status, open, heldReason, cancelReason } = answer.progress
   const shown = {
-    ...{ status: outcome?.status, open: outcome?.open_amount, limit: outcome?.limit_price },
-    ...{ held: outcome?.held_reason, cancelled: outcome?.cancel_reason },
-    ...{ orders: outcome?.fills?.orders ?? 0, amount: outcome?.fills?.amount ?? '0' },
-    ...{ fee: outcome?.fills?.fee ?? '0', worst: outcome?.fills?.worst_price },
+    status: outcome?.status,
+    open: outcome?.open_amount,
+    limit: outcome?.limit_price,
+    held: outcome?.held_reason,
+    cancelled: outcome?.cancel_reason,
+    orders: outcome?.fills?.orders ?? 0,
+    amount: outcome?.fills?.amount ?? '0',
+    fee: outcome?.fills?.fee ?? '0',
+    worst: outcome?.fills?.worst_price,
     complete: outcome?.complete,
   }
   const sum = (of: (match: Match) => bigint): string =>
     text(matches.reduce((total, match) => total + of(match), 0n))
   const worst = matches.at(-1)?.price
   expect(shown).to.deep.equal({
-    ...{ status, open: text(open), limit: text(answer.order.limitPrice) },
-    ...{ held: heldReason, cancelled: cancelReason },
-    ...{ orders: matches.length, amount: sum(({ amount }) => amount) },
+    status,
+    open: text(open),
+    limit: text(answer.order.limitPrice),
+    held: heldReason,
+    cancelled: cancelReason,
+    orders: matches.length,
+    amount: sum(({ amount }) => amount),
     fee: sum(({ takerFee }) => takerFee),
     worst: worst === undefined ? undefined : text(worst),
     complete: heldReason !== 'continuing',
@@ -161,14 +175,19 @@ describe('what is foreseen of an order by the book of the read model', () => {
   const cases = ({ prices, near }: Kind): fc.Arbitrary<Case> => {
     const [low, , high] = near
     const any = fc.record({
-      ...{ buy, price: fc.constantFrom(...prices), size: fc.integer({ min: 1, max: 30 }) },
+      buy,
+      price: fc.constantFrom(...prices),
+      size: fc.integer({ min: 1, max: 30 }),
     })
     const sweep = buy.map((isBuy) => ({ buy: isBuy, price: isBuy ? high : low, size: 1_000 }))
     const few = fc.record({
-      ...{ coming: controlled(any), meets: wishes(prices, 0, 12), others: wishes(prices, 0, 12) },
+      coming: controlled(any),
+      meets: wishes(prices, 0, 12),
+      others: wishes(prices, 0, 12),
     })
     const many = fc.record({
-      ...{ coming: controlled(sweep), others: wishes(prices, 0, 40) },
+      coming: controlled(sweep),
+      others: wishes(prices, 0, 40),
       meets: wishes(near, SWEEP_MAX_MATCHES - 2, SWEEP_MAX_MATCHES + 3),
     })
     return fc.oneof({ weight: 3, arbitrary: few }, { weight: 2, arbitrary: many })

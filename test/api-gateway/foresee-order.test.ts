@@ -10,8 +10,13 @@ import { feedOf } from '../support/market-feed.js'
 
 const MARKET = aMarket()
 const ask = (price: number): MarketAct => ({
-  ...{ act: 'place', buy: false, price, size: 2, trader: 2 },
-  ...{ unchecked: false, livesSec: 86_400 },
+  act: 'place',
+  buy: false,
+  price,
+  size: 2,
+  trader: 2,
+  unchecked: false,
+  livesSec: 86_400,
 })
 
 describe('what an order would do', () => {
@@ -31,7 +36,8 @@ describe('what an order would do', () => {
         },
       }
       const order = anOrder({
-        ...{ limitPrice: priceE18(E18), desiredAmount: amountE18(E18) },
+        limitPrice: priceE18(E18),
+        desiredAmount: amountE18(E18),
         worstFee: feePerUnitE18(E18),
       })
       const facts = judgedFacts(MARKET).write({})

@@ -153,7 +153,8 @@ describe('the private histories', () => {
       }
       const all = (await query('limit=100')) as { created_at: string }[]
       const times = all.map(({ created_at }) => created_at)
-      const [from, until] = [times.at(-1) ?? '', times[0] ?? '']
+      const from = times.at(-1) ?? ''
+      const until = times[0] ?? ''
       expect(await query(`start=${from}`), path).to.deep.equal(all)
       expect(await query(`end=${from}`), path).to.deep.equal([])
       const before = all.filter(({ created_at }) => created_at < until)

@@ -61,8 +61,11 @@ describe('reports on the index', () => {
     expect(await report()).to.equal('204')
     await eventually(async () =>
       expect(await shown()).to.deep.equal({
-        ...{ enforced: true, max_bps: 50, lag_bps: 100 },
-        ...{ spot_sample_at: NOW_MS / 1_000 - 2, spot_usdc_per_cngn: '0.000606' },
+        enforced: true,
+        max_bps: 50,
+        lag_bps: 100,
+        spot_sample_at: NOW_MS / 1_000 - 2,
+        spot_usdc_per_cngn: '0.000606',
         sample_age_sec: 2,
       }),
     )

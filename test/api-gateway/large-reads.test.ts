@@ -79,7 +79,8 @@ describe('large reads of the gateway', () => {
       ])
     }
     const validation = await gateway.send('POST', '/v1/orders/validate', {
-      ...{ headers: { 'X-Forwarded-For': '203.0.113.1' }, body: {} },
+      headers: { 'X-Forwarded-For': '203.0.113.1' },
+      body: {},
     })
     expect([validation.status, validation.json.code]).to.deep.equal([503, 'too_many_reads'])
     const others = readFrom('203.0.113.2')
@@ -167,8 +168,11 @@ describe('a gateway with a hostile client', () => {
     const gateway = await aGatewayStage(
       { trustedProxies: 1, largeReads: { maxPerAddress: 4, max: 4 } },
       {
-        ...{ graceMs: 200, minBytesPerMs: 1024 * 1024, checkEveryMs: 50 },
-        ...{ headersTimeoutMs: 2_000, requestTimeoutMs: 2_000 },
+        graceMs: 200,
+        minBytesPerMs: 1024 * 1024,
+        checkEveryMs: 50,
+        headersTimeoutMs: 2_000,
+        requestTimeoutMs: 2_000,
       },
     )
     gateway.readModel.open = Array.from({ length: BOOK }, (_, index) => {
@@ -179,7 +183,10 @@ describe('a gateway with a hostile client', () => {
     const order = anOrder()
     gateway.answerWith({
       kind: 'order',
-      ...{ feed_seq: BOOK, market: order.market, order, progress: progressOf(order) },
+      feed_seq: BOOK,
+      market: order.market,
+      order,
+      progress: progressOf(order),
     })
 
     const book = `http://127.0.0.1:${gateway.port}/v1/book?symbol=cNGN-USDC`

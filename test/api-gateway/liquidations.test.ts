@@ -6,7 +6,9 @@ import { aFuture, aMarket, aPerp } from '../support/builders.js'
 import { aLiquidation } from '../support/liquidations.js'
 import { aHistoryGateway, type HistoryGateway } from './stage/history-gateway.js'
 
-const [spot, perp, future] = [aMarket(), aPerp(), aFuture()]
+const spot = aMarket()
+const perp = aPerp()
+const future = aFuture()
 
 describe('GET /v1/liquidations', () => {
   let gateway: HistoryGateway
@@ -47,14 +49,27 @@ describe('GET /v1/liquidations', () => {
     const { liquidations } = await page('')
     expect(liquidations.map(({ block_number }) => block_number)).to.deep.equal([6, 5, 4, 3, 2, 1])
     expect(liquidations[0]).to.deep.equal({
-      ...{ market: future.market, event: 'takeover', subaccount_id: '7' },
-      ...{ size: '-0.000000000000000004', price: '0.00065', portion: '0.5' },
-      ...{ by_subaccount_id: '9', paid: '3', received: '0', block_number: 6, log_index: 3 },
-      ...{ occurred_at: '2026-09-21T14:13:32.000Z', tx_hash: aLiquidation({ block: 6 }).txHash },
+      market: future.market,
+      event: 'takeover',
+      subaccount_id: '7',
+      size: '-0.000000000000000004',
+      price: '0.00065',
+      portion: '0.5',
+      by_subaccount_id: '9',
+      paid: '3',
+      received: '0',
+      block_number: 6,
+      log_index: 3,
+      occurred_at: '2026-09-21T14:13:32.000Z',
+      tx_hash: aLiquidation({ block: 6 }).txHash,
     })
     expect(liquidations[1]).to.deep.equal({
-      ...{ market: perp.market, event: 'auction_ended', subaccount_id: '7' },
-      ...{ block_number: 5, log_index: 3, occurred_at: '2026-09-21T14:13:30.000Z' },
+      market: perp.market,
+      event: 'auction_ended',
+      subaccount_id: '7',
+      block_number: 5,
+      log_index: 3,
+      occurred_at: '2026-09-21T14:13:30.000Z',
       tx_hash: aLiquidation({ block: 5 }).txHash,
     })
   })
@@ -69,7 +84,8 @@ describe('GET /v1/liquidations', () => {
   })
 
   it('lists those of a range of time', async () => {
-    const [from, to] = ['2026-09-21T14:13:24Z', '2026-09-21T14:13:30Z']
+    const from = '2026-09-21T14:13:24Z'
+    const to = '2026-09-21T14:13:30Z'
     expect(await blocks(`start=${from}&end=${to}`)).to.deep.equal([4, 3, 2])
     expect(await blocks(`start=${from}&symbol=${perp.market}`)).to.deep.equal([5, 4, 3, 2])
     expect(await blocks(`end=${to}&subaccount_id=7`)).to.deep.equal([3, 2, 1])

@@ -27,16 +27,31 @@ describe('what listing sites poll of pairs and contracts', () => {
     const ofBook = { bid: '0.3', ask: '1.2', high: '1', low: '0.8' }
     expect(await read('contracts')).to.deep.equal([
       {
-        ...{ ticker_id: FUTURE.market, base_currency: 'USDC', target_currency: 'cNGN' },
-        ...{ quote_currency: 'cNGN', ...DAY, ...ofBook, product_type: 'Futures' },
-        ...{ index_price: '1540.5', ...FEES },
-        ...{ expiry_timestamp: Number(FUTURE.subId), end_timestamp: Number(FUTURE.subId) },
+        ticker_id: FUTURE.market,
+        base_currency: 'USDC',
+        target_currency: 'cNGN',
+        quote_currency: 'cNGN',
+        ...DAY,
+        ...ofBook,
+        product_type: 'Futures',
+        index_price: '1540.5',
+        ...FEES,
+        expiry_timestamp: Number(FUTURE.subId),
+        end_timestamp: Number(FUTURE.subId),
       },
       {
-        ...{ ticker_id: PERP.market, base_currency: 'cNGN', target_currency: 'USDC' },
-        ...{ quote_currency: 'USDC', ...DAY, ...ofBook, product_type: 'Perpetual' },
-        ...{ open_interest: '2000', open_interest_usd: '1.3', index_price: '0.00065' },
-        ...{ funding_rate: '-0.00001', ...FEES },
+        ticker_id: PERP.market,
+        base_currency: 'cNGN',
+        target_currency: 'USDC',
+        quote_currency: 'USDC',
+        ...DAY,
+        ...ofBook,
+        product_type: 'Perpetual',
+        open_interest: '2000',
+        open_interest_usd: '1.3',
+        index_price: '0.00065',
+        funding_rate: '-0.00001',
+        ...FEES,
       },
     ])
     isChainRead = false
@@ -46,12 +61,16 @@ describe('what listing sites poll of pairs and contracts', () => {
       expect(row).to.not.have.any.keys('open_interest', 'index_price', 'funding_rate')
     expect(await read('contract_specs')).to.deep.equal([
       {
-        ...{ ticker_id: FUTURE.market, contract_type: 'Vanilla' },
-        ...{ contract_price: '1000', contract_price_currency: 'USDC' },
+        ticker_id: FUTURE.market,
+        contract_type: 'Vanilla',
+        contract_price: '1000',
+        contract_price_currency: 'USDC',
       },
       {
-        ...{ ticker_id: PERP.market, contract_type: 'Vanilla' },
-        ...{ contract_price: '1', contract_price_currency: 'cNGN' },
+        ticker_id: PERP.market,
+        contract_type: 'Vanilla',
+        contract_price: '1',
+        contract_price_currency: 'cNGN',
       },
     ])
   })
@@ -63,11 +82,16 @@ describe('what listing sites poll of pairs and contracts', () => {
     ])
     expect(await read('summary')).to.deep.equal([
       {
-        ...{ trading_pairs: 'USDC_cNGN', base_currency: 'USDC', quote_currency: 'cNGN', ...day },
-        ...{ lowest_ask: '3.3333333334', highest_bid: '0.8333333333' },
+        trading_pairs: 'USDC_cNGN',
+        base_currency: 'USDC',
+        quote_currency: 'cNGN',
+        ...day,
+        lowest_ask: '3.3333333334',
+        highest_bid: '0.8333333333',
         // From 1.25 to 1.
         price_change_percent_24h: '-20',
-        ...{ highest_price_24h: '1.25', lowest_price_24h: '1' },
+        highest_price_24h: '1.25',
+        lowest_price_24h: '1',
       },
     ])
     expect(await read('ticker')).to.deep.equal({ USDC_cNGN: { ...day, isFrozen: '0' } })
@@ -102,8 +126,10 @@ describe('what listing sites poll of pairs and contracts', () => {
       { ...first, target_volume: quote_volume, trade_timestamp: timestamp },
     ])
     expect(await read('orderbook/USDC_cNGN?depth=2')).to.deep.equal({
-      ...{ ticker_id: SPOT.market, ...time },
-      ...{ bids: [['0.8333333333', '1.2']], asks: [['3.3333333334', '0.3']] },
+      ticker_id: SPOT.market,
+      ...time,
+      bids: [['0.8333333333', '1.2']],
+      asks: [['3.3333333334', '0.3']],
     })
   })
 

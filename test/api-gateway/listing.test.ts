@@ -77,7 +77,9 @@ describe('what listing sites poll', () => {
       expect(buy?.map(({ price }) => price)).to.deep.equal(['2', '1', '1.25'])
       const [newest] = buy ?? []
       expect(newest).to.deep.include({
-        ...{ base_volume: '2', target_volume: '4', type: 'buy' },
+        base_volume: '2',
+        target_volume: '4',
+        type: 'buy',
         trade_timestamp: Date.parse(`${TRADED}01:30:30Z`),
       })
       const one = await read('historical_trades?ticker_id=cNGN-USDC&limit=1&type=buy')

@@ -15,8 +15,13 @@ import { aHistoryGateway, type HistoryGateway } from './stage/history-gateway.js
 
 const MARKET = aMarket()
 const place = (buy: boolean, price: number, size: number): MarketAct => ({
-  ...{ act: 'place', buy, price, size, trader: buy ? 1 : 2 },
-  ...{ unchecked: false, livesSec: 86_400 },
+  act: 'place',
+  buy,
+  price,
+  size,
+  trader: buy ? 1 : 2,
+  unchecked: false,
+  livesSec: 86_400,
 })
 
 const settle = (pick: number): MarketAct => ({ act: 'settle', pick, outcome: 'success' })
@@ -46,7 +51,9 @@ describe('what the public channels hold, over REST', () => {
       const levels = bestLevels(book, depth)
       expect(levels.bids.length + levels.asks.length).to.be.greaterThan(1)
       expect(await read(`/v1/levels?symbol=${MARKET.market}&depth=${depth}`)).to.deep.equal({
-        ...{ market: MARKET.market, seq: view.seq, ts: '2026-01-01T02:00:30.000Z' },
+        market: MARKET.market,
+        seq: view.seq,
+        ts: '2026-01-01T02:00:30.000Z',
         ...levelsRecord(MARKET, levels, checksumOf(levels)),
       })
     }
@@ -55,7 +62,8 @@ describe('what the public channels hold, over REST', () => {
   it('has in a ticker no trade that its number does not include', async () => {
     const trade: MarketAct[] = [place(true, 80, 2), place(false, 80, 2), settle(0)]
     const dearer: MarketAct[] = [place(true, 90, 2), place(false, 90, 2), settle(1)]
-    const [history, blocks] = [openHistory([MARKET]), feedOf(MARKET, [...trade, ...dearer])]
+    const history = openHistory([MARKET])
+    const blocks = feedOf(MARKET, [...trade, ...dearer])
     const first = blocks.slice(0, feedOf(MARKET, trade).length)
     history.projection.applyBatch(streamed(first))
     const reads = openReadModel(history.path)
@@ -100,7 +108,12 @@ describe('what the public channels hold, over REST', () => {
       best_ask: { price: '0.7', size: '1', ui_price: '1.4285714286', ui_size: '0.7' },
       last_price: '0.8',
       stats_24h: {
-        ...{ change: '0', high: '0.8', low: '0.8', last: '0.8', volume: '2', quote_volume: '1.6' },
+        change: '0',
+        high: '0.8',
+        low: '0.8',
+        last: '0.8',
+        volume: '2',
+        quote_volume: '1.6',
       },
     })
   })

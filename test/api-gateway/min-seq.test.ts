@@ -14,12 +14,18 @@ import {
   type HistoryGateway,
 } from './stage/history-gateway.js'
 
-const [SPOT, PERP] = [aMarket(), aPerp()]
+const SPOT = aMarket()
+const PERP = aPerp()
 const seqOf = (blocks: readonly Block[]): number => blocks.at(-1)?.changes.at(-1)?.seq ?? 0
 
 const place = (price: number): MarketAct => ({
-  ...{ act: 'place', buy: true, price, size: 1, trader: 1 },
-  ...{ unchecked: false, livesSec: 3_600 },
+  act: 'place',
+  buy: true,
+  price,
+  size: 1,
+  trader: 1,
+  unchecked: false,
+  livesSec: 3_600,
 })
 
 /** A request of each read that says in `X-Feed-Seq` what it shows. */
@@ -87,7 +93,8 @@ describe('what a read shows of the feeds', () => {
 
   it('is said by each, and is what it asks for at least (REA-049)', async () => {
     for (const path of Object.values(READS)) {
-      const [name, before] = [isOf(path), seqOf(first)]
+      const name = isOf(path)
+      const before = seqOf(first)
       const { status, headers } = await gateway.get(
         asking(path, `${SPOT.market}=${before}`),
         header,
@@ -173,7 +180,10 @@ describe('what a read shows of the feeds', () => {
     const other = await aHistoryGateway({ markets: [SPOT, PERP], nowMs: () => NOW_MS })
     try {
       other.answerWith({
-        ...{ kind: 'order', feed_seq: 41, market: SPOT.market, order },
+        kind: 'order',
+        feed_seq: 41,
+        market: SPOT.market,
+        order,
         progress: progressOf(order),
       })
       const bodies: [string, object][] = [

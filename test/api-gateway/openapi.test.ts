@@ -193,7 +193,10 @@ describe('the check of answers against the document', () => {
   const refusal = { error: 'no such path', code: 'not_found', request_id: 'a' }
   const check = (change: Json, body: unknown = time): string[] =>
     undocumented({
-      ...{ method: 'GET', path: '/v1/time?a=b', status: 200, headers },
+      method: 'GET',
+      path: '/v1/time?a=b',
+      status: 200,
+      headers,
       text: JSON.stringify(body),
       ...change,
     })

@@ -8,7 +8,10 @@ import { aGatewayStage, type GatewayStage } from '../support/gateway-stage.js'
 
 const order = anOrder()
 const placed: OrderReply = {
-  ...{ kind: 'order', feed_seq: 5, market: order.market, order },
+  kind: 'order',
+  feed_seq: 5,
+  market: order.market,
+  order,
   progress: progressOf(order),
 }
 const refused = (refusal: Refusal): OrderReply => ({ kind: 'refused', refusal })
@@ -78,7 +81,8 @@ describe('the orders that an owner may send', () => {
       owner_address: OWNER,
     }))
     const { status, json } = await gateway.send('POST', '/v1/orders/batch', {
-      ...{ body: { orders }, judged: false },
+      body: { orders },
+      judged: false,
     })
     expect(status).to.equal(200)
     const results = json.results as { status: number; code?: string }[]

@@ -17,7 +17,8 @@ describe('a venue that is too busy or too full', () => {
         gateway.answerWith(refused(refusal))
         const sent = action === '/batch' ? { orders: [body, body] } : body
         const { status, headers, json } = await gateway.send('POST', `/v1/orders${action}`, {
-          ...{ body: sent, judged: false },
+          body: sent,
+          judged: false,
         })
         expect(headers['retry-after']).to.equal('1')
         const said = action === '/batch' ? (json.results as unknown[]) : [json]

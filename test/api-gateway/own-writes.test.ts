@@ -14,7 +14,8 @@ describe('read your own writes', () => {
   const ownWrites = () =>
     createOwnWrites({
       readModel: { projectedSeq: (market) => projected[market] ?? 0 },
-      ...{ maxWaitMs: 20, readHead },
+      maxWaitMs: 20,
+      readHead,
     })
   let heads: Record<string, number>
   /** How often the head of a feed was read. */
@@ -48,7 +49,8 @@ describe('read your own writes', () => {
 
   it('end as soon as the projection has caught up', async () => {
     const writes = createOwnWrites({
-      ...{ readModel: { projectedSeq: () => ((looks += 1) < 3 ? 4 : 5) }, readHead },
+      readModel: { projectedSeq: () => ((looks += 1) < 3 ? 4 : 5) },
+      readHead,
     })
     let looks = 0
     writes.answered('spot', 5)
@@ -59,7 +61,8 @@ describe('read your own writes', () => {
   it('wait for what is asked of the same markets, while the feed is known to have it (REA-049)', async () => {
     const writes = ownWrites()
     const asked = (seqs: Record<string, number>, client = 'a') => ({
-      ...{ client, seqs: new Map(Object.entries(seqs)) },
+      client,
+      seqs: new Map(Object.entries(seqs)),
     })
     projected = { spot: 4 }
     expect(await writes.shown('spot', asked({ spot: 4, perp: 9 }))).to.equal(undefined)
@@ -131,7 +134,9 @@ describe('read your own writes', () => {
     heads = { spot: 1 }
     const writes = createOwnWrites({
       readModel: { projectedSeq: (market) => projected[market] ?? 0 },
-      ...{ readHead, maxWaitMs: 60_000, limits: { maxPerAddress: 2, max: 3 } },
+      readHead,
+      maxWaitMs: 60_000,
+      limits: { maxPerAddress: 2, max: 3 },
     })
     const seqs = new Map([['spot', 1]])
     const ask = (client: string) => writes.shown('spot', { client, seqs })
@@ -150,7 +155,8 @@ describe('read your own writes', () => {
     let looks = 0
     const writes = createOwnWrites({
       readModel: { projectedSeq: () => ((looks += 1) < 103 ? 0 : 1) },
-      ...{ readHead, maxWaitMs: 60_000 },
+      readHead,
+      maxWaitMs: 60_000,
     })
     writes.answered('spot', 1)
     // Each looks when it comes, and then all of them together.

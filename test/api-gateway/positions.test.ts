@@ -61,7 +61,10 @@ describe('GET /v1/positions', () => {
   const open = async (markets = [aMarket(), perp, aFuture()]) => {
     const deployment = { matching, subAccounts }
     const positions = createPositionsReader({
-      ...{ client: chain.client, deployment, timeoutMs, nowMs: Date.now },
+      client: chain.client,
+      deployment,
+      timeoutMs,
+      nowMs: Date.now,
       elapsedMs: () => elapsedMs,
     })
     gateway = await aGatewayStage({ markets, positions })
@@ -98,14 +101,22 @@ describe('GET /v1/positions', () => {
     expect(await body()).to.deep.equal({
       positions: [
         {
-          ...{ liquidation_status: 'ok', liquidation_distance: '0.09749' },
+          liquidation_status: 'ok',
+          liquidation_distance: '0.09749',
           liquidation_price: '0.000586631395576669',
           ...shared,
-          ...{ ui_side: 'long', engine_position: '1000000', ui_size: '1000000' },
-          ...{ ui_notional_usdc: '650', mark_price_ui: '0.00065', index_price_ui: '0.00065' },
-          ...{ price_status: 'ok', unrealized_pnl: '1.5', entry_price: '0.0006' },
+          ui_side: 'long',
+          engine_position: '1000000',
+          ui_size: '1000000',
+          ui_notional_usdc: '650',
+          mark_price_ui: '0.00065',
+          index_price_ui: '0.00065',
+          price_status: 'ok',
+          unrealized_pnl: '1.5',
+          entry_price: '0.0006',
           // 0.00065 - 59.25 / (1000000 x 0.935)
-          ...{ pnl_since_entry: '50', liquidation_price_ui: '0.000586631' },
+          pnl_since_entry: '50',
+          liquidation_price_ui: '0.000586631',
         },
       ],
       accounts: [
@@ -116,7 +127,9 @@ describe('GET /v1/positions', () => {
             {
               symbol: perp.presentation.baseAssetSymbol,
               asset_address: `0x${'c1'.repeat(20)}`,
-              ...{ balance: '7', value_usd: '0.00455', margin_value_usd: '0.00364' },
+              balance: '7',
+              value_usd: '0.00455',
+              margin_value_usd: '0.00364',
             },
           ],
         },
@@ -167,7 +180,9 @@ describe('GET /v1/positions', () => {
   it('has a row for each market under the manager of the account', async () => {
     const second = aPerp({ market: 'AAA-PERP', ordinal: 9, assetAddress: `0x${'99'.repeat(20)}` })
     const other = aPerp({
-      ...{ market: 'BBB-PERP', ordinal: 8, marginManagerAddress: `0x${'88'.repeat(20)}` },
+      market: 'BBB-PERP',
+      ordinal: 8,
+      marginManagerAddress: `0x${'88'.repeat(20)}`,
     })
     await open([perp, second, other])
     const { positions, accounts } = await body()

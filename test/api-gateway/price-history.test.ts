@@ -6,7 +6,9 @@ import { aFuture, aMarket, aPerp } from '../support/builders.js'
 import { e18, perpetualFacts } from '../support/perpetual.js'
 import { aHistoryGateway, type HistoryGateway } from './stage/history-gateway.js'
 
-const [spot, perp, future] = [aMarket(), aPerp(), aFuture()]
+const spot = aMarket()
+const perp = aPerp()
+const future = aFuture()
 const HOUR = 3_600
 const START = 1_790_002_800
 
@@ -23,7 +25,9 @@ describe('GET /v1/marks and GET /v1/funding', () => {
       })
       writer.write(perp, hour + 1, {
         facts: hidePerpetual(facts),
-        ...{ blockNumber: BigInt(hour), blockTimeSec: atSec, readAtMs: atSec * 1000 },
+        blockNumber: BigInt(hour),
+        blockTimeSec: atSec,
+        readAtMs: atSec * 1000,
       })
     }
   })
@@ -39,8 +43,10 @@ describe('GET /v1/marks and GET /v1/funding', () => {
     const { market, marks } = await get('/v1/marks?symbol=cNGN-PERP&limit=1')
     expect(market).to.equal('cNGN-PERP')
     const mark = {
-      ...{ observed_at: '2026-09-21T19:00:00.000Z', block_number: 4 },
-      ...{ mark_price: '0.5', index_price: '1' },
+      observed_at: '2026-09-21T19:00:00.000Z',
+      block_number: 4,
+      mark_price: '0.5',
+      index_price: '1',
     }
     expect(marks).to.deep.equal([mark])
     const { funding } = await get('/v1/funding?symbol=cNGN-PERP&limit=1')

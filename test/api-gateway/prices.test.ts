@@ -54,13 +54,23 @@ describe('candles, tickers and health', () => {
       expect(hours).to.deep.equal([
         {
           bucket_start: `${TRADED}00:00:00.000Z`,
-          ...{ open: '0.8', high: '1', low: '0.8', close: '1' },
-          ...{ volume: '3', quote_volume: '2.6', trade_count: 2 },
+          open: '0.8',
+          high: '1',
+          low: '0.8',
+          close: '1',
+          volume: '3',
+          quote_volume: '2.6',
+          trade_count: 2,
         },
         {
           bucket_start: `${TRADED}01:00:00.000Z`,
-          ...{ open: '0.5', high: '0.5', low: '0.5', close: '0.5' },
-          ...{ volume: '4', quote_volume: '2', trade_count: 1 },
+          open: '0.5',
+          high: '0.5',
+          low: '0.5',
+          close: '0.5',
+          volume: '4',
+          quote_volume: '2',
+          trade_count: 1,
         },
       ])
     })
@@ -235,7 +245,10 @@ describe('candles, tickers and health', () => {
           version: VERSION,
           markets: {
             'cNGN-USDC': {
-              ...{ trading_status: 'open', head_seq: head, projected_seq: head - 1, lag: 1 },
+              trading_status: 'open',
+              head_seq: head,
+              projected_seq: head - 1,
+              lag: 1,
             },
           },
           deposits: { status: 'unavailable' },
@@ -260,7 +273,8 @@ describe('candles, tickers and health', () => {
       const bus = createMemoryBus()
       let ready = true
       await answerPing(bus, 'chain-reader', () => ({
-        ...{ ready, detail: ready ? 'following accounts' : 'no answer from the chain for 12 s' },
+        ready,
+        detail: ready ? 'following accounts' : 'no answer from the chain for 12 s',
         positions: { accounts: 3, block_number: 77, block_time_sec: 1_790_000_000 },
       }))
       const block = { block_number: 77, block_time: '2026-09-21T14:13:20.000Z' }
@@ -293,7 +307,8 @@ describe('candles, tickers and health', () => {
           late_settlements: late,
         }
         await answerPing(bus, `matcher-${MARKET.market}`, () => ({
-          ...{ ready: true, detail: 'live' },
+          ready: true,
+          detail: 'live',
           positions: { command_seq: 1, feed_seq: 0, ...settlements },
         }))
         const asked = await aHistoryGateway({ bus })

@@ -48,7 +48,9 @@ describe('read routes of the gateway', () => {
       expect(await perps()).to.deep.equal(Array<undefined>(5).fill(undefined))
       observed = {
         facts: hidePerpetual(perpetualFacts({ mark: priceE18(650_000_000_000_000n) })),
-        ...{ blockNumber: 1n, blockTimeSec: 1, readAtMs: 1_000 },
+        blockNumber: 1n,
+        blockTimeSec: 1,
+        readAtMs: 1_000,
       }
       expect(await perps()).to.deep.equal([
         '0.00065',

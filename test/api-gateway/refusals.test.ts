@@ -122,7 +122,8 @@ describe('every refusal, on a gateway with its intake', () => {
         const { status, json } = await later.send('GET', `${path}?symbol=USDCcNGN-SPOT`)
         expect(status).to.equal(400)
         expect(json).to.deep.include({
-          ...{ error: 'unknown_market', message: 'no such market: USDCcNGN-SPOT' },
+          error: 'unknown_market',
+          message: 'no such market: USDCcNGN-SPOT',
           markets: ['cNGN-USDC'],
         })
       }
@@ -132,7 +133,9 @@ describe('every refusal, on a gateway with its intake', () => {
 
   describe('of a signature', () => {
     const expected = {
-      ...{ status: 400, code: 'invalid_signature', field: 'signature' },
+      status: 400,
+      code: 'invalid_signature',
+      field: 'signature',
       error: 'signature does not authorize this action',
     }
     for (const [what, change] of Object.entries(badSignatures)) {

@@ -34,7 +34,9 @@ const kinds = {
     path: '/v1/withdrawals',
     body: aWithdrawalBody(),
     fields: {
-      ...{ asset: places.wrappedUsdc, subaccountIdRequested: 9n, subaccountId: 9n },
+      asset: places.wrappedUsdc,
+      subaccountIdRequested: 9n,
+      subaccountId: 9n,
       amount: tokenUnits6(4_000_000n),
     },
   },

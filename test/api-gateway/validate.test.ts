@@ -28,7 +28,9 @@ describe('POST /v1/orders/validate', () => {
   it('says what would be placed, and the order can then be placed (ORD-014)', async () => {
     const body = await signedBody({ side: 'buy', amount: '3', price: '0.8' })
     expect(await judge(body)).to.deep.include({
-      ...{ valid: true, market: 'cNGN-USDC', signature_status: 'checked' },
+      valid: true,
+      market: 'cNGN-USDC',
+      signature_status: 'checked',
       engine_order: { side: 'buy', price: '0.8', amount: '3' },
     })
     const placed = await stage.send('POST', '/v1/orders', { body })
@@ -51,7 +53,8 @@ describe('POST /v1/orders/validate', () => {
     const body = await signedBody({ ...terms, amount })
     const { outcome } = await judge(body)
     expect(outcome?.fills).to.include({
-      ...{ average_price: best.limit_price, worst_price: best.limit_price },
+      average_price: best.limit_price,
+      worst_price: best.limit_price,
       orders: crossed.length,
     })
     expect(Number(outcome?.fills?.amount)).to.equal(depth)
@@ -66,7 +69,10 @@ describe('POST /v1/orders/validate', () => {
     expect(whole.outcome).not.to.have.property('fills')
     const resting = await judge(await signedBody({ side: 'buy', amount: '3', price: '0.0000001' }))
     expect(resting.outcome).to.deep.include({
-      ...{ status: 'active', open_amount: '3', limit_price: '0.0000001', cancelled: [] },
+      status: 'active',
+      open_amount: '3',
+      limit_price: '0.0000001',
+      cancelled: [],
     })
     expect(resting.outcome).not.to.have.any.keys('fills', 'margin', 'held_reason')
   })

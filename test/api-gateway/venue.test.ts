@@ -39,17 +39,23 @@ describe('what a client needs to sign', () => {
       expect(venue.chain_id).to.equal(A_DEPLOYMENT.chainId)
       expect(venue.domains).to.deep.equal({
         actions: {
-          ...{ name: 'Matching', version: '1.0', chainId: A_DEPLOYMENT.chainId },
+          name: 'Matching',
+          version: '1.0',
+          chainId: A_DEPLOYMENT.chainId,
           verifyingContract: A_DEPLOYMENT.matching,
         },
         permits: {
-          ...{ name: 'USD Coin', version: '2', chainId: A_DEPLOYMENT.chainId },
+          name: 'USD Coin',
+          version: '2',
+          chainId: A_DEPLOYMENT.chainId,
           verifyingContract: A_DEPLOYMENT.usdc,
         },
       })
       expect(venue.contracts).to.include({
-        ...{ matching: A_DEPLOYMENT.matching, deposit_module: A_DEPLOYMENT.depositModule },
-        ...{ cash_asset: A_DEPLOYMENT.cashAsset, perp_manager: A_DEPLOYMENT.perpManager },
+        matching: A_DEPLOYMENT.matching,
+        deposit_module: A_DEPLOYMENT.depositModule,
+        cash_asset: A_DEPLOYMENT.cashAsset,
+        perp_manager: A_DEPLOYMENT.perpManager,
       })
       expect(venue.contracts).not.to.have.property('batch_executor')
       expect(venue.frames).to.deep.include({ header: 'X-Service-Auth', ...WORDS })
@@ -65,7 +71,9 @@ describe('what a client needs to sign', () => {
         MARKETS.map(({ market }) => market),
       )
       expect(venue.markets.at(-1)).to.deep.include({
-        ...{ amount_scale: '1000000000000000', taker_fee_bps: 25, maker_fee_bps: 0 },
+        amount_scale: '1000000000000000',
+        taker_fee_bps: 25,
+        maker_fee_bps: 0,
       })
     })
 
@@ -78,7 +86,8 @@ describe('what a client needs to sign', () => {
       try {
         const { json } = await told.send('GET', '/v1/venue')
         expect((json as VenueFacts).chain).to.deep.equal({
-          ...{ name: 'Base', rpc_url: 'https://node.test' },
+          name: 'Base',
+          rpc_url: 'https://node.test',
         })
       } finally {
         await told.close()
@@ -88,9 +97,9 @@ describe('what a client needs to sign', () => {
     it('names every contract on which the documents have an owner call a function', async () => {
       const { contracts } = await get<VenueFacts>('/v1/venue')
       expect(contracts).to.include({
-        ...{ spot_manager: MARKETS[0]?.marginManagerAddress },
-        ...{ perpetual_manager: MARKETS[1]?.marginManagerAddress },
-        ...{ future_manager: MARKETS[2]?.marginManagerAddress },
+        spot_manager: MARKETS[0]?.marginManagerAddress,
+        perpetual_manager: MARKETS[1]?.marginManagerAddress,
+        future_manager: MARKETS[2]?.marginManagerAddress,
       })
       for (const name of ['FIRST-FILL', 'FUTURES']) {
         const url = new URL(`../../../docs/${name}.md`, import.meta.url)

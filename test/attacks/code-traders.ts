@@ -65,7 +65,11 @@ export async function openCodeStage() {
   const market = (await rest.markets()).find((each) => each.market === SPOT) as MarketEntry
   const transport = http(devnet.rpc_url)
   const chain: AnvilClient = createTestClient({
-    ...{ mode: 'anvil', chain: base, transport, cacheTime: 0, pollingInterval: 50 },
+    mode: 'anvil',
+    chain: base,
+    transport,
+    cacheTime: 0,
+    pollingInterval: 50,
   })
     .extend(publicActions)
     .extend(walletActions)
@@ -87,7 +91,8 @@ export async function openCodeStage() {
   }
 
   const signerOf = (address: Address, signTypedData?: TypedDataSigner['signTypedData']) => ({
-    ...{ address, signTypedData: signTypedData ?? (() => Promise.resolve(ANY_SIGNATURE)) },
+    address,
+    signTypedData: signTypedData ?? (() => Promise.resolve(ANY_SIGNATURE)),
   })
 
   /** Contracts that own their accounts and sign for them; `by` makes the signatures that they are shown. */
@@ -102,7 +107,9 @@ export async function openCodeStage() {
       BALANCES,
     )
     return addresses.map((owner, i) => ({
-      ...{ owner, subaccountId: `${ids[i]}`, signer: signerOf(owner, by) },
+      owner,
+      subaccountId: `${ids[i]}`,
+      signer: signerOf(owner, by),
     }))
   }
 
@@ -118,7 +125,12 @@ export async function openCodeStage() {
     const domain = { chainId: devnet.chain_id, matching: devnet.matching }
     const nonce = randomNonce()
     return signOrder(signer, domain, {
-      ...{ ...wish, market, orderId: `attack-${nonce}`, owner, subaccountId, nonce },
+      ...wish,
+      market,
+      orderId: `attack-${nonce}`,
+      owner,
+      subaccountId,
+      nonce,
       expirySec: Math.floor(Date.now() / 1_000) + 3_600,
     })
   }
@@ -174,7 +186,8 @@ export async function openCodeStage() {
     const last = await chain.getBlockNumber()
     for (let blockNumber = block + 1n; blockNumber <= last; blockNumber += 1n) {
       const { transactions, timestamp } = await chain.getBlock({
-        ...{ blockNumber, includeTransactions: true },
+        blockNumber,
+        includeTransactions: true,
       })
       for (const { hash, to } of transactions) {
         if (to?.toLowerCase() !== devnet.batch_executor) continue
@@ -221,8 +234,23 @@ export async function openCodeStage() {
   }
 
   return {
-    ...{ venue, chain, plain, contractOf, walletsOf, keyedBy, place, placeSoon, record, until },
-    ...{ explain, cancelAll, minedSince, lostSince, filledIn, betweenBlocks, waiting },
+    venue,
+    chain,
+    plain,
+    contractOf,
+    walletsOf,
+    keyedBy,
+    place,
+    placeSoon,
+    record,
+    until,
+    explain,
+    cancelAll,
+    minedSince,
+    lostSince,
+    filledIn,
+    betweenBlocks,
+    waiting,
     stop: () => venue.stop(),
   }
 }

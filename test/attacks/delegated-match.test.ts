@@ -98,13 +98,19 @@ describe('a key that delegates around its match', function () {
     const nonce = await chain.getTransactionCount({ address: key.address })
     for (const [i, contractAddress] of delegates.entries()) {
       const authorization = await key.signAuthorization({
-        ...{ contractAddress, chainId: venue.devnet.chain_id, nonce: nonce + i },
+        contractAddress,
+        chainId: venue.devnet.chain_id,
+        nonce: nonce + i,
       })
       const account = relayers[i] as (typeof relayers)[number]
       const tip = i === 0 ? 1_000n * GWEI : 1n
       await chain.sendTransaction({
-        ...{ account, to: account.address, authorizationList: [authorization], gas: 200_000n },
-        ...{ maxPriorityFeePerGas: tip, maxFeePerGas: tip + ((baseFeePerGas ?? 0n) * 9n) / 8n },
+        account,
+        to: account.address,
+        authorizationList: [authorization],
+        gas: 200_000n,
+        maxPriorityFeePerGas: tip,
+        maxFeePerGas: tip + ((baseFeePerGas ?? 0n) * 9n) / 8n,
       })
     }
   }

@@ -61,7 +61,8 @@ describe('dust in front of an honest trade', function () {
   async function bodyOf(amount: bigint): Promise<object> {
     const terms = { desiredAmount: amount }
     const taker = await signOrder(world, amount === DUST_AMOUNT ? world.alice : world.carol, {
-      ...{ isBid: true, ...terms },
+      isBid: true,
+      ...terms,
     })
     const maker = await signOrder(world, world.bob, { isBid: false, ...terms })
     return executeBody({ taker, makers: [maker] })

@@ -53,16 +53,21 @@ describe('a caller of the executor that is not the matcher', function () {
     const fee = (((price * word) / 10n ** 18n) * feeBps) / 10_000n
     return {
       market: SPOT,
-      ...{ asset_address: devnet.wrapped_cngn, module_address: devnet.spot_trade_module },
-      ...{ maker_order_id: maker.order_id, taker_order_id: taker.order_id },
+      asset_address: devnet.wrapped_cngn,
+      module_address: devnet.spot_trade_module,
+      maker_order_id: maker.order_id,
+      taker_order_id: taker.order_id,
       actions: [taker.action_json, maker.action_json],
       signatures: [taker.signature, maker.signature],
       order_data: {
-        ...{ taker_account: taker.action_json.subaccount_id, taker_fee: `${fee}` },
+        taker_account: taker.action_json.subaccount_id,
+        taker_fee: `${fee}`,
         fill_details: [
           {
-            ...{ filled_account: maker.action_json.subaccount_id, amount_filled: `${word}` },
-            ...{ price: `${price}`, fee: '0' },
+            filled_account: maker.action_json.subaccount_id,
+            amount_filled: `${word}`,
+            price: `${price}`,
+            fee: '0',
           },
         ],
         manager_data: '0x',

@@ -8,7 +8,8 @@ import { measureTree } from '../../bench/way/tree.js'
 
 /** Any files of the product; what stands in them does not count here. */
 const [always = '', sometimes = '', ticking = '', apart = '', both = ''] = productFiles()
-const [FIRST, SECOND] = ['gateway', 'matcher-some-market']
+const FIRST = 'gateway'
+const SECOND = 'matcher-some-market'
 
 /** What ran, as processes with the files and their functions by number. */
 function take(ran: Readonly<Record<string, readonly (readonly [string, number])[]>>): Take {

@@ -210,7 +210,12 @@ describe('checkpoints', () => {
   it('of a large market come in many messages, none of them large', () => {
     const state = fresh()
     const place: MarketAct = {
-      ...{ act: 'place', buy: true, price: 95, size: 1, trader: 1, livesSec: 86_400 },
+      act: 'place',
+      buy: true,
+      price: 95,
+      size: 1,
+      trader: 1,
+      livesSec: 86_400,
       unchecked: false,
     }
     const log = Array.from({ length: 500 }, (_, index): LoggedCommand => {
@@ -226,7 +231,12 @@ describe('checkpoints', () => {
 
   describe('that are damaged', () => {
     const place: MarketAct = {
-      ...{ act: 'place', buy: true, price: 95, size: 1, trader: 1, livesSec: 60 },
+      act: 'place',
+      buy: true,
+      price: 95,
+      size: 1,
+      trader: 1,
+      livesSec: 60,
       unchecked: true,
     }
     const { state } = logOf([place])

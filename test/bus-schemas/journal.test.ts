@@ -16,7 +16,8 @@ describe('a message of a journal', () => {
   it('is read as version 10 wrote it, before there were snapshots', () => {
     const data = Buffer.from('[10,[3,"w",[["final","0x' + 'cd'.repeat(20) + '",[7]]]]]')
     expect(decodeJournal(data)).to.deep.equal({
-      ...{ term: 3, writer: 'w' },
+      term: 3,
+      writer: 'w',
       entries: [{ kind: 'final', from: `0x${'cd'.repeat(20)}`, evmNonces: [7] }],
     })
     const later = Buffer.from('[10,[3,"w",[["trimmed","0x' + 'cd'.repeat(20) + '",[7]]]]]')

@@ -82,7 +82,9 @@ describe('command messages', () => {
 describe('the writers of a command log', () => {
   const order = anOrder()
   const placing: LoggedCommand = {
-    ...{ source: 'intake', sourceNo: 1, atMs: 1_700_000_000_000 },
+    source: 'intake',
+    sourceNo: 1,
+    atMs: 1_700_000_000_000,
     command: { kind: 'PlaceOrder', order },
   }
   const take = (subject: string, ...logged: LoggedCommand[]) => {
@@ -153,12 +155,26 @@ describe('block messages', () => {
 
   it('have the form of version 10', () => {
     const block: Block = {
-      ...{ market: 'cNGN-USDC', commandSeq: 4, commandIndex: 1, firstSeq: 9 },
+      market: 'cNGN-USDC',
+      commandSeq: 4,
+      commandIndex: 1,
+      firstSeq: 9,
       changes: [
         {
-          ...{ kind: 'OrderHeld', seq: 9, atMs: 5, orderId: 'o', owner: `0x${'a'.repeat(40)}` },
-          ...{ side: 'sell', limitPrice: 2n, desired: 10n, filled: 1n, pending: 0n, open: 0n },
-          ...{ openDelta: -9n, status: 'active', hold: 'expiring' },
+          kind: 'OrderHeld',
+          seq: 9,
+          atMs: 5,
+          orderId: 'o',
+          owner: `0x${'a'.repeat(40)}`,
+          side: 'sell',
+          limitPrice: 2n,
+          desired: 10n,
+          filled: 1n,
+          pending: 0n,
+          open: 0n,
+          openDelta: -9n,
+          status: 'active',
+          hold: 'expiring',
         } as Block['changes'][number],
       ],
     }

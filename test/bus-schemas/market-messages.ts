@@ -21,7 +21,10 @@ import { message, type Declared } from './declared.js'
 
 const entries = fc.array(anyEntry, { minLength: 1, maxLength: 3 })
 const anyProof = fc.record({
-  ...{ key: anyText, issued_at_ms: fc.nat(), nonce: anyText, signature: anyText },
+  key: anyText,
+  issued_at_ms: fc.nat(),
+  nonce: anyText,
+  signature: anyText,
 })
 
 /** The register of markets, what an operator asks of it and of the matcher that leads a market, and the answers. */
@@ -35,7 +38,8 @@ export const marketMessages: readonly Declared[] = [
     { encode: encodeRegistration, decode: decodeRegistration },
   ),
   message('liquidations', anyLiquidationNews, {
-    ...{ encode: encodeLiquidations, decode: decodeLiquidations },
+    encode: encodeLiquidations,
+    decode: decodeLiquidations,
   }),
   message(
     'register request',

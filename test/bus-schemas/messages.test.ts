@@ -181,7 +181,8 @@ const declared: readonly Declared[] = [
     'touched accounts and keys',
     fc.record(
       {
-        ...{ first: anyCount, head: anyCount },
+        first: anyCount,
+        head: anyCount,
         accounts: fc.array(anyCount, { maxLength: 4 }),
         keys: fc.array(arbitraryAddress, { maxLength: 4 }),
       },

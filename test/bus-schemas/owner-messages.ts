@@ -46,10 +46,11 @@ export const ownerMessages: readonly Declared[] = [
     'order facts question',
     fc.record(
       {
-        ...{ market: fc.string(), orderId: anyText },
+        market: fc.string(),
+        orderId: anyText,
         owner: fc.constant(`0x${'a1'.repeat(20)}`),
         rest: fc.record({
-          ...{ subaccountId: fc.bigInt({ min: 0n, max: 10n ** 30n }) },
+          subaccountId: fc.bigInt({ min: 0n, max: 10n ** 30n }),
           side: fc.constantFrom('buy' as const, 'sell' as const),
           price: fc.bigInt({ min: 0n }).map(priceE18),
           amount: fc.bigInt({ min: 0n }).map(amountE18),

@@ -34,7 +34,8 @@ const HASH = `0x${'ab'.repeat(32)}` as const
 
 /** As the server matches. */
 function fits(pattern: string, subject: string): boolean {
-  const [parts, tokens] = [pattern.split('.'), subject.split('.')]
+  const parts = pattern.split('.')
+  const tokens = subject.split('.')
   if (parts.at(-1) === '>') {
     return (
       tokens.length >= parts.length && parts.slice(0, -1).every((it, at) => one(it, tokens[at]))

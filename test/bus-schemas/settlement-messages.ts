@@ -26,8 +26,12 @@ export const settlementMessages: readonly Declared[] = [
         settlementId: anyText,
         actions: fc.array(
           fc.record({
-            ...{ subaccountId: uint, nonce: uint, expiry: uint },
-            ...{ module: address, owner: address, signer: address },
+            subaccountId: uint,
+            nonce: uint,
+            expiry: uint,
+            module: address,
+            owner: address,
+            signer: address,
             data: fc.constantFrom('0x' as const, '0xab12' as const),
           }),
         ),

@@ -89,10 +89,17 @@ describe('the package of the CCXT class', function () {
 
   it('compiles an example in an empty strict project as a module and as CommonJS', async () => {
     const compilerOptions = {
-      ...{ target: 'es2022', module: 'nodenext', strict: true, noEmit: true, types: [] },
-      ...{ noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
+      target: 'es2022',
+      module: 'nodenext',
+      strict: true,
+      noEmit: true,
+      types: [],
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
       // The declarations of CCXT do not all compile under these.
-      ...{ lib: ['es2022', 'dom'], skipLibCheck: true, esModuleInterop: true },
+      lib: ['es2022', 'dom'],
+      skipLibCheck: true,
+      esModuleInterop: true,
     }
     const files = ['example.mts', 'example.cts']
     for (const file of files) await writeFile(join(project, file), EXAMPLE)

@@ -62,7 +62,10 @@ export function record(exchange: VenuePro, host: string) {
     const answer = await fetch(url, method, headers, body)
     const shown = exchange.last_response_headers?.['X-Feed-Seq']
     exchanged.push({
-      ...{ method, url: url.replace(host, HOST), ...sentOf(headers, body), answer },
+      method,
+      url: url.replace(host, HOST),
+      ...sentOf(headers, body),
+      answer,
       ...(shown !== undefined && { shown }),
     })
     return answer

@@ -22,7 +22,10 @@ describe('recorded calls of the CCXT class', () => {
     it(`${index}: ${call.method} ${call.args.join(' ')} sends and returns the same`, async () => {
       const returned = await exchange.replay(call)
       const wanted = call.exchanged.map(({ method, url, own, body }) => ({
-        ...{ method, url, own, ...(body !== undefined && { body }) },
+        method,
+        url,
+        own,
+        ...(body !== undefined && { body }),
       }))
       expect(exchange.sent).to.deep.equal(wanted)
       expect(returned).to.deep.equal(call.returns)

@@ -51,8 +51,12 @@ describe('signatures of the CCXT class', () => {
       one.setMarkets(exchange.markets)
       const [traded] = exchange.markets_by_id?.[market] as never[]
       const action = one.signedAction(traded, {
-        ...{ subaccount: order.subaccount_id, expiry: order.expiry, side: order.side },
-        ...{ limit: order.limit_price, amount: order.desired_amount, bound: order.worst_fee },
+        subaccount: order.subaccount_id,
+        expiry: order.expiry,
+        side: order.side,
+        limit: order.limit_price,
+        amount: order.desired_amount,
+        bound: order.worst_fee,
       })
       expect(action).to.deep.include({ action_json: order.action_json, signature })
       const { owner_address, signer_address, nonce, worst_fee, recipient_id } = order
@@ -85,7 +89,8 @@ describe('signatures of the CCXT class', () => {
     })
     key.options.venue = exchange.options.venue
     expect(key.signFrame('socket', 60)).to.include({
-      ...{ address: `0x${'ab'.repeat(20)}`, signer_address: published.address },
+      address: `0x${'ab'.repeat(20)}`,
+      signer_address: published.address,
     })
   })
 

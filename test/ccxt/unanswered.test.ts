@@ -54,7 +54,11 @@ describe('an order of the CCXT class without an outcome', () => {
 
   it('of a batch is sent again as it was signed', async () => {
     const orders = ['mine', 'other'].map((clientOrderId) => ({
-      ...{ symbol: 'CNGN/USDC', type: 'limit', side: 'buy', amount: 10, price: 1 },
+      symbol: 'CNGN/USDC',
+      type: 'limit',
+      side: 'buy',
+      amount: 10,
+      price: 1,
       params: { clientOrderId },
     }))
     for (let n = 0; n < 2; n += 1)

@@ -2,17 +2,32 @@ import { expect } from 'chai'
 import { createLocalFills, type FillEvent, type FillRecord } from '../../client/index.js'
 
 const leg = (changes: Partial<FillEvent> = {}): FillEvent => ({
-  ...{ settlement_id: 'cNGN-USDC:7', order_id: 'mine', status: 'pending', liquidity: 'taker' },
-  ...{ side: 'buy', price: '0.00065', size: '100', fee: '0.0001' },
+  settlement_id: 'cNGN-USDC:7',
+  order_id: 'mine',
+  status: 'pending',
+  liquidity: 'taker',
+  side: 'buy',
+  price: '0.00065',
+  size: '100',
+  fee: '0.0001',
   created_at: '2026-11-22T10:00:00.000Z',
   ...changes,
 })
 const hash = `0x${'77'.repeat(32)}`
 const settled = leg({ status: 'settled', trade_id: 2048, tx_hash: hash })
 const record = (changes: Partial<FillRecord> = {}): FillRecord => ({
-  ...{ trade_id: 2048, order_id: 'mine', liquidity: 'taker', side: 'buy', price: '0.00065' },
-  ...{ size: '100', fee: '0.0001', market: 'cNGN-USDC', display_name: 'cNGN-USDC' },
-  ...{ asset_address: `0x${'c1'.repeat(20)}`, sub_id: '0', tx_hash: hash },
+  trade_id: 2048,
+  order_id: 'mine',
+  liquidity: 'taker',
+  side: 'buy',
+  price: '0.00065',
+  size: '100',
+  fee: '0.0001',
+  market: 'cNGN-USDC',
+  display_name: 'cNGN-USDC',
+  asset_address: `0x${'c1'.repeat(20)}`,
+  sub_id: '0',
+  tx_hash: hash,
   created_at: '2026-11-22T10:00:00.000Z',
   ...changes,
 })

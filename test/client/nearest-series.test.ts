@@ -10,17 +10,17 @@ describe('the nearest series', () => {
     ...open,
   })
   // As the venue lists them, by name.
-  const [FEB, DEC, JAN] = [
-    series('USDC-cNGN-28FEB27', 1_803_823_200),
-    series('USDC-cNGN-31DEC26', 1_798_725_600),
-    series('USDC-cNGN-31JAN27', 1_801_404_000),
-  ]
+  const FEB = series('USDC-cNGN-28FEB27', 1_803_823_200)
+  const DEC = series('USDC-cNGN-31DEC26', 1_798_725_600)
+  const JAN = series('USDC-cNGN-31JAN27', 1_801_404_000)
   const others = [marketEntry(aPerp()), marketEntry(aMarket())].map((it) => ({ ...it, ...open }))
 
   it('is the one that expires first of those that trade', () => {
     expect(nearestSeries([FEB, DEC, JAN, ...others])).to.equal(DEC)
     const ended = {
-      ...{ ...DEC, trading_status: 'held', trading_status_reason: 'trading_ended' },
+      ...DEC,
+      trading_status: 'held',
+      trading_status_reason: 'trading_ended',
     } as MarketEntry
     expect(nearestSeries([FEB, ended, JAN, ...others])).to.equal(JAN)
     expect(nearestSeries([ended, ...others])).to.equal(undefined)

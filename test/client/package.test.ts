@@ -55,8 +55,13 @@ export const levels: readonly { readonly price: string }[] = createLocalBook().l
 
 const STRICT = {
   compilerOptions: {
-    ...{ target: 'es2022', strict: true, exactOptionalPropertyTypes: true },
-    ...{ noUncheckedIndexedAccess: true, noEmit: true, types: [], lib: ['es2022', 'dom'] },
+    target: 'es2022',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noEmit: true,
+    types: [],
+    lib: ['es2022', 'dom'],
     // The declarations of viem do not all compile under these; those of the package are compiled below.
     skipLibCheck: true,
   },
@@ -96,10 +101,8 @@ describe('the package of the client', function () {
   after(() => rm(work, { recursive: true, force: true }))
 
   it('has the version of the venue, and needs viem alone, in the version that is tested', () => {
-    const [own, whole] = [
-      manifestAt(join(built, 'package.json')),
-      manifestAt(join(root, 'package.json')),
-    ]
+    const own = manifestAt(join(built, 'package.json'))
+    const whole = manifestAt(join(root, 'package.json'))
     expect(own.version).to.equal(whole.version)
     expect(own.dependencies).to.equal(undefined)
     expect(own.peerDependencies).to.deep.equal({ viem: `^${whole.dependencies?.viem}` })

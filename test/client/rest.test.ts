@@ -62,7 +62,9 @@ describe('rest client', () => {
   it('asks in each read for at least what an answer has shown before (REA-049)', async () => {
     const venue = createRestClient(baseUrl)
     const saying = (seqs: string) => ({
-      ...{ status: 200, body: { order }, headers: { 'x-feed-seq': seqs } },
+      status: 200,
+      body: { order },
+      headers: { 'x-feed-seq': seqs },
     })
     const lines = () => asked.splice(0).map(({ line }) => line)
     server.answers = [saying('a=3'), saying('a=2, b=7'), saying('a=4, b=7'), saying('')]
@@ -124,7 +126,8 @@ describe('rest client', () => {
   })
 
   it('reads every page of the open orders', async () => {
-    const [first, second] = [{ order_id: 'a' }, { order_id: 'b' }]
+    const first = { order_id: 'a' }
+    const second = { order_id: 'b' }
     server.answers = [
       { status: 200, body: { orders: [first], next_before: 'c' } },
       { status: 200, body: { orders: [second] } },
@@ -143,7 +146,7 @@ describe('rest client', () => {
     const verifyingContract = `0x${'0a'.repeat(20)}`
     server.answers = [
       {
-        ...{ status: 200 },
+        status: 200,
         body: {
           domains: { actions: { chainId: 31337, verifyingContract } },
           frames: { domain: 'localhost', product: 'service' },
@@ -153,7 +156,8 @@ describe('rest client', () => {
     ]
     const venue = createRestClient(baseUrl)
     expect(await venue.domain()).to.deep.equal({
-      ...{ chainId: 31337, matching: verifyingContract },
+      chainId: 31337,
+      matching: verifyingContract,
       frames: { domain: 'localhost', product: 'service' },
     })
     expect((await venue.time()).unix_ms).to.equal(7)

@@ -62,11 +62,18 @@ describe('sign order', () => {
     const perp = marketEntry(aPerp())
     const intent = { side: 'sell', price: '0.00065', size: '1000' } as const
     const body = await signTraderOrder(signer, domain, {
-      ...{ ...frame, market: perp, ...intent, reduceOnly: true },
+      ...frame,
+      market: perp,
+      ...intent,
+      reduceOnly: true,
     })
     expect(body).to.deep.include({
-      ...{ side: 'sell', limit_price: '0.00065', desired_amount: '1000', reduce_only: true },
-      ...{ order_entry_spec: 'cngn_usdc_perp_v1', ui_intent: intent },
+      side: 'sell',
+      limit_price: '0.00065',
+      desired_amount: '1000',
+      reduce_only: true,
+      order_entry_spec: 'cngn_usdc_perp_v1',
+      ui_intent: intent,
       asset_address: perp.asset_address,
     })
     expect(body.action_json.module).to.equal(perp.trade_module_address)
@@ -164,7 +171,9 @@ describe('sign order', () => {
     const future = aFuture()
     const terms = { side: 'buy', price: '1500', amount: '2000' } as const
     const body = await signOrder(signer, domain, {
-      ...{ ...frame, market: marketEntry(future), ...terms },
+      ...frame,
+      market: marketEntry(future),
+      ...terms,
     })
     const worstFee = 3n * 10n ** 18n
     expect(body).to.deep.equal(await signedOrderBody({ ...terms, market: future, worstFee }))

@@ -59,8 +59,12 @@ describe('signed transfers', () => {
 
   it('carry a permit on the token’s own domain for the deposit module', async () => {
     const permit = await signPermit(owner, {
-      ...{ chainId: domain.chainId, usdc: places.unrelated, depositModule: places.depositModule },
-      ...{ amount: '25.5', tokenNonce: 3n, deadlineSec: expirySec },
+      chainId: domain.chainId,
+      usdc: places.unrelated,
+      depositModule: places.depositModule,
+      amount: '25.5',
+      tokenNonce: 3n,
+      deadlineSec: expirySec,
     })
     expect(permit).to.include({ value: '25500000', deadline: `${expirySec}` })
     const signer = await recoverTypedDataAddress({

@@ -18,8 +18,11 @@ import { startRig, type FanOutRig } from '../support/fan-out-rig.js'
 
 const order = anOrder()
 const taken: OrderReply = {
-  ...{ kind: 'order', feed_seq: 1, market: order.market },
-  ...{ order, progress: progressOf(order) },
+  kind: 'order',
+  feed_seq: 1,
+  market: order.market,
+  order,
+  progress: progressOf(order),
 }
 const timing = { minBackoffMs: 5, maxBackoffMs: 20, pingEveryMs: 1_000 }
 

@@ -34,8 +34,11 @@ const account = privateKeyToAccount(alicesKey)
 const owner = addressOf(alicesKey)
 const order = anOrder({ owner })
 const taken = {
-  ...{ kind: 'order' as const, feed_seq: 1, market: order.market },
-  ...{ order, progress: progressOf(order) },
+  kind: 'order' as const,
+  feed_seq: 1,
+  market: order.market,
+  order,
+  progress: progressOf(order),
 }
 const ENDS_AT_MS = Date.parse('2026-11-21T10:01:00.000Z')
 const body = { order_id: order.orderId, owner_address: owner } as NewOrder
@@ -82,7 +85,8 @@ describe('what a socket client does for a market maker', () => {
 
   function connect(options: Partial<SocketClientOptions> = {}): void {
     client = createSocketClient({
-      ...{ url: rig.url(), WebSocket },
+      url: rig.url(),
+      WebSocket,
       timing: { minBackoffMs: 5, maxBackoffMs: 20, pingEveryMs: 1_000 },
       authenticate: () => signFrame(account, { purpose: 'socket', domain: 'localhost' }),
       ...options,
@@ -113,7 +117,9 @@ describe('what a socket client does for a market maker', () => {
 
   it('cancels all orders of its address, for which it authenticates by itself', async () => {
     answer = () => ({
-      ...{ kind: 'cancels', feed_seq: 7, left: 1 },
+      kind: 'cancels',
+      feed_seq: 7,
+      left: 1,
       outcomes: [{ kind: 'not_cancelled', orderId: 'b', code: 'active_order_not_found' }],
     })
     connect()

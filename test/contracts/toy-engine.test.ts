@@ -39,7 +39,9 @@ interface Placing {
 function place(market: TestMatcher, { orderId, side, price, ...rest }: Placing): readonly Change[] {
   const { amount = 2, account = side === 'buy' ? 1 : 2, credit } = rest
   const order = matcherOrder({
-    ...{ orderId, side, subaccountId: BigInt(account) },
+    orderId,
+    side,
+    subaccountId: BigInt(account),
     limitPrice: priceE18(BigInt(price) * E18),
     desiredAmount: amountE18(BigInt(amount) * E18),
   })
@@ -48,8 +50,12 @@ function place(market: TestMatcher, { orderId, side, price, ...rest }: Placing):
     kind: 'PlaceOrder',
     order,
     account: {
-      ...{ subaccountId: BigInt(account), facts, custodyOwner: order.owner, leaving: false },
-      ...{ blockNumber: 1n, blockTimeSec: START_MS / 1000 },
+      subaccountId: BigInt(account),
+      facts,
+      custodyOwner: order.owner,
+      leaving: false,
+      blockNumber: 1n,
+      blockTimeSec: START_MS / 1000,
     },
   }).changes
 }
@@ -129,8 +135,12 @@ describe('a contract type of its own in the engine', () => {
     const { changes } = market.apply({
       kind: 'AccountObserved',
       account: {
-        ...{ subaccountId: 1n, facts, custodyOwner: `0x${'a'.repeat(40)}`, leaving: false },
-        ...{ blockNumber: 2n, blockTimeSec: START_MS / 1000 },
+        subaccountId: 1n,
+        facts,
+        custodyOwner: `0x${'a'.repeat(40)}`,
+        leaving: false,
+        blockNumber: 2n,
+        blockTimeSec: START_MS / 1000,
       },
     })
     expect(kinds(changes)).to.deep.equal(['OrderMatched ask', 'OrderReleased bid'])
@@ -152,12 +162,16 @@ describe('a contract type of its own in the engine', () => {
     const restored = restoreSnapshot(takeSnapshot(market.state))
     expect(takeSnapshot(restored)).to.deep.equal(takeSnapshot(market.state))
     const next = matcherOrder({
-      ...{ orderId: 'bid-2', side: 'buy', subaccountId: 1n },
+      orderId: 'bid-2',
+      side: 'buy',
+      subaccountId: 1n,
       limitPrice: MARK,
       desiredAmount: amountE18(2n * E18),
     })
     const logged = {
-      ...{ source: 'test', sourceNo: 1_000, atMs: market.nowMs() },
+      source: 'test',
+      sourceNo: 1_000,
+      atMs: market.nowMs(),
       command: { kind: 'PlaceOrder', order: next },
     } as const
     const changes = applyCommand(restored, logged).changes

@@ -54,10 +54,20 @@ function nodeWith(words: Readonly<Record<string, bigint>>) {
 function aMatch(units: bigint): MatchCall {
   const { assetAddress: asset, subId, tradeModuleAddress: module } = market
   const action = (subaccountId: bigint, isBid: boolean) => ({
-    ...{ subaccountId, nonce: 1n, module, expiry: 9n, owner: OWNER, signer: OWNER },
+    subaccountId,
+    nonce: 1n,
+    module,
+    expiry: 9n,
+    owner: OWNER,
+    signer: OWNER,
     data: encodeTradeData({
-      ...{ asset, subId, limitPrice: E18, desiredAmount: E18, worstFee: 1n },
-      ...{ recipientId: subaccountId, isBid },
+      asset,
+      subId,
+      limitPrice: E18,
+      desiredAmount: E18,
+      worstFee: 1n,
+      recipientId: subaccountId,
+      isBid,
     }),
   })
   const fill = { filledAccount: 8n, amountFilled: amountE18(units * E18) }
@@ -65,7 +75,9 @@ function aMatch(units: bigint): MatchCall {
     actions: [action(7n, true), action(8n, false)],
     signatures: ['0x01', '0x02'],
     orderData: {
-      ...{ takerAccount: 7n, takerFee: quoteE18(0n), managerData: '0x' },
+      takerAccount: 7n,
+      takerFee: quoteE18(0n),
+      managerData: '0x',
       fillDetails: [{ ...fill, price: priceE18(10n * E18), fee: quoteE18(0n) }],
     },
   }
@@ -83,7 +95,9 @@ describe('a contract type of its own on the chain', () => {
     const { client, asked } = nodeWith({ [HALTED]: 1n, [MARK]: 3n })
     expect(await observeMarket({ client, deployment }, market, BLOCK, 5_000)).to.deep.equal({
       facts: toyMarketFacts({ halted: true, mark: priceE18(3n) }),
-      ...{ blockNumber: BLOCK.number, blockTimeSec: Number(BLOCK.timestamp), readAtMs: 5_000 },
+      blockNumber: BLOCK.number,
+      blockTimeSec: Number(BLOCK.timestamp),
+      readAtMs: 5_000,
     })
     expect(asked).to.have.members([HALTED, MARK])
     expect(await observeMarket({ client, deployment }, aMarket(), BLOCK, 5_000)).to.equal(undefined)
@@ -95,7 +109,9 @@ describe('a contract type of its own on the chain', () => {
     const matches = [termsWith(4n), termsWith(2n), termsWith(1n)]
     const asked: ClaimKey[] = []
     const short = await findShort({
-      ...{ matches, inFlight, countEarlier: false },
+      matches,
+      inFlight,
+      countEarlier: false,
       // Ten units at a price of ten, of which a tenth is claimed.
       reads: readsWith((keys) => {
         asked.push(...keys)

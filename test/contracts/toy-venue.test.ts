@@ -101,7 +101,10 @@ describe('a contract type of its own in the venue', () => {
       ['buy', 8n],
     ] as const) {
       stage.chain.funds = {
-        ...{ subaccountId, leaving: false, blockNumber: 1n, blockTimeSec: 1 },
+        subaccountId,
+        leaving: false,
+        blockNumber: 1n,
+        blockTimeSec: 1,
         facts: toyAccountFacts({ credit: 10n ** 30n }),
         custodyOwner: (await signedBody()).owner_address.toLowerCase() as Address,
       }
@@ -113,13 +116,17 @@ describe('a contract type of its own in the venue', () => {
 
     const observation = {
       facts: toyMarketFacts({ halted: false, mark: priceE18(E18) }),
-      ...{ blockNumber: 2n, blockTimeSec: 2, readAtMs: 2_000 },
+      blockNumber: 2n,
+      blockTimeSec: 2,
+      readAtMs: 2_000,
     }
     await bus.append(
       commandsSubject(market.market),
       encode([
         {
-          ...{ source: 'chain-reader', sourceNo: 1, atMs: Date.now() },
+          source: 'chain-reader',
+          sourceNo: 1,
+          atMs: Date.now(),
           command: { kind: 'MarketObserved', observation },
         },
       ]),
@@ -162,7 +169,9 @@ describe('a contract type of its own in the venue', () => {
       toyMarketFacts({ halted: false, mark: priceE18(E18) }),
     )
     const checkpoint = {
-      ...{ market: market.market, commandSeq: messages.length, term: 1 },
+      market: market.market,
+      commandSeq: messages.length,
+      term: 1,
       feed: { messageSeq: 3, sha256: 'a'.repeat(64) },
       state: takeSnapshot(state),
     }
@@ -172,7 +181,9 @@ describe('a contract type of its own in the venue', () => {
 
   it('shows its own members in the market entry', () => {
     expect(marketEntry(market)).to.deep.include({
-      ...{ market: 'TOY', contract_type: TOY, settlement_type: toy.settlementType },
+      market: 'TOY',
+      contract_type: TOY,
+      settlement_type: toy.settlementType,
       toy: { credit_unit: 'quote' },
     })
   })

@@ -28,9 +28,11 @@ function codeOf(body: object): string | undefined {
 }
 
 const account = (id: bigint): object => ({
-  ...{ subaccount_id: String(id), recipient_id: String(id) },
+  subaccount_id: String(id),
+  recipient_id: String(id),
   action_json: {
-    ...{ ...action, subaccount_id: String(id) },
+    ...action,
+    subaccount_id: String(id),
     data: encodeTradeData({ ...data, recipientId: id % 2n ** 256n }),
   },
 })
@@ -52,31 +54,37 @@ interface Bound {
 
 const bounds: readonly Bound[] = [
   {
-    ...{ field: '`expiry` of an order', code: 'invalid_expiry' },
+    field: '`expiry` of an order',
+    code: 'invalid_expiry',
     taken: [{ expiry: nowSec + 1 }, { expiry: Number.MAX_SAFE_INTEGER }],
     refused: [{ expiry: 2 ** 53 }],
   },
   {
-    ...{ field: '`action_json.expiry` of an order', code: 'invalid_integer' },
+    field: '`action_json.expiry` of an order',
+    code: 'invalid_integer',
     taken: [nowSec + 1, UINT256_MAX].map((expiry) => ({
       action_json: { ...action, expiry: String(expiry) },
     })),
     refused: [{ action_json: { ...action, expiry: String(UINT256_MAX + 1n) } }],
   },
   {
-    ...{ field: '`nonce`', code: 'invalid_integer' },
+    field: '`nonce`',
+    code: 'invalid_integer',
     taken: [0n, UINT256_MAX].map((nonce) => ({
-      ...{ nonce: String(nonce), action_json: { ...action, nonce: String(nonce) } },
+      nonce: String(nonce),
+      action_json: { ...action, nonce: String(nonce) },
     })),
     refused: [{ nonce: String(UINT256_MAX + 1n) }],
   },
   {
-    ...{ field: '`subaccount_id`', code: 'invalid_integer' },
+    field: '`subaccount_id`',
+    code: 'invalid_integer',
     taken: [account(0n), account(UINT256_MAX)],
     refused: [account(UINT256_MAX + 1n)],
   },
   {
-    ...{ field: '`worst_fee`', code: 'invalid_integer' },
+    field: '`worst_fee`',
+    code: 'invalid_integer',
     taken: [0n, UINT256_MAX].map((worstFee) => ({
       worst_fee: String(worstFee),
       action_json: { ...action, data: encodeTradeData({ ...data, worstFee }) },
@@ -84,27 +92,32 @@ const bounds: readonly Bound[] = [
     refused: [{ worst_fee: String(UINT256_MAX + 1n) }],
   },
   {
-    ...{ field: '`sub_id`', code: 'invalid_integer' },
+    field: '`sub_id`',
+    code: 'invalid_integer',
     taken: [],
     refused: [{ sub_id: String(SUB_ID_MAX + 1n) }],
   },
   {
-    ...{ field: '`limit_price`, `desired_amount`', code: 'notional_out_of_range' },
+    field: '`limit_price`, `desired_amount`',
+    code: 'notional_out_of_range',
     taken: [worth(INT256_MAX / STEP, STEP), worth(1n, (INT256_MAX / STEP) * STEP)],
     refused: [worth(INT256_MAX / STEP + 1n, STEP), worth(2n, (INT256_MAX / STEP) * STEP)],
   },
   {
-    ...{ field: '`filled_amount`', code: 'filled_amount_exceeds' },
+    field: '`filled_amount`',
+    code: 'filled_amount_exceeds',
     taken: [{ filled_amount: '0' }, { filled_amount: goodOrder.desired_amount }],
     refused: [{ filled_amount: '9'.repeat(70) }],
   },
   {
-    ...{ field: '`order_id`', code: 'invalid_order_id' },
+    field: '`order_id`',
+    code: 'invalid_order_id',
     taken: [{ order_id: 'x' }, { order_id: '\u{1f600}'.repeat(64) }],
     refused: [{ order_id: 'x'.repeat(129) }],
   },
   {
-    ...{ field: '`signature`', code: 'invalid_signature_form' },
+    field: '`signature`',
+    code: 'invalid_signature_form',
     taken: [{ signature: `0x${'5a'.repeat(4_096)}` }],
     refused: [{ signature: `0x${'5a'.repeat(4_097)}` }],
   },

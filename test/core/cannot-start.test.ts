@@ -6,7 +6,8 @@ const fault = (path: readonly PropertyKey[], message: string) => ({ path, messag
 describe('what keeps a program from starting', () => {
   it('is told by the name of its error, apart from other errors', () => {
     expect(new CannotStart('TERM is missing')).to.include({
-      ...{ name: 'CannotStart', message: 'TERM is missing' },
+      name: 'CannotStart',
+      message: 'TERM is missing',
     })
   })
 

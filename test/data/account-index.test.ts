@@ -18,7 +18,9 @@ import { runs } from '../support/property-runs.js'
 const addressOf = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const hashOf = (n: bigint, branch = 0): Hex => `0x${branch}${n.toString(16).padStart(63, '0')}`
 const block = (number: bigint, branch = 0): IndexedBlock => ({
-  ...{ number, hash: hashOf(number, branch), timeSec: 1_000 + Number(number) },
+  number,
+  hash: hashOf(number, branch),
+  timeSec: 1_000 + Number(number),
 })
 
 const [ANN, BOB, OLD, NEW] = [1, 2, 11, 12].map(addressOf) as [Address, Address, Address, Address]
@@ -40,17 +42,32 @@ describe('the index of accounts', () => {
 
   let logIndex = 0
   const deposit = (at: bigint, id: bigint, owner: Address, manager = OLD): AccountEvent => ({
-    ...{ kind: 'deposited', blockNumber: at, logIndex: (logIndex += 1) },
-    ...{ subaccountId: id, owner, manager },
+    kind: 'deposited',
+    blockNumber: at,
+    logIndex: (logIndex += 1),
+    subaccountId: id,
+    owner,
+    manager,
   })
   const event = (at: bigint, id: bigint, kind: 'withdrawn' | 'leaving'): AccountEvent => ({
-    ...{ kind, blockNumber: at, logIndex: (logIndex += 1), subaccountId: id },
+    kind,
+    blockNumber: at,
+    logIndex: (logIndex += 1),
+    subaccountId: id,
   })
   const managed = (at: bigint, id: bigint, manager: Address): AccountEvent => ({
-    ...{ kind: 'managed', blockNumber: at, logIndex: (logIndex += 1), subaccountId: id, manager },
+    kind: 'managed',
+    blockNumber: at,
+    logIndex: (logIndex += 1),
+    subaccountId: id,
+    manager,
   })
   const keyed = (at: bigint, owner: Address, key: Address, expirySec: bigint): KeyEvent => ({
-    ...{ blockNumber: at, logIndex: (logIndex += 1), owner, key, expirySec },
+    blockNumber: at,
+    logIndex: (logIndex += 1),
+    owner,
+    key,
+    expirySec,
   })
   const append = (to: IndexedBlock, accounts: AccountEvent[], keys: KeyEvent[] = []): void =>
     index.append({ accounts, keys }, to)
@@ -60,7 +77,10 @@ describe('the index of accounts', () => {
     expect(index.readTo()).to.equal(undefined)
     append(block(5n), [])
     expect(index.find(ANN)).to.deep.equal({
-      ...{ asOf: block(5n), accounts: [], keys: [], isComplete: true },
+      asOf: block(5n),
+      accounts: [],
+      keys: [],
+      isComplete: true,
     })
   })
 
@@ -168,7 +188,8 @@ describe('the index of accounts', () => {
         db.close()
       }
     }
-    const [key, never] = [addressOf(21), addressOf(22)]
+    const key = addressOf(21)
+    const never = addressOf(22)
     const times = <Made>(make: () => Made): Made[] => Array.from({ length: 5_000 }, make)
     append(block(1n), [deposit(1n, 1n, ANN)], [keyed(1n, ANN, key, 9_999n)])
     append(

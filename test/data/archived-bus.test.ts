@@ -36,7 +36,10 @@ describe('a feed with its archive', () => {
     writeSegment(dir.path, STREAM, {
       ...FACTS,
       messages: Array.from({ length: last - first + 1 }, (_, index) => ({
-        ...{ seq: first + index, subject: SUBJECT, storedAtMs: 5, data: Buffer.from(text) },
+        seq: first + index,
+        subject: SUBJECT,
+        storedAtMs: 5,
+        data: Buffer.from(text),
       })),
     })
   const shown = ({ seq, data }: BusMessage) => `${seq} ${Buffer.from(data).toString()}`
@@ -51,7 +54,8 @@ describe('a feed with its archive', () => {
     const seen: string[] = []
     const errors: Error[] = []
     const started = feed.follow({
-      ...{ stream: STREAM, fromSeq },
+      stream: STREAM,
+      fromSeq,
       onMessage: (message) => void seen.push(shown(message)),
       onError: (error) => errors.push(error),
       ...over,

@@ -15,12 +15,23 @@ const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 const INSTRUMENT = 'asset-0'
 
 const aChainFill = (over: Partial<ChainFill> = {}): ChainFill => ({
-  ...{ txHash: hashOf(1), logIndex: 0, blockNumber: 50n, instrument: INSTRUMENT },
-  ...{ taker: 7n, maker: 8n, takerIsBid: true, quote: 400n, amount: 60n },
+  txHash: hashOf(1),
+  logIndex: 0,
+  blockNumber: 50n,
+  instrument: INSTRUMENT,
+  taker: 7n,
+  maker: 8n,
+  takerIsBid: true,
+  quote: 400n,
+  amount: 60n,
   ...over,
 })
 const wanted = ({ instrument, taker, maker, takerIsBid, amount }: ChainFill) => ({
-  ...{ instrument, taker, maker, takerIsBid, amount },
+  instrument,
+  taker,
+  maker,
+  takerIsBid,
+  amount,
 })
 
 describe('the tables of an audit', () => {
@@ -61,7 +72,8 @@ describe('the tables of an audit', () => {
     })
 
     it('give a fill of the transactions that were sent for the settlement before another', () => {
-      const [first, second] = [aChainFill(), aChainFill({ txHash: hashOf(2) })]
+      const first = aChainFill()
+      const second = aChainFill({ txHash: hashOf(2) })
       scratch.addFills([first, second])
       expect(claim('m:1', first, [hashOf(9), hashOf(2)])?.txHash).to.equal(hashOf(2))
       expect(claim('m:2', first, [hashOf(9)])?.txHash).to.equal(hashOf(1))
@@ -80,7 +92,9 @@ describe('the tables of an audit', () => {
       const fills = [1, 2, 3].map((logIndex) => aChainFill({ logIndex, amount: BigInt(logIndex) }))
       scratch.addFills(fills)
       const left = ({ logIndex }: { logIndex: number }) => ({
-        ...{ txHash: hashOf(1), logIndex, instrument: INSTRUMENT },
+        txHash: hashOf(1),
+        logIndex,
+        instrument: INSTRUMENT,
       })
       claim('m:1', aChainFill({ amount: 2n }))
       expect(scratch.unclaimed(9)).to.have.deep.members(
@@ -131,14 +145,21 @@ describe('the tables of an audit', () => {
     const maker = anOrder({ orderId: 'maker-1', nonce: 1n })
     const taker = anOrder({ orderId: 'taker-1', nonce: 2n, side: 'sell' })
     const placed = (order: Order, rank: number): ChangeFacts => ({
-      ...{ kind: 'OrderPlaced', order, rank },
+      kind: 'OrderPlaced',
+      order,
+      rank,
     })
     const amount = amountE18(4n * E18)
     /** The legs of a match in the changes `seq` and `seq + 1`. */
     const legs = (seq: number, settlementId: string) => {
       const fill = aFill({
-        ...{ settlementId, amount, takerSide: 'sell', tradeId: (seq + 1) * 65_536 + ORDINAL },
-        ...{ price: priceE18(E18), txHash: hashOf(seq), blockNumber: BigInt(seq) },
+        settlementId,
+        amount,
+        takerSide: 'sell',
+        tradeId: (seq + 1) * 65_536 + ORDINAL,
+        price: priceE18(E18),
+        txHash: hashOf(seq),
+        blockNumber: BigInt(seq),
       })
       return { fill, makerFill: { ...fill, liquidity: 'maker' as const, fee: quoteE18(0n) } }
     }
@@ -175,9 +196,16 @@ describe('the tables of an audit', () => {
       const { fill } = legs(3, `${MARKET}:1`)
       const [first, ...more] = scratch.trades(ORDINAL, 0, 9)
       expect(first).to.deep.equal({
-        ...{ tradeId: fill.tradeId, settlementId: fill.settlementId, maker, taker },
-        ...{ takerSide: 'sell', price: fill.price, amount, takerFee: fill.takerFee },
-        ...{ txHash: fill.txHash, blockNumber: fill.blockNumber },
+        tradeId: fill.tradeId,
+        settlementId: fill.settlementId,
+        maker,
+        taker,
+        takerSide: 'sell',
+        price: fill.price,
+        amount,
+        takerFee: fill.takerFee,
+        txHash: fill.txHash,
+        blockNumber: fill.blockNumber,
       })
       expect(more.map(({ settlementId }) => settlementId)).to.deep.equal([`${MARKET}:3`])
       expect(scratch.trades(ORDINAL, fill.tradeId, 9)).to.deep.equal(more)

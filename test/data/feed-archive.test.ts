@@ -18,7 +18,9 @@ const STREAM = feedStream('cNGN-USDC')
 const FACTS = { last_change: 9, waiting: 2, reviewed_at_ms: 77, matched: ['o-1'] }
 
 const message = (seq: number, text = `{"n": ${seq} ü}`): BusMessage => ({
-  ...{ seq, subject: feedSubject('cNGN-USDC'), storedAtMs: 1_000 + seq },
+  seq,
+  subject: feedSubject('cNGN-USDC'),
+  storedAtMs: 1_000 + seq,
   data: Buffer.from(text),
 })
 const range = (first: number, last: number): BusMessage[] =>

@@ -79,8 +79,10 @@ while (placed < ORDERS) {
 }
 
 const messages = blocks.map((block, index) => ({
-  ...{ seq: index + 1, subject: feedSubject(market.market) },
-  ...{ storedAtMs: nowMs, data: encodeBlock(block) },
+  seq: index + 1,
+  subject: feedSubject(market.market),
+  storedAtMs: nowMs,
+  data: encodeBlock(block),
 }))
 const recordBytes = feedSubject(market.market).length + RECORD_BYTES
 const feedBytes = messages.reduce((sum, { data }) => sum + data.length + recordBytes, 0)
@@ -89,7 +91,8 @@ const dir = tempDir()
 const facts = { last_change: changes.length, waiting: 0, reviewed_at_ms: 0, matched: [] }
 for (let at = 0; at < messages.length; at += SEGMENT_MESSAGES)
   await writeSegment(dir.path, 'feed', {
-    ...{ messages: messages.slice(at, at + SEGMENT_MESSAGES), ...facts },
+    messages: messages.slice(at, at + SEGMENT_MESSAGES),
+    ...facts,
   })
 const archived = readdirSync(join(dir.path, 'feed'))
   .map((name) => statSync(join(dir.path, 'feed', name)).size)
@@ -108,7 +111,9 @@ await registry.close()
 const fills = changes.filter(({ kind }) => kind === 'OrderFilled').length / 2
 console.log(`${placed} orders, ${fills} trades, ${changes.length} changes, ${commands} commands`)
 const sizes = {
-  ...{ 'command log': commandBytes, feed: feedBytes, archive: archived },
+  'command log': commandBytes,
+  feed: feedBytes,
+  archive: archived,
   'history.db': statSync(history.path).size,
   'intake.db': statSync(registryFile).size,
 }

@@ -24,11 +24,17 @@ const maker = anOrder({ orderId: 'maker-1', nonce: 12n })
 const taker = anOrder({ orderId: 'taker-1', nonce: 3n, subaccountId: 12n, side: 'sell' })
 const match = (seq: number) =>
   aFill({
-    ...{ settlementId: `${MARKET}:${seq}`, tradeId: (seq + 1) * 65_536, takerSide: 'sell' },
-    ...{ amount: amountE18(E18), txHash: hashOf(seq), blockNumber: BigInt(seq) },
+    settlementId: `${MARKET}:${seq}`,
+    tradeId: (seq + 1) * 65_536,
+    takerSide: 'sell',
+    amount: amountE18(E18),
+    txHash: hashOf(seq),
+    blockNumber: BigInt(seq),
   })
 const makerLeg = (seq: number) => ({
-  ...{ ...match(seq), liquidity: 'maker' as const, fee: quoteE18(0n) },
+  ...match(seq),
+  liquidity: 'maker' as const,
+  fee: quoteE18(0n),
 })
 
 describe('the trail that an operator reads', () => {
@@ -82,12 +88,19 @@ describe('the trail that an operator reads', () => {
     const [trail, ...more] = stores.intents('m:3')
     expect(more).to.deep.equal([])
     expect(trail).to.deep.equal({
-      ...{ journal: 'executor.db', intentId: 'm:3', recordedAt: SIGNED_AT },
+      journal: 'executor.db',
+      intentId: 'm:3',
+      recordedAt: SIGNED_AT,
       transactions: [
         {
-          ...{ evmNonce: 5, status: 'mined', isFinal: false, displaced: false },
-          ...{ outcome: 'reverted', revert: 'TM_FeeTooHigh' },
-          ...{ blockNumber: 12, minedHash: blockOf(5, 12).hash },
+          evmNonce: 5,
+          status: 'mined',
+          isFinal: false,
+          displaced: false,
+          outcome: 'reverted',
+          revert: 'TM_FeeTooHigh',
+          blockNumber: 12,
+          minedHash: blockOf(5, 12).hash,
           attempts: [attempt(105), attempt(900)],
         },
       ],
@@ -98,12 +111,20 @@ describe('the trail that an operator reads', () => {
     const [trail] = stores.intents('m:5')
     expect(trail?.transactions).to.deep.equal([
       {
-        ...{ evmNonce: 6, status: 'displaced', isFinal: true, displaced: true },
-        ...{ outcome: 'success', blockNumber: 13, minedHash: blockOf(7, 13).hash },
+        evmNonce: 6,
+        status: 'displaced',
+        isFinal: true,
+        displaced: true,
+        outcome: 'success',
+        blockNumber: 13,
+        minedHash: blockOf(7, 13).hash,
         attempts: [attempt(106)],
       },
       {
-        ...{ evmNonce: 7, status: 'open', isFinal: false, displaced: false },
+        evmNonce: 7,
+        status: 'open',
+        isFinal: false,
+        displaced: false,
         attempts: [attempt(107)],
       },
     ])
@@ -112,8 +133,11 @@ describe('the trail that an operator reads', () => {
   it('of a refused settlement has the reason and no transaction', () => {
     expect(stores.intents('m:4')).to.deep.equal([
       {
-        ...{ journal: 'executor.db', intentId: 'm:4', recordedAt: SIGNED_AT },
-        ...{ refused: 'BM_Nonce', transactions: [] },
+        journal: 'executor.db',
+        intentId: 'm:4',
+        recordedAt: SIGNED_AT,
+        refused: 'BM_Nonce',
+        transactions: [],
       },
     ])
   })
@@ -141,9 +165,17 @@ describe('the trail that an operator reads', () => {
   it('of trades is found by order, by settlement and by transaction, oldest first', () => {
     const { tradeId, price, amount, txHash } = match(3)
     const first = {
-      ...{ tradeId, market: MARKET, at: new Date(CHANGES_START_MS + 4_000).toISOString() },
-      ...{ settlementId: `${MARKET}:3`, makerOrderId: 'maker-1', takerOrderId: 'taker-1' },
-      ...{ price: String(price), amount: String(amount), txHash, blockNumber: 3, reversed: false },
+      tradeId,
+      market: MARKET,
+      at: new Date(CHANGES_START_MS + 4_000).toISOString(),
+      settlementId: `${MARKET}:3`,
+      makerOrderId: 'maker-1',
+      takerOrderId: 'taker-1',
+      price: String(price),
+      amount: String(amount),
+      txHash,
+      blockNumber: 3,
+      reversed: false,
     }
     expect(stores.trades(`${MARKET}:3`)).to.deep.equal([first])
     expect(stores.trades(hashOf(3))).to.deep.equal([first])

@@ -122,7 +122,10 @@ describe('loadMarkets', () => {
       (ms) => ms / 1_000,
     )
     const rows = [first, last].map((sec, i) => ({
-      ...{ ...future, market: `S${i}-01DEC26`, ordinal: i + 1, sub_id: `${sec}` },
+      ...future,
+      market: `S${i}-01DEC26`,
+      ordinal: i + 1,
+      sub_id: `${sec}`,
     }))
     const { markets, refused } = loadMarkets(testAddresses, written([spot, ...rows]))
     expect(refused).to.deep.equal([])
@@ -166,10 +169,19 @@ describe('loadMarkets', () => {
     const rows = [...shipped, rowOfNextSeries(shipped, 1_796_047_200)]
     const { markets } = loadMarkets({ ...testAddresses, ...futureAddresses }, written(rows))
     expect(markets[1]).to.deep.include({
-      ...{ market: 'USDC-cNGN-30NOV26', ordinal: 2, aliases: [], enabled: true },
-      ...{ contractType: 'future', settlementType: 'cash_settled_future' },
-      ...{ minSize: 10n ** 18n, amountStep: 10n ** 18n, tickSize: 1n, takerFeeBps: 25 },
-      ...{ contractMultiplier: 1_000n, amountScale: 10n ** 15n, subId: 1_796_047_200n },
+      market: 'USDC-cNGN-30NOV26',
+      ordinal: 2,
+      aliases: [],
+      enabled: true,
+      contractType: 'future',
+      settlementType: 'cash_settled_future',
+      minSize: 10n ** 18n,
+      amountStep: 10n ** 18n,
+      tickSize: 1n,
+      takerFeeBps: 25,
+      contractMultiplier: 1_000n,
+      amountScale: 10n ** 15n,
+      subId: 1_796_047_200n,
       assetAddress: futureAddresses.future_asset,
       quoteAssetAddress: testAddresses.wrapped_usdc,
       tradeModuleAddress: futureAddresses.future_trade_module,

@@ -6,7 +6,9 @@ export const { owner } = anOrder()
 
 /** The claim of an order whose id, nonce and fingerprint follow from the number. */
 export const numberedClaim = (number: number, orderId = `order-${number}`): OrderClaim => ({
-  ...{ orderId, owner, nonce: 10n ** 70n + BigInt(number) },
+  orderId,
+  owner,
+  nonce: 10n ** 70n + BigInt(number),
   fingerprint: Buffer.alloc(32, number % 251),
 })
 

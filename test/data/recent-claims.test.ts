@@ -46,7 +46,8 @@ describe('claims that the table does not hold yet', () => {
 
   it('are looked for again once they were given back, or once the table holds them', () => {
     const recent = createRecentClaims(table)
-    const [given, moved] = [numberedClaim(1), numberedClaim(2)]
+    const given = numberedClaim(1)
+    const moved = numberedClaim(2)
     for (const claim of [given, moved]) recent.take(market, claim)
     recent.giveBack(given)
     recent.land(market, moved, 1)
@@ -76,7 +77,9 @@ describe('claims that the table does not hold yet', () => {
 
   it('are kept once, in the order in which they landed, until the table holds the first of them', () => {
     const recent = createRecentClaims(table)
-    const [first, second, third] = [numberedClaim(1), numberedClaim(2), numberedClaim(3)]
+    const first = numberedClaim(1)
+    const second = numberedClaim(2)
+    const third = numberedClaim(3)
     recent.take(market, first)
     for (const claim of [second, first, second, numberedClaim(1), third])
       recent.land(market, claim, 1)
@@ -130,7 +133,8 @@ describe('the claim of an order', () => {
     const tombstone = { ...rest, fingerprint: `0x${hexOf(fingerprint)}` }
     expect(tombstoneOf(claim)).to.deep.equal(tombstone)
     expect(claimOfTombstone(tombstoneOf(claim))).to.deep.equal({
-      ...{ ...rest, fingerprint: Buffer.from(fingerprint) },
+      ...rest,
+      fingerprint: Buffer.from(fingerprint),
     })
   })
 })

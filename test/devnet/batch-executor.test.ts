@@ -116,7 +116,9 @@ describe('the batch executor', () => {
       const { gasUsed } = await tryAll(batchOf(calls))
       return gasUsed
     }
-    const [four, twelve, twenty] = [await gas(4), await gas(12), await gas(20)]
+    const four = await gas(4)
+    const twelve = await gas(12)
+    const twenty = await gas(20)
     const growth = ((twenty - twelve) * 1000n) / (twelve - four)
     expect(growth > 900n && growth < 1100n, `1000 became ${growth}`).to.equal(true)
   })

@@ -139,7 +139,9 @@ describe('devnet/chain-state', () => {
     const failures: string[] = []
     const chain = await start(port)
     const keeper = keepChainState({
-      ...{ rpcUrl: chain.rpcUrl, file, saveEveryMs: 20 },
+      rpcUrl: chain.rpcUrl,
+      file,
+      saveEveryMs: 20,
       onFailure: (error) => failures.push(error.message),
       onBroken: (error) => failures.push(String(error)),
     })

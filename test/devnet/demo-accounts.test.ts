@@ -26,9 +26,14 @@ describe('devnet/demo-accounts', () => {
     anvil = await startAnvil()
     const executor = privateKeyToAddress(testKey(1002)).toLowerCase() as Address
     at = await deploy({
-      ...{ rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY, demoKey: DEMO_KEY, calendar: 'none' },
-      ...{ tradeExecutors: [executor], batchOperators: [executor] },
-      ...{ feeOwnerKey: testKey(1001), feederKey: testKey(1004) },
+      rpcUrl: anvil.rpcUrl,
+      privateKey: ANVIL_KEY,
+      demoKey: DEMO_KEY,
+      calendar: 'none',
+      tradeExecutors: [executor],
+      batchOperators: [executor],
+      feeOwnerKey: testKey(1001),
+      feederKey: testKey(1004),
     })
     if (at.demo_seeder === undefined) throw new Error('nothing gives demo accounts')
     seeder = at.demo_seeder
@@ -37,7 +42,9 @@ describe('devnet/demo-accounts', () => {
 
   const open = (privateKey = DEMO_KEY): Giver =>
     createGiver({
-      ...{ rpcUrl: anvil.rpcUrl, privateKey, nowMs: () => nowMs },
+      rpcUrl: anvil.rpcUrl,
+      privateKey,
+      nowMs: () => nowMs,
       at: { ...at, demo_seeder: seeder },
     })
 
@@ -48,8 +55,10 @@ describe('devnet/demo-accounts', () => {
     expect(given.address).to.equal(owner)
     for (const id of [given.spot_subaccount_id, given.perp_subaccount_id]) {
       const held = await anvil.client.readContract({
-        ...{ address: at.matching, abi: matchingAbi },
-        ...{ functionName: 'subAccountToOwner' as const, args: [BigInt(id)] as const },
+        address: at.matching,
+        abi: matchingAbi,
+        functionName: 'subAccountToOwner' as const,
+        args: [BigInt(id)] as const,
       })
       expect(held.toLowerCase()).to.equal(owner)
     }
@@ -103,7 +112,9 @@ describe('devnet/demo-accounts', () => {
 
   it('ends when the devnet has given all', async () => {
     await anvil.client.setStorageAt({
-      ...{ address: seeder, index: GIVEN_SLOT, value: toHex(1_000, { size: 32 }) },
+      address: seeder,
+      index: GIVEN_SLOT,
+      value: toHex(1_000, { size: 32 }),
     })
     nowMs += 60_000
     expect(await open().give(ownerOf(400))).to.equal('exhausted')

@@ -177,7 +177,10 @@ describe('the demo maker’s trades with itself', () => {
       [0, 1].flatMap((level) => quoteAt(grid, around, side, level) ?? []),
     )
     const market: FlowMarket = {
-      ...{ market: kind, grid, around: () => around, quotes: () => quotes },
+      market: kind,
+      grid,
+      around: () => around,
+      quotes: () => quotes,
       taker: {
         sign: (quote) => Promise.resolve(quote as unknown as OrderBody),
         place: (body) => {

@@ -107,7 +107,9 @@ describe('demo maker', () => {
 
   const makeDesk = (market = aMarket()): Desk =>
     createDesk({
-      ...{ name: 'demo-maker', expiresInSec: 300, rest: venue.rest },
+      name: 'demo-maker',
+      expiresInSec: 300,
+      rest: venue.rest,
       market: marketEntry(market),
       signer: privateKeyToAccount(testPrivateKey),
       domain: { chainId: testDomain.chainId, matching: testDomain.verifyingContract },
@@ -164,7 +166,8 @@ describe('demo maker', () => {
     for (const price of [150_000n, 150_020n, 150_150n, 151_800n, 165_000n, 164_900n, 120_000n]) {
       reference = { price }
       await maker.refresh()
-      const [bids, asks] = [prices('buy'), prices('sell')]
+      const bids = prices('buy')
+      const asks = prices('sell')
       expect(bids.length + asks.length).to.equal(2 * LEVELS)
       for (const bid of bids) for (const ask of asks) expect(bid < ask).to.equal(true)
     }

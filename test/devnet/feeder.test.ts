@@ -64,8 +64,12 @@ describe('devnet/feeder', () => {
     await writeFile(file, '{"index": "0.0007", "ask": "0.00071", "stable": "0.98"}')
     const index = e18('0.0007')
     expect(await readPrices(file)).to.deep.equal({
-      ...{ index, mark: index, bid: index, ask: e18('0.00071') },
-      ...{ stable: e18('0.98'), confidence: e18('1') },
+      index,
+      mark: index,
+      bid: index,
+      ask: e18('0.00071'),
+      stable: e18('0.98'),
+      confidence: e18('1'),
     })
     for (const [text, complaint] of [
       ['{"index": 1}', /prices\.json: .*expected string/],
@@ -131,8 +135,11 @@ describe('devnet/feeder', () => {
       const child = spawn(process.execPath, [inProject('dist/devnet/feeder.js')], {
         env: {
           ...inheritedEnvironment(),
-          ...{ RPC_URL: world.anvil.rpcUrl, DEPLOYMENT_FILE: deployment, DATA_DIR: dir },
-          ...{ FEEDER_PRIVATE_KEY: FEEDER_KEY, LOG_LEVEL: 'silent' },
+          RPC_URL: world.anvil.rpcUrl,
+          DEPLOYMENT_FILE: deployment,
+          DATA_DIR: dir,
+          FEEDER_PRIVATE_KEY: FEEDER_KEY,
+          LOG_LEVEL: 'silent',
         },
         stdio: 'ignore',
       })

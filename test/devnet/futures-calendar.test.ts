@@ -87,8 +87,14 @@ describe('the calendar of a venue', function () {
     const client = createChainClient(world.anvil.rpcUrl, 'read')
     const deployment = { matching: world.at.matching, subAccounts: world.at.sub_accounts }
     return createListing({
-      ...{ client, deployment, markets: () => registered, calendar: 'month-end', keeper: KEEPER },
-      ...{ orders, facts: { unreadable: () => undefined }, ...parts },
+      client,
+      deployment,
+      markets: () => registered,
+      calendar: 'month-end',
+      keeper: KEEPER,
+      orders,
+      facts: { unreadable: () => undefined },
+      ...parts,
     })
   }
   let registered: readonly Market[] = []
@@ -218,7 +224,8 @@ describe('the calendar of a venue', function () {
     await list(broken)
     expect(broken.late()).to.have.length(1)
     expect(broken.late()[0]).to.include({
-      ...{ job: 'listing', why: 'the order intake does not answer' },
+      job: 'listing',
+      why: 'the order intake does not answer',
     })
     expect(await listed()).to.have.members([JAN, FEB])
     await list(listingOf({ calendar: dates }))

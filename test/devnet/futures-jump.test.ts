@@ -41,7 +41,8 @@ describe('futures in a jump of the index', () => {
     const wash = { amount: TEN, price: JUMPED }
 
     it('need initial margin at the mark as well (FUT-045)', async () => {
-      const [buyer, seller] = [s.poor, s.owner[0]]
+      const buyer = s.poor
+      const seller = s.owner[0]
       expect(await nameOf(fillCall(s.world, { taker: buyer, maker: seller, ...wash }))).to.equal(
         'SRM_PortfolioBelowMargin',
       )

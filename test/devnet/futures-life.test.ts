@@ -101,8 +101,13 @@ describe('a series from its listing to its history', function () {
     const [entry] = await venue.listed()
     expect(entry).to.include({ market: OLD, expiry_timestamp: EXPIRY_SEC, trading_status: 'open' })
     expect(entry?.future).to.include({
-      ...{ index_price: '1600', mark_price: '1600', band_width: '0.1', band_status: 'ok' },
-      ...{ fill_band_low: '1440', fill_band_high: '1760', last_trade_time: at(HOUR) },
+      index_price: '1600',
+      mark_price: '1600',
+      band_width: '0.1',
+      band_status: 'ok',
+      fill_band_low: '1440',
+      fill_band_high: '1760',
+      last_trade_time: at(HOUR),
     })
   })
 
@@ -112,7 +117,8 @@ describe('a series from its listing to its history', function () {
     expect(await venue.shown('taker')).to.include({ status: 'filled', filled_amount: '2000' })
     expect(await venue.shown('maker')).to.include({ status: 'active', filled_amount: '2000' })
     expect(await positionOf(world, alice.subaccountId)).to.equal(2n * ONE)
-    const [bought, sold] = [(await venue.fills(11))[0], (await venue.fills(12))[0]]
+    const bought = (await venue.fills(11))[0]
+    const sold = (await venue.fills(12))[0]
     expect(bought).to.include({ price: '1590', size: '2000', fee: '5', mark_price: '1600' })
     expect([bought?.vm_cngn, sold?.vm_cngn]).to.deep.equal(['20000', '-20000'])
     // 2 × 1,000 × (1600 − 1590): a claim until the pool pays it, for the taker was touched before the payer.
@@ -254,7 +260,10 @@ describe('a series from its listing to its history', function () {
     expect(next?.future).to.not.have.property('settlement_price')
     const { abi } = world.artifacts.FuturesManager
     const events = await world.client.getContractEvents({
-      ...{ address: world.at.futures_manager, abi, eventName: 'PositionClosed', fromBlock: 0n },
+      address: world.at.futures_manager,
+      abi,
+      eventName: 'PositionClosed',
+      fromBlock: 0n,
     })
     for (const [key, { subaccountId }, position] of [
       [11, alice, '4000'],
@@ -266,14 +275,18 @@ describe('a series from its listing to its history', function () {
       const [closed, ...more] = await venue.closeOuts(key)
       expect(more).to.deep.equal([])
       expect(closed).to.deep.include({
-        ...{ market: OLD, subaccount_id: `${subaccountId}`, position, settlement_price },
+        market: OLD,
+        subaccount_id: `${subaccountId}`,
+        position,
+        settlement_price,
         vm_cngn: formatDecimal(vm ?? 0n, 18),
         sub_id: `${world.subId}`,
       })
       expect(vm).to.not.equal(undefined)
       expect(closed).to.deep.include({
         closed_at: new Date(Number(timestamp) * 1_000).toISOString(),
-        ...{ block_number: Number(event?.blockNumber), tx_hash: event?.transactionHash },
+        block_number: Number(event?.blockNumber),
+        tx_hash: event?.transactionHash,
       })
     }
     expect(await venue.closeOuts(13)).to.deep.equal([])

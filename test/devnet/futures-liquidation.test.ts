@@ -112,8 +112,12 @@ describe('a liquidation by a signed action', function () {
     const [event] = parseEventLogs({ abi, eventName: 'PositionLiquidated', logs: receipt.logs })
     // 1100 − 1000 − 584.795321637426900586 = −484.80; 100 − 35 restore 65 a contract: 7.459; 35 each is the bonus.
     expect(argsOf(event)).to.deep.equal({
-      ...{ account: long.subaccountId, subId: world.subId, by: taker.subaccountId },
-      ...{ contracts: 7_459n * MILLI, price: mark, bonus: 261_065n * MILLI },
+      account: long.subaccountId,
+      subId: world.subId,
+      by: taker.subaccountId,
+      contracts: 7_459n * MILLI,
+      price: mark,
+      bonus: 261_065n * MILLI,
     })
     expect(await positionsOf(long, taker)).to.deep.equal([2_541n * MILLI, 7_459n * MILLI])
     expect((await usdcOf(taker)) - before).to.equal(261_065n * MILLI)

@@ -94,7 +94,8 @@ describe('random lives of futures accounts', function () {
   }
 
   async function trade(): Promise<void> {
-    const [taker, maker] = [pick(), pick()]
+    const taker = pick()
+    const maker = pick()
     const { low, high } = fillBand(priceE18(index), Number(world.subId), await timeOf(world))
     const price = [mark, low, high, mark + BigInt(next(60) - 30) * ONE][next(4)] ?? mark
     const amount = BigInt(1 + next(6_000)) * 10n ** 15n

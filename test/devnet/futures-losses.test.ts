@@ -120,7 +120,8 @@ describe('losses and debts of futures in a jump of the index', () => {
       await insure(s.rich[1])
       const before = [await usdcOf(s.rich[1]), await cngnOf(s.rich[1])] as const
       expect(await lossShared()).to.deep.include({
-        ...{ fromInsurance: LOST - 1_100n * JUMPED, fromClaims: 0n },
+        fromInsurance: LOST - 1_100n * JUMPED,
+        fromClaims: 0n,
       })
       expect([await usdcOf(s.poor), await owed(s.poor)]).to.deep.equal([0n, 0n])
       expect((await usdcOf(s.rich[1])) - before[0]).to.equal(1_100n * ONE)
@@ -131,7 +132,8 @@ describe('losses and debts of futures in a jump of the index', () => {
       await insure(s.owner[1])
       await accrue()
       expect(await lossShared()).to.deep.include({
-        ...{ fromInsurance: 0n, fromClaims: LOST - 1_100n * JUMPED },
+        fromInsurance: 0n,
+        fromClaims: LOST - 1_100n * JUMPED,
       })
       expect(await usdcOf(s.owner[1])).to.equal(6_100n * ONE)
       expect(await worthOf(s.owner[1], JUMPED)).to.equal(5_000n * ONE)

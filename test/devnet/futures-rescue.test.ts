@@ -117,7 +117,9 @@ describe('rescuing accounts of the futures manager', () => {
       const [event] = parseEventLogs({ abi, eventName: 'PositionLiquidated', logs: receipt.logs })
       // 65 USDC of margin per contract restore 484.80: 7.459 contracts; 35 USDC each is the bonus.
       expect(argsOf(event)).to.deep.include({
-        ...{ contracts: 7_459n * 10n ** 15n, price: FALLS[0], bonus: 261_065n * 10n ** 15n },
+        contracts: 7_459n * 10n ** 15n,
+        price: FALLS[0],
+        bonus: 261_065n * 10n ** 15n,
       })
       expect((await usdcOf(rescuer)) - before).to.equal(261_065n * 10n ** 15n)
       expect(await positionOf(world, rescuer.subaccountId)).to.equal(7_459n * 10n ** 15n)
@@ -154,7 +156,8 @@ describe('rescuing accounts of the futures manager', () => {
   describe('a debt', () => {
     it('is swapped for USDC at the index plus 2 % below maintenance margin', async () => {
       await fall(1)
-      const [usdc, cngn] = [await usdcOf(rescuer), await cngnOf(rescuer)]
+      const usdc = await usdcOf(rescuer)
+      const cngn = await cngnOf(rescuer)
       await act(...cure(142_500n * ONE))
       expect((await usdcOf(rescuer)) - usdc).to.equal(102n * ONE)
       expect(cngn - (await cngnOf(rescuer))).to.equal(142_500n * ONE)
@@ -197,7 +200,9 @@ describe('rescuing accounts of the futures manager', () => {
       const { abi } = world.artifacts.FuturesManager
       const [event] = parseEventLogs({ abi, eventName: 'LossShared', logs: receipt.logs })
       expect(argsOf(event)).to.deep.include({
-        ...{ account: long.subaccountId, fromInsurance: 0n, fromClaims: loss },
+        account: long.subaccountId,
+        fromInsurance: 0n,
+        fromClaims: loss,
       })
       for (const [i, trader] of [shortSix, shortFour].entries()) {
         const left = await owed(trader)
@@ -245,7 +250,9 @@ describe('rescuing accounts of the futures manager', () => {
     const closed = parseEventLogs({ abi, eventName: 'PositionClosed', logs: receipt.logs })
     expect(closed.map(argsOf)).to.deep.equal(
       [long, shortSix, shortFour].map(({ subaccountId }, i) => ({
-        ...{ account: subaccountId, subId: world.subId, price: price + 10n * ONE },
+        account: subaccountId,
+        subId: world.subId,
+        price: price + 10n * ONE,
         contracts: [10n, -6n, -4n].map((n) => n * ONE)[i],
         vm: [-650_000n, 390_000n, 260_000n].map((n) => n * ONE)[i],
       })),

@@ -141,7 +141,8 @@ describe('futures in random jumps', () => {
   function checkEffect(name: string, effect: Effect, before: SolvencyState): void {
     const dust = DUST * index
     for (const id of ids) {
-      const [was, is] = [worthIn(before, id), worthIn(state, id)]
+      const was = worthIn(before, id)
+      const is = worthIn(state, id)
       const said = `${name} of ${id}: ${was} to ${is}`
       // Claims that share a loss are accrued to within a hundredth of the index.
       const notional = (state.accounts.get(id)?.size ?? 0n) * 1_000n * index
@@ -232,7 +233,10 @@ describe('futures in random jumps', () => {
     const margins = await askAll(
       world,
       withPositions.map((id) => ({
-        ...{ to: world.at.futures_manager, abi, functionName: 'getMargin', args: [id, false] },
+        to: world.at.futures_manager,
+        abi,
+        functionName: 'getMargin',
+        args: [id, false],
       })),
     )
     return withPositions.filter((_, i) => ((margins[i] as bigint | undefined) ?? 0n) < 0n)
@@ -265,7 +269,8 @@ describe('futures in random jumps', () => {
     const before = state
     await change()
     state = await read()
-    const [from, to] = [before.index, await priceOf()]
+    const from = before.index
+    const to = await priceOf()
     const [low, high] = from < to ? [from, to] : [to, from]
     const excess = (high * ONE) / low - ONE - MAINTENANCE
     count(name)

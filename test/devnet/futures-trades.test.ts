@@ -68,7 +68,10 @@ describe('trading dated futures on the chain', () => {
   const cngnOf = ({ subaccountId }: Trader) => balanceOf(world, subaccountId, world.at.wrapped_cngn)
   const usdcOf = ({ subaccountId }: Trader) => balanceOf(world, subaccountId, world.at.wrapped_usdc)
   const fill = (different: Partial<FutureFill> = {}): FutureFill => ({
-    ...{ taker: buyer, maker: seller, amount: 2n * ONE, price: 1_495n * ONE },
+    taker: buyer,
+    maker: seller,
+    amount: 2n * ONE,
+    price: 1_495n * ONE,
     ...different,
   })
 
@@ -77,9 +80,15 @@ describe('trading dated futures on the chain', () => {
     const { abi } = world.artifacts.FutureTradeModule
     const [matched] = parseEventLogs({ abi, eventName: 'FutureMatched', logs: receipt.logs })
     expect(argsOf(matched)).to.deep.include({
-      ...{ subId: world.subId, taker: buyer.subaccountId, maker: seller.subaccountId },
-      ...{ takerIsBid: true, amount: 2n * ONE, price: 1_495n * ONE, mark: INDEX },
-      ...{ takerVm: 10_000n * ONE, makerVm: -10_000n * ONE },
+      subId: world.subId,
+      taker: buyer.subaccountId,
+      maker: seller.subaccountId,
+      takerIsBid: true,
+      amount: 2n * ONE,
+      price: 1_495n * ONE,
+      mark: INDEX,
+      takerVm: 10_000n * ONE,
+      makerVm: -10_000n * ONE,
     })
     const charged = parseEventLogs({ abi, eventName: 'FeeCharged', logs: receipt.logs })
     expect(charged.map(argsOf)).to.deep.equal([
@@ -233,9 +242,12 @@ describe('trading dated futures on the chain', () => {
     })
     await perform(world, { from: third.address, to: world.at.sub_accounts, data: approve })
     const transfer = {
-      ...{ fromAcc: buyer.subaccountId, toAcc: third.subaccountId },
-      ...{ asset: world.at.future_asset, subId: world.subId },
-      ...{ amount: ONE, assetData: zeroHash },
+      fromAcc: buyer.subaccountId,
+      toAcc: third.subaccountId,
+      asset: world.at.future_asset,
+      subId: world.subId,
+      amount: ONE,
+      assetData: zeroHash,
     }
     const data = encodeFunctionData({
       abi: subAccountsAbi,

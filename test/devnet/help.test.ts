@@ -13,7 +13,9 @@ const run = (
   env: Readonly<Record<string, string>> = {},
 ) =>
   spawnSync(command, args, {
-    ...{ cwd: inProject('.'), encoding: 'utf8', timeout: 30_000 },
+    cwd: inProject('.'),
+    encoding: 'utf8',
+    timeout: 30_000,
     env: { PATH: process.env.PATH, ...env },
   })
 

@@ -115,10 +115,16 @@ describe('devnet/launcher-env', () => {
 
   it('gives every process the places, and what the operator set', () => {
     expect(environment('gateway')).to.include({
-      ...{ NATS_URL: 'nats://n', RPC_URL: 'http://r', DEPLOYMENT_FILE: '/d.json' },
-      ...{ NATS_CREDENTIALS: '/bus' },
-      ...{ GATEWAY_PORT: '1', EXECUTOR_URL: 'http://127.0.0.1:2', WS_FANOUT_PORT: '3' },
-      ...{ WS_FANOUT_URL: 'ws://127.0.0.1:3', CANCEL_AUTH: 'y', PARENT_WATCH: '1' },
+      NATS_URL: 'nats://n',
+      RPC_URL: 'http://r',
+      DEPLOYMENT_FILE: '/d.json',
+      NATS_CREDENTIALS: '/bus',
+      GATEWAY_PORT: '1',
+      EXECUTOR_URL: 'http://127.0.0.1:2',
+      WS_FANOUT_PORT: '3',
+      WS_FANOUT_URL: 'ws://127.0.0.1:3',
+      CANCEL_AUTH: 'y',
+      PARENT_WATCH: '1',
     })
   })
 

@@ -184,7 +184,9 @@ describe('devnet/launcher-log', () => {
     const log = openLogFile(dir, 'x', { fileBytes: 10, files: 2 })
     log.write('before-it')
     const follower = spawn('./venue', ['logs', 'x'], {
-      ...{ cwd: inProject('.'), env: { PATH: process.env.PATH, DATA_DIR: dir }, detached: true },
+      cwd: inProject('.'),
+      env: { PATH: process.env.PATH, DATA_DIR: dir },
+      detached: true,
     })
     let shown = ''
     follower.stdout.on('data', (data: Buffer) => (shown += data.toString()))

@@ -114,7 +114,9 @@ class Day {
     } else {
       const { buy, reduceOnly } = act
       const isPlaced = await venue.place({
-        ...{ trader: this.traderAt(act.trader), side: buy ? 'buy' : 'sell', reduceOnly },
+        trader: this.traderAt(act.trader),
+        side: buy ? 'buy' : 'sell',
+        reduceOnly,
         price: (this.price * BigInt(act.price)) / 1_000n,
         amount: BigInt(act.size) * stage.size,
       })
@@ -168,7 +170,12 @@ async function openPerpStage(): Promise<Stage> {
   }
   const price = 650_000_000_000_000n
   return {
-    ...{ world, traders, price, sizeScale: 1n, size: 100_000n * E18, refusesReductions: true },
+    world,
+    traders,
+    price,
+    sizeScale: 1n,
+    size: 100_000n * E18,
+    refusesReductions: true,
     market: aPerp({
       assetAddress: at.perp_asset,
       quoteAssetAddress: at.cash_asset,
@@ -193,7 +200,11 @@ async function openFuturesStage(): Promise<Stage> {
     ...(await openTraders(world, [35], withoutFees)),
   ]
   return {
-    ...{ world, traders, price: INDEX, sizeScale: 1_000n, size: 500n * E18 },
+    world,
+    traders,
+    price: INDEX,
+    sizeScale: 1_000n,
+    size: 500n * E18,
     refusesReductions: false,
     market: aFuture({
       subId: world.subId,
@@ -248,7 +259,11 @@ describe('orders of a perpetual that the venue accepts (PER-031)', function () {
     const [poor, , , , rich] = stage.traders
     if (poor === undefined || rich === undefined) throw new Error('no traders')
     const order = (side: Side, trader: Trader, price: bigint, lots: bigint): OrderIdea => ({
-      ...{ trader, side, price, amount: lots * stage.size, reduceOnly: false },
+      trader,
+      side,
+      price,
+      amount: lots * stage.size,
+      reduceOnly: false,
     })
     expect(await venue.place(order('buy', poor, stage.price, 6n))).to.equal(true)
     expect(await venue.place(order('sell', rich, stage.price, 6n))).to.equal(true)

@@ -20,11 +20,15 @@ describe('the row of the next series', () => {
   it('is the last one with its own date, and without an ordinal', () => {
     const next = rowOfNextSeries(rows, DEC_SEC)
     expect(next).to.deep.equal({
-      ...{ ...seriesRow('USDC-cNGN-31DEC26', 8, BigInt(DEC_SEC)), ordinal: undefined },
+      ...seriesRow('USDC-cNGN-31DEC26', 8, BigInt(DEC_SEC)),
+      ordinal: undefined,
     })
     const march = Date.UTC(2027, 2, 31, 13) / 1_000
     expect(rowOfNextSeries([...rows, { ...next, enabled: false }], march)).to.include({
-      ...{ market: 'USDC-cNGN-31MAR27', ordinal: undefined, sub_id: `${march}`, enabled: true },
+      market: 'USDC-cNGN-31MAR27',
+      ordinal: undefined,
+      sub_id: `${march}`,
+      enabled: true,
     })
   })
 
@@ -32,7 +36,9 @@ describe('the row of the next series', () => {
     const dir = tempDir()
     const run = (...args: readonly string[]) =>
       spawnSync('./venue', ['series', ...args], {
-        ...{ cwd: inProject('.'), encoding: 'utf8' as const, ...ENDS_AT_LAST },
+        cwd: inProject('.'),
+        encoding: 'utf8' as const,
+        ...ENDS_AT_LAST,
         env: { PATH: process.env.PATH, DATA_DIR: dir.path },
       })
     try {

@@ -77,7 +77,8 @@ describe('random lives of perpetual accounts', function () {
   const pick = (): Trader => lives[next(lives.length)] ?? world.alice
 
   async function trade(): Promise<void> {
-    const [buyer, seller] = [pick(), pick()]
+    const buyer = pick()
+    const seller = pick()
     if (buyer.subaccountId === seller.subaccountId) return
     const price = formatDecimal(640_000_000_000_000n + BigInt(next(20_000)) * 1_000_000_007n, 18)
     const terms = {
@@ -97,7 +98,8 @@ describe('random lives of perpetual accounts', function () {
     const index = 630_000_000_000_000n + BigInt(next(40_000)) * 1_000_000_007n
     const mark = index + BigInt(next(2_000) - 1_000) * 1_000_000_003n
     await setPrices(world, {
-      ...{ index: formatDecimal(index, 18), mark: formatDecimal(mark, 18) },
+      index: formatDecimal(index, 18),
+      mark: formatDecimal(mark, 18),
       bid: formatDecimal(mark, 18),
       confidence: ['1', '0.549999999999999999', '0.31', '1'][next(4)] ?? '1',
       stable: ['1', '1', '0.979999999999999999', '0.93'][next(4)] ?? '1',

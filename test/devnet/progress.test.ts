@@ -115,7 +115,10 @@ describe('the wait for a venue that starts', () => {
     const said: string[] = []
     const processes = ['gateway', 'matchers', 'executor', 'projector', 'order-intake']
     await untilReady({
-      ...{ gatewayUrl: url, processes, progress, patience },
+      gatewayUrl: url,
+      processes,
+      progress,
+      patience,
       say: (line) => said.push(line),
     })
     return said

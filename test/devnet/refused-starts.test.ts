@@ -13,7 +13,8 @@ const FREE = { GATEWAY_PORT: '0', EXECUTOR_PORT: '0', NATS_PORT: '0', CHAIN_PORT
 /** Starts a venue that cannot start; what it prints, and its exit code. */
 function up(env: Readonly<Record<string, string>>) {
   const { status, stderr } = spawnSync(process.execPath, [inProject('bundle/devnet/up.js')], {
-    ...{ encoding: 'utf8', timeout: 60_000 },
+    encoding: 'utf8',
+    timeout: 60_000,
     env: { PATH: process.env.PATH, ...FREE, ...env },
   })
   return { status, stderr }

@@ -26,7 +26,10 @@ describe('the setup', () => {
       // No user can append to a directory, the superuser included.
       mkdirSync(join(dir.path, '.cache/setup.log'), { recursive: true })
       const run = spawnSync('sh', ['-euc', `. ${inProject('devnet/setup.sh')}`], {
-        ...{ cwd: dir.path, env: { PATH: process.env.PATH }, encoding: 'utf8', timeout: 30_000 },
+        cwd: dir.path,
+        env: { PATH: process.env.PATH },
+        encoding: 'utf8',
+        timeout: 30_000,
       })
       expect([run.status, run.stdout]).to.deep.equal([1, ''])
       const log = join(realpathSync(dir.path), '.cache/setup.log')
@@ -49,7 +52,9 @@ describe('the setup', () => {
       try {
         writeFileSync(join(dir.path, 'node'), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 })
         const run = spawnSync('sh', ['-euc', '. devnet/setup.sh'], {
-          ...{ cwd: inProject('.'), encoding: 'utf8', timeout: 30_000 },
+          cwd: inProject('.'),
+          encoding: 'utf8',
+          timeout: 30_000,
           env: { PATH: `${dir.path}:${process.env.PATH}` },
         })
         expect([run.status, run.stdout]).to.deep.equal([1, ''])
@@ -71,7 +76,9 @@ const STAND_INS = {
     echo ended >>npm-ci
     [ ! -e broken ]`,
   'bin/nats-server': 'echo nats-server: v2.10.27',
-  ...{ 'bin/python3': '', 'bin/make': '', 'bin/g++': '' },
+  'bin/python3': '',
+  'bin/make': '',
+  'bin/g++': '',
 }
 
 describe('two setups in one tree', function () {
@@ -102,7 +109,8 @@ describe('two setups in one tree', function () {
   function setUp(line = 'true') {
     const said = { stdout: '', stderr: '' }
     const child = spawn('sh', ['-euc', `command=up; . devnet/setup.sh; ${line}`], {
-      ...{ cwd: dir.path, env: { PATH: `${join(dir.path, 'bin')}:${process.env.PATH}` } },
+      cwd: dir.path,
+      env: { PATH: `${join(dir.path, 'bin')}:${process.env.PATH}` },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     child.stdout.on('data', (data) => (said.stdout += String(data)))

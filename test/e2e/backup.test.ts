@@ -108,7 +108,8 @@ describe('backup and restore', function () {
     expect(restored.code, restored.output).to.equal(0)
     const again = await startVenue({ dataDir })
     try {
-      const [maker, taker] = [createTrader(again.devnet, 0), createTrader(again.devnet, 1)]
+      const maker = createTrader(again.devnet, 0)
+      const taker = createTrader(again.devnet, 1)
       for (const { order_id: id, limit_price: price } of running.answered)
         await maker.until(id, price.startsWith('0.0009') ? 'active' : 'filled')
       const terms = { amount: '5', price: '0.00070' }
@@ -125,7 +126,8 @@ describe('backup and restore', function () {
   it('never pretends where the streams are older than the chain: cancels, jumps, holds, and names the gap (OPE-025)', async () => {
     const venue = await startVenue()
     const { dataDir } = venue
-    const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
+    const maker = createTrader(venue.devnet, 0)
+    const taker = createTrader(venue.devnet, 1)
     const resting = await maker.place({ side: 'sell', amount: '10', price: '0.00090' })
     const quiet = await maker.place({ side: 'sell', amount: '7', price: '0.00095' })
     const running = load(maker, taker)
@@ -155,15 +157,18 @@ describe('backup and restore', function () {
         rmSync(join(dataDir, `${name}${end}`), { force: true })
     const again = await startVenue({ dataDir })
     try {
-      const [ann, ben] = [createTrader(again.devnet, 0), createTrader(again.devnet, 1)]
+      const ann = createTrader(again.devnet, 0)
+      const ben = createTrader(again.devnet, 1)
       const found = await ann.until(resting.order_id, 'cancelled')
       expect(found).to.include({ cancel_reason: 'restored', filled_amount: '4' })
       expect(await ann.until(quiet.order_id, 'cancelled')).to.include({
-        ...{ cancel_reason: 'restored', filled_amount: '0' },
+        cancel_reason: 'restored',
+        filled_amount: '0',
       })
       expect(await seqOf(again)).to.be.greaterThan(Math.max(1_000_000_000, seqBefore))
       expect(await standingOf(again)).to.include({
-        ...{ trading_status: 'held', trading_status_reason: 'restored' },
+        trading_status: 'held',
+        trading_status_reason: 'restored',
       })
       // The nonce that the chain has used is not taken a second time.
       const repeated = await ben.send(lost).catch((error: unknown) => error)

@@ -94,7 +94,8 @@ describe('a trader draws charts and lists prices', function () {
           const own = trades.filter((it) => startOf(it.created_at) === candle.bucket_start)
           const prices = own.map((it) => e18(it.price as string))
           const sizes = own.map((it) => e18(it.size as string))
-          const [open, close] = [own[0]?.price, own.at(-1)?.price]
+          const open = own[0]?.price
+          const close = own.at(-1)?.price
           expect(candle).to.include({ open, close, trade_count: own.length })
           expect(e18(candle.high)).to.equal(prices.reduce((a, b) => (a > b ? a : b)))
           expect(e18(candle.low)).to.equal(prices.reduce((a, b) => (a < b ? a : b)))

@@ -193,7 +193,9 @@ describe('a trader shows who it is', function () {
     }
     const opened = async () => {
       const auth = await signedFrame(devnet, sessionKey, {
-        ...{ owner, wish: SOCKET_WISH, validFor: 240 },
+        owner,
+        wish: SOCKET_WISH,
+        validFor: 240,
       })
       const socket = await listen(devnet, { op: 'auth', ...auth })
       await socket.next(({ type }) => type === 'ack' || type === 'error')

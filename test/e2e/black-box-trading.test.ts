@@ -116,11 +116,9 @@ describe('a trader trades', function () {
 
   it('in parts: the best price first, then the earlier order', async () => {
     const sell = (price: string, amount: string) => ann.place({ side: 'sell', price, amount })
-    const [third, first, second] = [
-      await sell('0.0046', '100'),
-      await sell('0.0045', '10'),
-      await sell('0.0045', '20'),
-    ]
+    const third = await sell('0.0046', '100')
+    const first = await sell('0.0045', '10')
+    const second = await sell('0.0045', '20')
     const taker = await bob.place({ side: 'buy', price: '0.0046', amount: '60' })
     await bob.orderWith(taker.order_id, 'filled')
     const rest = await until(

@@ -64,7 +64,11 @@ describe('the wallet room in a browser', function () {
     browser = await launchBrowser()
     const built = await build({
       stdin: { contents: ROOM, resolveDir: '.', loader: 'ts' },
-      ...{ bundle: true, write: false, format: 'esm', target: 'es2022', logLevel: 'silent' },
+      bundle: true,
+      write: false,
+      format: 'esm',
+      target: 'es2022',
+      logLevel: 'silent',
     })
     script = built.outputFiles[0]?.text ?? ''
     page = await (await browser.newContext()).newPage()

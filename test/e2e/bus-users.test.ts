@@ -17,7 +17,8 @@ describe('the bus of a running venue', function () {
   })
 
   it('permits all that its processes do for a trade, and nothing to a client without credentials (OPE-047)', async () => {
-    const [ann, bob] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
+    const ann = createTrader(venue.devnet, 0)
+    const bob = createTrader(venue.devnet, 1)
     const maker = await ann.place({ side: 'sell', amount: '5', price: '0.0007' })
     const taker = await bob.place({ side: 'buy', amount: '5', price: '0.0007' })
     await bob.until(taker.order_id, 'filled')

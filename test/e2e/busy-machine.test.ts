@@ -13,7 +13,9 @@ describe('a machine whose processors are busy', function () {
     const calm = burnProcessors(PROCESSORS)
     try {
       const venue = await startVenue({
-        ...{ markets: 'all', demoMaker: true, feeder: true },
+        markets: 'all',
+        demoMaker: true,
+        feeder: true,
         readyWithinMs: READY_WITHIN_MS,
       })
       expect(await venue.stop()).to.equal(0)

@@ -32,7 +32,10 @@ const inSeconds = (sinceMs: number): string =>
   `${((performance.now() - sinceMs) / 1_000).toFixed(1).padStart(6)} s`
 
 const VENUE: StartVenueOptions = {
-  ...{ blockTime: 2, demoMaker: true, feeder: true, markets: 'all' },
+  blockTime: 2,
+  demoMaker: true,
+  feeder: true,
+  markets: 'all',
   // The start is given up for lack of progress alone.
   readyWithinMs: 3_600_000,
 }

@@ -172,7 +172,8 @@ describe('the examples', function () {
         () =>
           said.failed !== '' || said.printed.includes(`10 quotes by connection ${connection}\n`),
       )
-    const [maker, taker] = [createTrader(venue.devnet, 3), createTrader(venue.devnet, 1)]
+    const maker = createTrader(venue.devnet, 3)
+    const taker = createTrader(venue.devnet, 1)
     const before = await maker.balances()
     await quoted(1)
     relay.cut()
@@ -229,7 +230,9 @@ describe('the examples', function () {
     const run = (...args: string[]) => {
       const env = { PATH: process.env.PATH, DATA_DIR: '/nowhere' }
       const { status, stderr, stdout } = spawnSync(process.execPath, [example, ...args], {
-        ...{ env, encoding: 'utf8', timeout: 60_000 },
+        env,
+        encoding: 'utf8',
+        timeout: 60_000,
       })
       return [status, stderr || stdout]
     }

@@ -60,7 +60,8 @@ function withDisk(disk: SmallDisk, shown: Shown): void {
 
   const send = async (path: string, body: unknown) => {
     const answer = await fetch(new URL(path, venue.gatewayUrl), {
-      ...{ method: 'POST', headers: { 'Content-Type': 'application/json' } },
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     })
     const { code, results } = (await answer.json()) as { code?: string; results?: unknown[] }
@@ -68,7 +69,8 @@ function withDisk(disk: SmallDisk, shown: Shown): void {
   }
 
   it('that is nearly full takes no new order and goes on with cancels and settlements (OPE-027)', async () => {
-    const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
+    const maker = createTrader(venue.devnet, 0)
+    const taker = createTrader(venue.devnet, 1)
     const resting = await maker.place({ side: 'sell', ...TERMS, price: '0.00090' })
     await venue.kill('executor', 'SIGSTOP')
     await maker.place({ side: 'sell', ...TERMS })

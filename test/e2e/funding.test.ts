@@ -31,9 +31,14 @@ describe('an order that its account cannot pay for', function () {
     if (market === undefined) throw new Error(`no market ${SPOT}`)
     const domain = { chainId: venue.devnet.chain_id, matching: venue.devnet.matching }
     body = await signOrder(privateKeyToAccount(account().private_key), domain, {
-      ...{ market, orderId: `unfunded-${Date.now()}`, subaccountId: String(accountId) },
-      ...{ nonce: randomNonce(), expirySec: Math.floor(Date.now() / 1_000) + 3_600 },
-      ...{ side: 'buy', price: '0.00091', amount: '1000' },
+      market,
+      orderId: `unfunded-${Date.now()}`,
+      subaccountId: String(accountId),
+      nonce: randomNonce(),
+      expirySec: Math.floor(Date.now() / 1_000) + 3_600,
+      side: 'buy',
+      price: '0.00091',
+      amount: '1000',
     })
     sell = await maker.place({ side: 'sell', price: '0.00091', amount: '1000' })
   })

@@ -168,7 +168,8 @@ describe('fills and balances', function () {
     const [account, other] = devnet.accounts
     if (account === undefined || other === undefined) throw new Error('the devnet has two accounts')
     const frame = await signFrame(privateKeyToAccount(account.private_key), {
-      ...{ purpose: 'history', domain: devnet.auth_domain },
+      purpose: 'history',
+      domain: devnet.auth_domain,
     })
     const rest = createRestClient(venue.gatewayUrl)
     const refused = await rest

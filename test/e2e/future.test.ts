@@ -44,7 +44,9 @@ describe('a dated future on the running venue', function () {
   }
   const positionOf = async ({ subaccountId }: SeriesTrader) =>
     chain().readContract({
-      ...{ address: venue.devnet.sub_accounts, abi: subAccountsAbi, functionName: 'getBalance' },
+      address: venue.devnet.sub_accounts,
+      abi: subAccountsAbi,
+      functionName: 'getBalance',
       args: [subaccountId, market.assetAddress, market.subId],
     })
 
@@ -52,21 +54,31 @@ describe('a dated future on the running venue', function () {
     const listed = await entry()
     const { future } = listed ?? {}
     expect(listed).to.deep.include({
-      ...{ contract_type: 'future', settlement_type: 'cash_settled_future' },
-      ...{ expiry_timestamp: Number(market.subId), sub_id: market.subId.toString() },
-      ...{ engine_side_policy: 'same_as_ui', amount_step: '1', min_size: '1' },
+      contract_type: 'future',
+      settlement_type: 'cash_settled_future',
+      expiry_timestamp: Number(market.subId),
+      sub_id: market.subId.toString(),
+      engine_side_policy: 'same_as_ui',
+      amount_step: '1',
+      min_size: '1',
       contract_multiplier: '1000',
     })
     expect(listed).not.to.have.property('order_entry_spec')
     expect(future).to.deep.include({
-      ...{ band_status: 'ok', band_width: '0.1', paused: false },
-      ...{ amount_scale: '1000000000000000', last_trade_time: Number(market.subId) - 3_600 },
-      ...{ initial_margin_rate: '0.1', maintenance_margin_rate: '0.07' },
+      band_status: 'ok',
+      band_width: '0.1',
+      paused: false,
+      amount_scale: '1000000000000000',
+      last_trade_time: Number(market.subId) - 3_600,
+      initial_margin_rate: '0.1',
+      maintenance_margin_rate: '0.07',
       trade_module_address: market.tradeModuleAddress,
       margin_manager_address: venue.devnet.futures_manager,
     })
     const [index, , low, high] = await chain().readContract({
-      ...{ address: market.assetAddress, abi: futureAssetAbi, functionName: 'band' },
+      address: market.assetAddress,
+      abi: futureAssetAbi,
+      functionName: 'band',
       args: [market.subId],
     })
     const shown = [future?.index_price, future?.fill_band_low, future?.fill_band_high]
@@ -93,11 +105,17 @@ describe('a dated future on the running venue', function () {
     expect(trade).to.include({ mark_price: formatDecimal(mark, 18) })
     const filled = async (trader: SeriesTrader) => (await rest().fills(await own(trader))).fills[0]
     expect(await filled(bob!)).to.deep.include({
-      ...{ liquidity: 'taker', price: `${PRICE}`, size: '2000', fee: '5' },
-      ...{ mark_price: formatDecimal(mark, 18), vm_cngn: formatDecimal(takerVm, 18) },
+      liquidity: 'taker',
+      price: `${PRICE}`,
+      size: '2000',
+      fee: '5',
+      mark_price: formatDecimal(mark, 18),
+      vm_cngn: formatDecimal(takerVm, 18),
     })
     expect(await filled(ann!)).to.deep.include({
-      ...{ liquidity: 'maker', fee: '0', mark_price: formatDecimal(mark, 18) },
+      liquidity: 'maker',
+      fee: '0',
+      mark_price: formatDecimal(mark, 18),
       vm_cngn: formatDecimal(makerVm, 18),
     })
     // The order exchanged its size in USDC; the volume counts cNGN as well.
@@ -129,7 +147,8 @@ describe('a dated future on the running venue', function () {
       fill_band_high: future?.fill_band_high,
     })
     expect(await refused({ ...buy, amount: '20000000' })).to.include({
-      ...{ error: 'insufficient_margin', code: 'insufficient_margin' },
+      error: 'insufficient_margin',
+      code: 'insufficient_margin',
     })
     expect(await refused({ ...buy, amount: '1000.5' })).to.include({
       error: 'invalid amount step: desired_amount must be a multiple of 1',
@@ -163,8 +182,12 @@ describe('a dated future on the running venue', function () {
       const domain = { chainId: venue.devnet.chain_id, matching: venue.devnet.matching }
       const wish = { side, price: '0.00065', amount: '384615' } as const
       const body = await signOrder(account, domain, {
-        ...{ market: spot, orderId: `spot-${side}-${subaccountId}`, owner: account.address },
-        ...{ subaccountId: subaccountId.toString(), nonce: randomNonce(), ...wish },
+        market: spot,
+        orderId: `spot-${side}-${subaccountId}`,
+        owner: account.address,
+        subaccountId: subaccountId.toString(),
+        nonce: randomNonce(),
+        ...wish,
         expirySec: Math.floor(Date.now() / 1000) + 3_600,
       })
       return rest().placeOrder(body)

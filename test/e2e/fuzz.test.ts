@@ -97,17 +97,23 @@ describe(`requests that are made up (FUZZ_SEED=${SEED})`, function () {
     const privateKey = account.private_key
     return [
       {
-        ...{ market: await registeredMarket(venue, SPOT), privateKey, amount: '10' },
+        market: await registeredMarket(venue, SPOT),
+        privateKey,
+        amount: '10',
         subaccountId: BigInt(account.spot_subaccount_id),
         price: { buy: '0.0001', sell: '0.01' },
       },
       {
-        ...{ market: await registeredMarket(venue, PERP), privateKey, amount: '10' },
+        market: await registeredMarket(venue, PERP),
+        privateKey,
+        amount: '10',
         subaccountId: BigInt(account.perp_subaccount_id),
         price: { buy: '0.0006', sell: '0.0007' },
       },
       {
-        ...{ market: series, privateKey, amount: '1' },
+        market: series,
+        privateKey,
+        amount: '1',
         subaccountId: accounts[index]?.subaccountId ?? 0n,
         price: { buy: '1500', sell: '1560' },
       },
@@ -195,7 +201,9 @@ describe(`requests that are made up (FUZZ_SEED=${SEED})`, function () {
         {
           place: real.bodies.map((order) => ({ op: 'place', req_id: 'a', order })),
           cancel: real.bodiesOf['/v1/orders/cancel'].map((order) => ({
-            ...{ op: 'cancel', req_id: 'a', order },
+            op: 'cancel',
+            req_id: 'a',
+            order,
           })),
         },
         SEED,
@@ -245,7 +253,9 @@ describe(`requests that are made up (FUZZ_SEED=${SEED})`, function () {
   it('leave a venue that starts again, with every order that it took', async () => {
     const shown = async (id: string) => {
       const { text } = await send(venue.gatewayUrl, {
-        ...{ method: 'GET', path: `/v1/orders/${encodeURIComponent(id)}`, headers: {} },
+        method: 'GET',
+        path: `/v1/orders/${encodeURIComponent(id)}`,
+        headers: {},
       })
       const { order } = JSON.parse(text) as { order: Record<string, unknown> }
       return [order.expiry, order.limit_price, order.nonce, order.action_json, order.created_at]
@@ -291,6 +301,8 @@ function auditEnvironment({ dataDir, devnet }: TestVenue): NodeJS.ProcessEnv {
   const { nats } = JSON.parse(text) as { nats: number }
   return {
     ...inheritedEnvironment(),
-    ...{ NATS_URL: `nats://127.0.0.1:${nats}`, RPC_URL: devnet.rpc_url, DATA_DIR: dataDir },
+    NATS_URL: `nats://127.0.0.1:${nats}`,
+    RPC_URL: devnet.rpc_url,
+    DATA_DIR: dataDir,
   }
 }

@@ -108,9 +108,16 @@ const CALLS = [
 
 const CONFIG = {
   compilerOptions: {
-    ...{ target: 'es2022', module: 'nodenext', lib: ['es2022', 'dom'], types: ['node'] },
-    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-    ...{ noUnusedLocals: true, skipLibCheck: true, outDir: 'out' },
+    target: 'es2022',
+    module: 'nodenext',
+    lib: ['es2022', 'dom'],
+    types: ['node'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noUnusedLocals: true,
+    skipLibCheck: true,
+    outDir: 'out',
   },
   files: ['calls.ts'],
 }

@@ -93,13 +93,19 @@ describe('the samples of docs/operating, without the launcher', function () {
     }, READY_WITHIN_MS)
     const devnet = {
       ...world.at,
-      ...{ gateway_url: gatewayUrl, rpc_url: world.anvil.rpcUrl, auth_domain: 'venue.example' },
+      gateway_url: gatewayUrl,
+      rpc_url: world.anvil.rpcUrl,
+      auth_domain: 'venue.example',
       accounts: [world.alice, world.bob].map(({ address, subaccountId }, i) => ({
-        ...{ name: `${i}`, address, private_key: testKey(i + 1) },
-        ...{ spot_subaccount_id: `${subaccountId}`, perp_subaccount_id: '0' },
+        name: `${i}`,
+        address,
+        private_key: testKey(i + 1),
+        spot_subaccount_id: `${subaccountId}`,
+        perp_subaccount_id: '0',
       })),
     }
-    const [maker, taker] = [createTrader(devnet, 0), createTrader(devnet, 1)]
+    const maker = createTrader(devnet, 0)
+    const taker = createTrader(devnet, 1)
     const terms = { amount: '5', price: '0.00070' }
     await maker.place({ side: 'sell', ...terms })
     const { order_id: orderId } = await taker.place({ side: 'buy', ...terms })
@@ -112,7 +118,9 @@ describe('the samples of docs/operating, without the launcher', function () {
   /** Runs a command of the page as the operator does, with the settings of the processes. */
   const operator = (command: string, args: readonly string[]) =>
     spawnSync(command, [...args], {
-      ...{ cwd: inProject('.'), encoding: 'utf8' as const, ...ENDS_AT_LAST },
+      cwd: inProject('.'),
+      encoding: 'utf8' as const,
+      ...ENDS_AT_LAST,
       env: { PATH: process.env.PATH, ...settings, EXECUTOR_KEY_FILE: keyFile },
     })
 

@@ -14,7 +14,8 @@ describe('the example that shows one’s history', function () {
   })
 
   it('prints orders, fills, candles and tickers', async () => {
-    const [ann, bob] = [traderOf(venue.devnet, 0), traderOf(venue.devnet, 1)]
+    const ann = traderOf(venue.devnet, 0)
+    const bob = traderOf(venue.devnet, 1)
     const maker = await ann.place({ side: 'sell', price: '0.0061', amount: '4' })
     const taker = await bob.place({ side: 'buy', price: '0.0061', amount: '4' })
     const gone = await ann.place({ side: 'sell', price: '0.0062', amount: '4' })

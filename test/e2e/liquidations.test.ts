@@ -17,7 +17,8 @@ import { openSeries, openSeriesTraders, type SeriesTrader } from './stage/series
 /** 175.50 USDC of a perpetual at 0.00065 with 20; eight contracts of a future with 1,100. */
 const PERP_SIZE = 270_000
 const FUTURE_SIZE = '8000'
-const [INDEX, LOWER] = ['0.00065', '0.0006']
+const INDEX = '0.00065'
+const LOWER = '0.0006'
 
 /** Perpetual and future on the running venue: the contracts are called from outside, the venue shows what they did. */
 describe('liquidations on the running venue', function () {
@@ -114,7 +115,8 @@ describe('liquidations on the running venue', function () {
     const by = await openOwnAccount(
       { devnet, trader },
       {
-        ...{ manager: devnet.futures_manager, asset: devnet.wrapped_usdc },
+        manager: devnet.futures_manager,
+        asset: devnet.wrapped_usdc,
         amount: 5_000_000_000n,
       },
     )
@@ -122,7 +124,9 @@ describe('liquidations on the running venue', function () {
     const args = [short.subaccountId, future.subId, by, E18] as const
     const logs = await trader.call(devnet.futures_manager, encodeFunctionData({ ...call, args }))
     const [event] = parseEventLogs({
-      ...{ abi: futuresManagerAbi, eventName: 'PositionLiquidated', logs },
+      abi: futuresManagerAbi,
+      eventName: 'PositionLiquidated',
+      logs,
     })
     if (event === undefined) throw new Error('nothing was taken over')
     const [takeover, ...more] = await untilTold(future.market, 1)
@@ -130,9 +134,12 @@ describe('liquidations on the running venue', function () {
     const { contracts, price, bonus } = event.args
     expect(contracts < 0n).to.equal(true)
     expect(takeover).to.deep.include({
-      ...{ subaccount_id: short.subaccountId.toString(), by_subaccount_id: by.toString() },
-      ...{ size: formatDecimal(contracts * 1_000n, 18), price: formatDecimal(price, 18) },
-      ...{ received: formatDecimal(bonus, 18), tx_hash: event.transactionHash },
+      subaccount_id: short.subaccountId.toString(),
+      by_subaccount_id: by.toString(),
+      size: formatDecimal(contracts * 1_000n, 18),
+      price: formatDecimal(price, 18),
+      received: formatDecimal(bonus, 18),
+      tx_hash: event.transactionHash,
     })
   })
 

@@ -160,7 +160,8 @@ describe('the channels of values, cut off and resumed', function () {
     await expectAsOverRest(frames)
     await expectAsOverRest(() => watching.frames)
     await eventually(() => {
-      const [mine, theirs] = [stateOf(frames()), stateOf(watching.frames)]
+      const mine = stateOf(frames())
+      const theirs = stateOf(watching.frames)
       expect({ ...mine, at: undefined }).to.deep.equal({ ...theirs, at: undefined })
     })
 
@@ -174,8 +175,12 @@ describe('the channels of values, cut off and resumed', function () {
         .to.equal(held[channel])
     }
     expect(answers('status')).to.deep.include({
-      ...{ type: 'ack', message: 'resumed', channel: 'status', market: SPOT },
-      ...{ req_id: 'status', seq: held.status },
+      type: 'ack',
+      message: 'resumed',
+      channel: 'status',
+      market: SPOT,
+      req_id: 'status',
+      seq: held.status,
     })
     const [refused, snapshot] = answers('ticker')
     expect([refused?.code, snapshot?.type]).to.deep.equal(['resume_too_old', 'snapshot'])

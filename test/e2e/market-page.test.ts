@@ -10,7 +10,9 @@ import { createTrader, type Trader } from './stage/trader.js'
 /** What a page shows follows a fill within a second; a busy machine takes longer. */
 const SHOWN_WITHIN_MS = 30_000
 /** Compressed, as a browser loads them: what the first paint needs, the chart, the style sheet. */
-const [FIRST_BYTES_MAX, CHART_BYTES_MAX, STYLE_BYTES_MAX] = [95_000, 60_000, 12_000]
+const FIRST_BYTES_MAX = 95_000
+const CHART_BYTES_MAX = 60_000
+const STYLE_BYTES_MAX = 12_000
 /** What shows a fill must show it so soon, at least once in so many fills: the machine may have been busy at the others. */
 const FILL_SHOWN_MS = 1_000
 const FILLS_TRIED = 5
@@ -97,7 +99,8 @@ describe('the terminal in a browser', function () {
   }
 
   it('shows the markets, and the book and trades of one as they change', async () => {
-    const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
+    const maker = createTrader(venue.devnet, 0)
+    const taker = createTrader(venue.devnet, 1)
     await page.goto(`${venue.gatewayUrl}/#/cNGN-USDC`)
     await page.getByRole('link', { name: /^cNGN-PERP/ }).waitFor()
     await shows(BOOK, 'No open orders')
@@ -117,7 +120,8 @@ describe('the terminal in a browser', function () {
   })
 
   it('changes book, depth, candles and trades within a second of a fill', async () => {
-    const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
+    const maker = createTrader(venue.devnet, 0)
+    const taker = createTrader(venue.devnet, 1)
     const feed = await listen(venue.devnet, subscribe('trades', 'cNGN-USDC'))
     const quotes = [
       await maker.place({ side: 'buy', amount: '2000', price: '0.0005' }),
@@ -314,7 +318,8 @@ describe('the terminal in a browser', function () {
   it('comes back when the fan-out is killed, with what happened meanwhile', async () => {
     await openMarket('cNGN-USDC')
     await shows('Trades', /1,600\.0+/)
-    const [maker, taker] = [createTrader(venue.devnet, 2), createTrader(venue.devnet, 3)]
+    const maker = createTrader(venue.devnet, 2)
+    const taker = createTrader(venue.devnet, 3)
     const health = (text: RegExp) =>
       eventually(async () => {
         const light = page.locator('#health')

@@ -137,8 +137,13 @@ describe('the rules of a live market', function () {
     const [spot] = await rows()
     const file = join(venue.dataDir, 'added.json')
     const row: Row = {
-      ...{ ...spot, market: OTHER, ordinal: 9, aliases: [], asset: 'wrapped_usdc' },
-      ...{ quote_asset: 'wrapped_cngn', order_entry: undefined },
+      ...spot,
+      market: OTHER,
+      ordinal: 9,
+      aliases: [],
+      asset: 'wrapped_usdc',
+      quote_asset: 'wrapped_cngn',
+      order_entry: undefined,
       // The futures manager counts cNGN as base and USDC as quote.
       margin_manager: 'earlier_spot_manager',
     }

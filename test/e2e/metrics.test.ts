@@ -52,7 +52,8 @@ describe('metrics of a running venue', function () {
   })
 
   it('has a target for each process, and after a trade and a refusal a value of each metric', async () => {
-    const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
+    const maker = createTrader(venue.devnet, 0)
+    const taker = createTrader(venue.devnet, 1)
     const terms = { amount: '5', price: '0.00070' }
     await maker.place({ side: 'sell', ...terms })
     traded = (await taker.place({ side: 'buy', ...terms })).order_id
@@ -82,7 +83,9 @@ describe('metrics of a running venue', function () {
   /** Runs `./venue` as an operator does. */
   const operator = (...words: readonly string[]) =>
     spawnSync('./venue', [...words], {
-      ...{ cwd: inProject('.'), encoding: 'utf8' as const, ...ENDS_AT_LAST },
+      cwd: inProject('.'),
+      encoding: 'utf8' as const,
+      ...ENDS_AT_LAST,
       env: { PATH: process.env.PATH, DATA_DIR: venue.dataDir },
     })
 
@@ -243,8 +246,10 @@ async function fillBus(dataDir: string): Promise<void> {
   try {
     const manager = await connection.jetstreamManager({ checkAPI: false })
     await manager.streams.add({
-      ...{ name: 'FILLER', subjects: [feedSubject('filler')] },
-      ...{ storage: StorageType.File, discard: DiscardPolicy.New },
+      name: 'FILLER',
+      subjects: [feedSubject('filler')],
+      storage: StorageType.File,
+      discard: DiscardPolicy.New,
     })
     const filler = new Uint8Array(FILLER_BYTES)
     for (let stored = 0; stored < 1.1 * FULL_SHARE * BUS_BYTES; stored += FILLER_BYTES)

@@ -58,7 +58,9 @@ describe('the terminal beside other pages', function () {
       ['/browser.js', venue.gatewayUrl, 'cNGN-USDC'] as const,
     )
     expect(told).to.deep.equal({
-      ...{ names: ['cNGN-PERP', 'cNGN-USDC'], best: '0.0005', code: 'order_id_required' },
+      names: ['cNGN-PERP', 'cNGN-USDC'],
+      best: '0.0005',
+      code: 'order_id_required',
     })
     await other.close()
     await maker.cancel(quote)

@@ -82,11 +82,14 @@ describe('the fills of an owner, summed', function () {
     const { accounts } = venue.devnet
     const { spot_subaccount_id: spot = '', perp_subaccount_id: perp = '' } = accounts[BUYER] ?? {}
     desks = [
-      { ...{ market: SPOT, subaccountId: spot }, ...PRICES, amounts: ['100', '35'] },
-      { ...{ market: PERP, subaccountId: perp }, ...PRICES, amounts: ['1000', '700'] },
+      { market: SPOT, subaccountId: spot, ...PRICES, amounts: ['100', '35'] },
+      { market: PERP, subaccountId: perp, ...PRICES, amounts: ['1000', '700'] },
       {
-        ...{ market: series.market, subaccountId: `${own?.subaccountId}` },
-        ...{ price: '1530', lowPrice: '1529', amounts: ['100', '300'] },
+        market: series.market,
+        subaccountId: `${own?.subaccountId}`,
+        price: '1530',
+        lowPrice: '1529',
+        amounts: ['100', '300'],
       },
     ]
     const sellerIds = new Map([
@@ -98,7 +101,8 @@ describe('the fills of an owner, summed', function () {
       createTrader(venue.devnet, BUYER, undefined, { market, subaccountId })
     seller = ({ market }) =>
       createTrader(venue.devnet, 0, undefined, {
-        ...{ market, subaccountId: sellerIds.get(market) ?? '' },
+        market,
+        subaccountId: sellerIds.get(market) ?? '',
       })
     const rest = createRestClient(venue.gatewayUrl)
     await eventually(async () => {
@@ -146,7 +150,9 @@ describe('the fills of an owner, summed', function () {
 
   const onChain = (subaccountId: string, asset: `0x${string}`, subId = 0n): Promise<bigint> =>
     createPublicClient({ transport: http(venue.devnet.rpc_url) }).readContract({
-      ...{ address: venue.devnet.sub_accounts, abi: subAccountsAbi, functionName: 'getBalance' },
+      address: venue.devnet.sub_accounts,
+      abi: subAccountsAbi,
+      functionName: 'getBalance',
       args: [BigInt(subaccountId), asset, subId],
     })
   const signed = (text: string): bigint => (text.startsWith('-') ? -e18(text.slice(1)) : e18(text))
@@ -218,7 +224,9 @@ describe('the fills of an owner, summed', function () {
     const seen = createSeenSeqs()
     const rest = createRestClient(venue.gatewayUrl, { seen })
     const socket = createSocketClient({
-      ...{ url: new URL('/v1/ws', venue.gatewayUrl.replace(/^http/, 'ws')).href, WebSocket, seen },
+      url: new URL('/v1/ws', venue.gatewayUrl.replace(/^http/, 'ws')).href,
+      WebSocket,
+      seen,
       authenticate: () => signFrame(owner, { purpose: 'socket', domain }),
     })
     try {

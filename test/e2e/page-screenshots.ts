@@ -16,12 +16,17 @@ const TRADES_MS = 30_000
 
 await mkdir(directory, { recursive: true })
 const venue = await startVenue({
-  ...{ blockTime: 1, markets: 'all', demoMaker: true, feeder: true, demoAccounts: true },
+  blockTime: 1,
+  markets: 'all',
+  demoMaker: true,
+  feeder: true,
+  demoAccounts: true,
 })
 const browser = await launchBrowser()
 try {
   const first = await openTerminal(browser, `${venue.gatewayUrl}/#/cNGN-USDC`, {
-    ...{ width: 1440, theme: 'dark' },
+    width: 1440,
+    theme: 'dark',
   })
   await tradeWithDemo(first)
   await first.waitForTimeout(TRADES_MS)
@@ -31,7 +36,9 @@ try {
     for (const width of WIDTHS) {
       for (const market of ['cNGN-USDC', 'cNGN-PERP']) {
         const page = await openTerminal(browser, `${venue.gatewayUrl}/#/${market}`, {
-          ...{ width, theme, state },
+          width,
+          theme,
+          state,
         })
         await show(page)
         await page.screenshot({ path: join(directory, `${market}-${width}-${theme}.png`) })

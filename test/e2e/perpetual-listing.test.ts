@@ -39,9 +39,12 @@ describe('the perpetual on a running venue, beside spot', function () {
   let venue: TestVenue
   before(async () => {
     venue = await startVenue({
-      ...{ blockTime: 1, feeder: true, markets: SPOT_AND_PERP },
+      blockTime: 1,
+      feeder: true,
+      markets: SPOT_AND_PERP,
       env: {
-        ...{ INDEX_LAG: 'watch', INDEX_STATUS_SECRET: TOKEN },
+        INDEX_LAG: 'watch',
+        INDEX_STATUS_SECRET: TOKEN,
         ALIAS_CUTOFF: ALIASES_END.toISOString(),
       },
     })
@@ -91,11 +94,19 @@ describe('the perpetual on a running venue, beside spot', function () {
     await eventually(async () => {
       const entry = await listed()
       expect(entry).to.deep.include({
-        ...{ market: PERP, contract_type: 'perpetual', settlement_type: 'cash_settled_perpetual' },
-        ...{ aliases: ['USDCcNGN-PERP'], asset_address: devnet.perp_asset, sub_id: '0' },
-        ...{ order_entry_spec: 'cngn_usdc_perp_v1', engine_side_policy: 'same_as_ui' },
-        ...{ ui_size_unit: 'cNGN contracts', min_size: '1', taker_fee_bps: 25 },
-        ...{ display_label: 'USDC per cNGN', contract_multiplier: '1' },
+        market: PERP,
+        contract_type: 'perpetual',
+        settlement_type: 'cash_settled_perpetual',
+        aliases: ['USDCcNGN-PERP'],
+        asset_address: devnet.perp_asset,
+        sub_id: '0',
+        order_entry_spec: 'cngn_usdc_perp_v1',
+        engine_side_policy: 'same_as_ui',
+        ui_size_unit: 'cNGN contracts',
+        min_size: '1',
+        taker_fee_bps: 25,
+        display_label: 'USDC per cNGN',
+        contract_multiplier: '1',
         ...addresses,
         trading_status: 'open',
       })
@@ -103,20 +114,35 @@ describe('the perpetual on a running venue, beside spot', function () {
       expect(updated_at).to.be.a('number')
       expect(index_lag).to.deep.equal({ enforced: false, max_bps: 100 })
       expect(perp).to.deep.equal({
-        ...{ mark_price: '0.00061', index_price: '0.0006', price_status: 'ok' },
-        ...{ mark_price_ui: '0.00061', index_price_ui: '0.0006' },
+        mark_price: '0.00061',
+        index_price: '0.0006',
+        price_status: 'ok',
+        mark_price_ui: '0.00061',
+        index_price_ui: '0.0006',
         // The interest of an hour, without a premium.
-        ...{ funding_rate_1h: '0.0000125', ui_long_funding_rate_1h: '0.0000125' },
-        ...{ funding_interval_seconds: 3600, open_interest: '0', open_interest_usd: '0' },
-        ...{ open_interest_cap: '5000000000', total_position: '0', position_cap: '10000000000' },
-        ...{ initial_margin_rate: '0.1', maintenance_margin_rate: '0.065', max_leverage: '10' },
-        ...{ trading_enabled: true, paused: false },
+        funding_rate_1h: '0.0000125',
+        ui_long_funding_rate_1h: '0.0000125',
+        funding_interval_seconds: 3600,
+        open_interest: '0',
+        open_interest_usd: '0',
+        open_interest_cap: '5000000000',
+        total_position: '0',
+        position_cap: '10000000000',
+        initial_margin_rate: '0.1',
+        maintenance_margin_rate: '0.065',
+        max_leverage: '10',
+        trading_enabled: true,
+        paused: false,
         ...addresses,
       })
       expect(collateral_assets).to.have.length(1)
       expect(collateral_assets?.[0]).to.include({
-        ...{ symbol: 'cNGN', asset_address: devnet.wrapped_cngn, cap: '1000000000' },
-        ...{ margin_factor: '0.8', im_scale: '0.9', deposits_open: true },
+        symbol: 'cNGN',
+        asset_address: devnet.wrapped_cngn,
+        cap: '1000000000',
+        margin_factor: '0.8',
+        im_scale: '0.9',
+        deposits_open: true,
       })
     }, SHOWN_WITHIN_MS)
     expect((await listed('cNGN-USDC')).perp).to.equal(undefined)
@@ -157,7 +183,8 @@ describe('the perpetual on a running venue, beside spot', function () {
     expect([taken.status, await taken.text()]).to.deep.equal([204, ''])
     await eventually(async () => {
       expect((await listed()).perp?.index_lag).to.include({
-        ...{ lag_bps: 200, spot_usdc_per_cngn: '0.000612' },
+        lag_bps: 200,
+        spot_usdc_per_cngn: '0.000612',
       })
     }, SHOWN_WITHIN_MS)
   })
@@ -165,7 +192,8 @@ describe('the perpetual on a running venue, beside spot', function () {
   it('says with the next request that it is paused (PER-001, PER-010)', async () => {
     const pause = (isPaused: boolean) =>
       administer(venue.devnet.perp_manager, {
-        ...{ functionName: 'setAdjustmentsPaused', args: [isPaused] },
+        functionName: 'setAdjustmentsPaused',
+        args: [isPaused],
       })
     await pause(true)
     const paused = { paused: true, trading_enabled: false }
@@ -184,7 +212,8 @@ describe('the perpetual on a running venue, beside spot', function () {
       reasons: ['trading_paused', 'BM_AdjustmentsPaused'],
       set: (isOn) =>
         administer(venue.devnet.perp_manager, {
-          ...{ functionName: 'setAdjustmentsPaused', args: [isOn] },
+          functionName: 'setAdjustmentsPaused',
+          args: [isOn],
         }),
     },
     'a module that is not allowed': {
@@ -207,14 +236,16 @@ describe('the perpetual on a running venue, beside spot', function () {
       reasons: ['prices_stale'],
       set: (isOn) =>
         administer(venue.devnet.perp_feed, {
-          ...{ functionName: 'setHeartbeat', args: [isOn ? 0n : 180n] },
+          functionName: 'setHeartbeat',
+          args: [isOn ? 0n : 180n],
         }),
     },
     'a module without an account for its fees': {
       reasons: ['MW_UnknownManager'],
       set: (isOn) =>
         administer(venue.devnet.perp_trade_module, {
-          ...{ functionName: 'setFeeRecipient', args: [isOn ? 0n : feeAccount] },
+          functionName: 'setFeeRecipient',
+          args: [isOn ? 0n : feeAccount],
         }),
     },
   }
@@ -223,7 +254,9 @@ describe('the perpetual on a running venue, beside spot', function () {
   for (const [name, { reasons, set }] of Object.entries(faults)) {
     it(`is held for ${name}, alone, which shows, and goes on afterwards`, async () => {
       feeAccount ||= await chain().readContract({
-        ...{ address: venue.devnet.perp_trade_module, abi: admin, functionName: 'feeRecipient' },
+        address: venue.devnet.perp_trade_module,
+        abi: admin,
+        functionName: 'feeRecipient',
       })
       const standings = async () => {
         const { markets } = await createRestClient(venue.gatewayUrl).health()
@@ -252,7 +285,10 @@ describe('the perpetual on a running venue, beside spot', function () {
       await set(false)
       await eventually(async () => {
         expect(await standings()).to.deep.equal({
-          ...{ perp: ['open', undefined], entry: ['open', undefined], spot: 'open', readiness: {} },
+          perp: ['open', undefined],
+          entry: ['open', undefined],
+          spot: 'open',
+          readiness: {},
         })
       }, SHOWN_WITHIN_MS)
     })

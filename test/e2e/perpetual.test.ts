@@ -57,7 +57,9 @@ describe('a perpetual on the running venue', function () {
     await writeFile(pricesFile(venue.dataDir), JSON.stringify(prices))
     await eventually(async () => {
       const [index] = await trader(alice).chain.readContract({
-        ...{ address: venue.devnet.perp_asset, abi: perpAssetAbi, functionName: 'getIndexPrice' },
+        address: venue.devnet.perp_asset,
+        abi: perpAssetAbi,
+        functionName: 'getIndexPrice',
       })
       return index === e18(prices.index)
     }, 60_000)
@@ -73,7 +75,8 @@ describe('a perpetual on the running venue', function () {
   }
 
   it('opens an account with a deposit, which can trade at once', async () => {
-    const [long, short] = [trader(alice), trader(bob)]
+    const long = trader(alice)
+    const short = trader(bob)
     await short.open('500')
     const offer = await short.place({ side: 'sell', size: MILLION, price: '0.00065' })
     expect(offer).to.include({ status: 'active', market: PERP })
@@ -95,7 +98,8 @@ describe('a perpetual on the running venue', function () {
         trader(alice).shown(),
         trader(bob).shown(),
       ])
-      const [paid, received] = [long[0]?.unrealized_pnl ?? '', short[0]?.unrealized_pnl ?? '']
+      const paid = long[0]?.unrealized_pnl ?? ''
+      const received = short[0]?.unrealized_pnl ?? ''
       return paid.startsWith('-0.00') && /^0\.00\d*[1-9]/.test(received)
     }, 90_000)
   })
@@ -117,7 +121,8 @@ describe('a perpetual on the running venue', function () {
 
   it('closes with reduce-only orders after the price has moved, and crosses zero with none (PER-034, PER-036)', async () => {
     await setPrices({ index: '0.0007' })
-    const [long, short] = [trader(alice), trader(bob)]
+    const long = trader(alice)
+    const short = trader(bob)
     const wrong = await refused(
       long.place({ side: 'buy', size: 1, price: '0.0007', reduceOnly: true }),
     )
@@ -136,7 +141,8 @@ describe('a perpetual on the running venue', function () {
     await short.until(bid, 'filled')
     await long.until(ask, 'cancelled')
     expect(await long.rest.order(ask.order_id)).to.include({
-      ...{ cancel_reason: 'reduce_only_no_position', filled_amount: String(MILLION) },
+      cancel_reason: 'reduce_only_no_position',
+      filled_amount: String(MILLION),
     })
     for (const one of [long, short]) {
       expect(await one.position()).to.equal(0n)
@@ -148,7 +154,9 @@ describe('a perpetual on the running venue', function () {
   })
 
   it('liquidates an account below maintenance margin through the auction', async () => {
-    const [poor, short, helper] = [trader(carol), trader(bob), trader(dave)]
+    const poor = trader(carol)
+    const short = trader(bob)
+    const helper = trader(dave)
     await poor.open('60')
     const offer = await short.place({ side: 'sell', size: 600_000, price: '0.0007' })
     await poor.until(await poor.place({ side: 'buy', size: 600_000, price: '0.0007' }), 'filled')
@@ -181,7 +189,8 @@ describe('a perpetual on the running venue', function () {
 
   it('pays out what margin allows, and refuses more with the revert of the chain', async () => {
     const asset = venue.devnet.cash_asset
-    const [flat, short] = [trader(alice), trader(bob)]
+    const flat = trader(alice)
+    const short = trader(bob)
     const asked = async ({ transfers, subaccountId }: PerpTrader, amount: string) =>
       transfers.venue.withdraw(
         await transfers.withdrawal({ asset, amount, subaccountId: subaccountId() }),
@@ -189,10 +198,8 @@ describe('a perpetual on the running venue', function () {
     // The short's profit is 12 USDC then, less than its initial margin of 40.8.
     await setPrices({ index: '0.00068' })
     const wholeCash = formatDecimal((await flat.cash()) / 10n ** 12n, 6)
-    const [tooMuch, margin] = [
-      await refused(asked(flat, '100000')),
-      await refused(asked(short, formatDecimal((await short.cash()) / 10n ** 12n, 6))),
-    ]
+    const tooMuch = await refused(asked(flat, '100000'))
+    const margin = await refused(asked(short, formatDecimal((await short.cash()) / 10n ** 12n, 6)))
     expect(tooMuch).to.deep.include({ status: 422 })
     expect(tooMuch.body.revert).to.equal('SRM_NoNegativeCash')
     expect(margin).to.deep.include({ status: 422 })
@@ -220,8 +227,11 @@ describe('a perpetual on the running venue', function () {
     const unsettled = await Promise.all(
       accounts.map((id) =>
         chain.readContract({
-          ...{ address: venue.devnet.perp_asset, abi: perpAssetAbi, blockNumber },
-          ...{ functionName: 'getUnsettledAndUnrealizedCash', args: [id] },
+          address: venue.devnet.perp_asset,
+          abi: perpAssetAbi,
+          blockNumber,
+          functionName: 'getUnsettledAndUnrealizedCash',
+          args: [id],
         }),
       ),
     )

@@ -45,7 +45,8 @@ describe('a venue that is left alone', function () {
   it('logs no warning from its start to the end of 12 idle seconds', async () => {
     venue = await start()
     const { 'withdrawal-submitter': pid = 0 } = await venue.pids()
-    const [before, beganMs] = [sleepsOf(pid), performance.now()]
+    const before = sleepsOf(pid)
+    const beganMs = performance.now()
     await delay(IDLE_MS)
     wakesPerSec = ((sleepsOf(pid) - before) * 1_000) / (performance.now() - beganMs)
     expect(loudLines(venue)).to.deep.equal([])

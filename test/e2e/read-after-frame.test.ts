@@ -35,7 +35,9 @@ describe('reads over REST after frames of the socket', function () {
     const { accounts, auth_domain: domain } = venue.devnet
     const owner = privateKeyToAccount(accounts[0]?.private_key ?? '0x')
     socket = createSocketClient({
-      ...{ url: new URL('/v1/ws', venue.gatewayUrl.replace(/^http/, 'ws')).href, WebSocket, seen },
+      url: new URL('/v1/ws', venue.gatewayUrl.replace(/^http/, 'ws')).href,
+      WebSocket,
+      seen,
       authenticate: () => signFrame(owner, { purpose: 'socket', domain }),
     })
     const reads: Promise<void>[] = []

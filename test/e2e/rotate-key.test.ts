@@ -108,7 +108,8 @@ describe('the rotation of keys in a running venue', function () {
   async function rotate({ role }: Rotation, ...words: readonly string[]) {
     const env = { ...inheritedEnvironment(), ...settings(), DATA_DIR: dir.path }
     const child = spawn('./venue', ['rotate-key', role, ...words], {
-      ...{ cwd: inProject('.'), env },
+      cwd: inProject('.'),
+      env,
     })
     let output = ''
     for (const stream of [child.stdout, child.stderr])
@@ -172,7 +173,8 @@ describe('the rotation of keys in a running venue', function () {
   it('carries out once a deposit and a withdrawal that were in flight', async () => {
     const user = createTransferUser(venue.devnet, 3)
     const asset = venue.devnet.wrapped_usdc
-    const [wallet, held] = [await user.wallet(), await user.held(user.spotAccount, asset)]
+    const wallet = await user.wallet()
+    const held = await user.held(user.spotAccount, asset)
     const withdrawal = () => user.withdrawal({ asset, amount: '4' })
     const first = [
       await user.deposit('10', { permit: await user.permit('40') }),

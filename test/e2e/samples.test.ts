@@ -48,7 +48,8 @@ function expectHolds(found: unknown, recorded: unknown, path = 'answers'): void 
 
 /** One trade with an order of the sample, and a cancel; returns the cancelled order's reason. */
 async function tradeOn({ devnet }: TestVenue): Promise<string | undefined> {
-  const [ann, bob] = [createTrader(devnet, 0), createTrader(devnet, 1)]
+  const ann = createTrader(devnet, 0)
+  const bob = createTrader(devnet, 1)
   const taker = await ann.place({ side: 'sell', amount: '5', price: '0.00064' })
   await ann.until(taker.order_id, 'filled')
   const { nonce, order_id } = await bob.place({ side: 'buy', amount: '5', price: '0.0005' })

@@ -21,7 +21,8 @@ async function everything(venue: TestVenue, orderIds: readonly string[]) {
 }
 
 async function trade(venue: TestVenue): Promise<string[]> {
-  const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
+  const maker = createTrader(venue.devnet, 0)
+  const taker = createTrader(venue.devnet, 1)
   const resting = await maker.place({ side: 'sell', amount: '90', price: '0.0007' })
   const crossing = await taker.place({ side: 'buy', amount: '30', price: '0.0007' })
   await taker.until(crossing.order_id, 'filled')
@@ -60,7 +61,8 @@ describe('a second start', function () {
   })
 
   it('settles what was matched and not yet mined when the venue stopped', async () => {
-    const [maker, taker] = [createTrader(venue.devnet, 0), createTrader(venue.devnet, 1)]
+    const maker = createTrader(venue.devnet, 0)
+    const taker = createTrader(venue.devnet, 1)
     // Before what rests already.
     const terms = { amount: '40', price: '0.0006' } as const
     const selling = await maker.place({ side: 'sell', ...terms })
@@ -94,7 +96,8 @@ describe('a second start', function () {
     ]
     const all = [...addresses(venue), ...addresses(other)]
     expect(new Set(all).size).to.equal(all.length)
-    const [here, there] = [createTrader(venue.devnet, 2), createTrader(other.devnet, 2)]
+    const here = createTrader(venue.devnet, 2)
+    const there = createTrader(other.devnet, 2)
     const order = await here.place({ side: 'buy', amount: '10', price: '0.00001' })
     const missing = await createRestClient(other.gatewayUrl).order(order.order_id).catch(String)
     expect(missing).to.include('order not found')

@@ -11,7 +11,9 @@ const FUNDS = { usdc: 10_000_000_000n, cngn: 10_000_000_000_000n }
 
 const startOn = ({ dataDir, calendar: FUTURES_CALENDAR }: EndingVenue) =>
   startVenue({
-    ...{ dataDir, markets: 'all', feeder: true },
+    dataDir,
+    markets: 'all',
+    feeder: true,
     env: { FUTURES_CALENDAR, FEEDER_EVERY_S: '2' },
   })
 

@@ -120,7 +120,8 @@ describe('a signed spot order becomes a trade settled on chain', function () {
 
   it('an order resent is answered from what is stored', async () => {
     const body = await cat.sign({ side: 'buy', amount: '10', price: '0.0003' })
-    const [first, second] = [await rest().placeOrder(body), await rest().placeOrder(body)]
+    const first = await rest().placeOrder(body)
+    const second = await rest().placeOrder(body)
     expect(second.order_id).to.equal(first.order_id)
     expect(await bookOf(cat)).to.have.length(1)
     await cat.cancel(body)

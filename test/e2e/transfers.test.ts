@@ -67,7 +67,8 @@ describe('money moves in and out', function () {
 
   it('a withdrawal pays the owner to the last unit, and sent again pays nothing more (TRA-036)', async () => {
     const asset = devnet.wrapped_usdc
-    const [wallet, held] = [await dave.wallet(), await dave.held(dave.spotAccount, asset)]
+    const wallet = await dave.wallet()
+    const held = await dave.held(dave.spotAccount, asset)
     const body = await dave.withdrawal({ asset, amount: '4.000001' })
     const { action_hash } = await dave.venue.withdraw(body)
     const record = await dave.venue.settledWithdrawal(action_hash)

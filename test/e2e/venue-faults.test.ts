@@ -71,11 +71,14 @@ describe('a fault of the chain that is not an order’s', function () {
   }
   const pause = (isPaused: boolean) =>
     administer(venue.devnet.spot_manager, 'guardian', {
-      ...{ abi: admin, functionName: 'setAdjustmentsPaused', args: [isPaused] },
+      abi: admin,
+      functionName: 'setAdjustmentsPaused',
+      args: [isPaused],
     })
   const allow = (isAllowed: boolean) =>
     administer(venue.devnet.matching, 'owner', {
-      ...{ abi: admin, functionName: 'setTradeExecutor' },
+      abi: admin,
+      functionName: 'setTradeExecutor',
       args: [venue.devnet.batch_executor, isAllowed],
     })
 

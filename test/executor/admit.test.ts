@@ -31,11 +31,18 @@ const orderOf = (fields: OrderFields): Order =>
 describe('what the executor settles', () => {
   const maker = orderOf({ orderId: 'm', side: 'sell', subaccountId: 2n, nonce: 1n })
   const taker = orderOf({
-    ...{ orderId: 't', side: 'buy', nonce: 2n, desiredAmount: amountE18(4n * E18) },
+    orderId: 't',
+    side: 'buy',
+    nonce: 2n,
+    desiredAmount: amountE18(4n * E18),
   })
   const match: Match = {
-    ...{ settlementId: KEY, makerOrderId: 'm', takerOrderId: 't' },
-    ...{ price: priceE18(E18), amount: amountE18(4n * E18), takerFee: FEE },
+    settlementId: KEY,
+    makerOrderId: 'm',
+    takerOrderId: 't',
+    price: priceE18(E18),
+    amount: amountE18(4n * E18),
+    takerFee: FEE,
   }
   let bus: MemoryBus
   let started: StartedMatcher
@@ -157,11 +164,13 @@ describe('what the executor settles', () => {
     if (buyer === undefined || seller === undefined || fill === undefined) throw new Error('none')
     const twice = executePayload.parse({
       ...request,
-      ...{ maker_order_ids: ['m', 'm'], actions: [buyer, seller, seller] },
+      maker_order_ids: ['m', 'm'],
+      actions: [buyer, seller, seller],
       signatures: [...request.signatures, maker.signature],
       order_data: {
         ...request.order_data,
-        ...{ taker_fee: String(2n * FEE), fill_details: [fill, fill] },
+        taker_fee: String(2n * FEE),
+        fill_details: [fill, fill],
       },
     })
     expect(await refusalOf(twice)).to.equal(`actions.2 has ${6n * E18} left`)

@@ -13,8 +13,11 @@ import { aBody } from './execute-body.js'
 
 const config = {
   ...executorEnv.parse({
-    ...{ EXECUTOR_PORT: '0', NATS_URL: 'nats://127.0.0.1:4222', RPC_URL: 'http://127.0.0.1:8545' },
-    ...{ DEPLOYMENT_FILE: 'deployment.json', DATA_DIR: 'var' },
+    EXECUTOR_PORT: '0',
+    NATS_URL: 'nats://127.0.0.1:4222',
+    RPC_URL: 'http://127.0.0.1:8545',
+    DEPLOYMENT_FILE: 'deployment.json',
+    DATA_DIR: 'var',
   }),
   key: { file: 'key' },
   door: { secret: 'word', hosts: [] },
@@ -53,8 +56,11 @@ describe('the service of the executor', () => {
       admit: () => Promise.resolve(admission),
       trouble: () => undefined,
       acceptForeign: () => Promise.resolve(acceptance),
-      ...{ readReversals: () => Promise.resolve([]), faults: { standing: () => undefined } },
-      ...{ door: config.door, log, onFatal: () => undefined },
+      readReversals: () => Promise.resolve([]),
+      faults: { standing: () => undefined },
+      door: config.door,
+      log,
+      onFatal: () => undefined,
       onAnswer: (one) => answered.push(one),
     })
     servers.push(await serveApp(app, config, log))
@@ -142,7 +148,9 @@ describe('the service of the executor', () => {
     const accept = async (body: unknown, headers: Record<string, string> = {}) => {
       const json = { 'content-type': 'application/json', authorization: 'Bearer word' }
       const response = await fetch(`${url}/accept-foreign`, {
-        ...{ method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) },
+        method: 'POST',
+        headers: { ...json, ...headers },
+        body: JSON.stringify(body),
       })
       return [response.status, await response.json()] as const
     }
@@ -175,7 +183,9 @@ describe('the service of the executor', () => {
     answer = { kind: 'refused', revert: 'TM_X', isSpentElsewhere: true }
     const taken = await post(url, { authorization: 'Bearer word' })
     expect(await taken.json()).to.deep.equal({
-      ...{ error: 'the match would revert: TM_X', revert: 'TM_X', spent_elsewhere: true },
+      error: 'the match would revert: TM_X',
+      revert: 'TM_X',
+      spent_elsewhere: true,
     })
   })
 })

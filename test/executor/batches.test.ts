@@ -55,7 +55,8 @@ describe('executor settling in batches', () => {
 
   it('settles many at once in few transactions, each with its own answer', async () => {
     const executor = await open()
-    const [before, sent] = [await cngnOfAlice(), await sentByExecutor()]
+    const before = await cngnOfAlice()
+    const sent = await sentByExecutor()
     const bodies = bodiesFor(await askOf(world.bob), MANY)
     const answers = await Promise.all(bodies.map((body, i) => executor.post(body, `m:${i}`)))
     for (const { body } of answers) expect(body).to.include({ receipt_status: 'success' })
@@ -92,7 +93,8 @@ describe('executor settling in batches', () => {
   it('tells each match of a mined batch its own fate, and whom it is to blame on (SET-064)', async () => {
     const executor = await open()
     await world.client.setAutomine(false)
-    const [bobs, carols] = [await askOf(world.bob), await askOf(world.carol)]
+    const bobs = await askOf(world.bob)
+    const carols = await askOf(world.carol)
     const bodies = [...bodiesFor(bobs, 2), ...bodiesFor(carols, 2)]
     const before = await cngnOfAlice()
     const answering = Promise.all(bodies.map((body, i) => executor.post(body, `m:${i}`)))
@@ -121,7 +123,8 @@ describe('executor settling in batches', () => {
         },
       },
     })
-    const [bodies, before] = [bodiesFor(await askOf(world.bob), 5), await cngnOfAlice()]
+    const bodies = bodiesFor(await askOf(world.bob), 5)
+    const before = await cngnOfAlice()
     const died = await Promise.all(bodies.map((body, i) => dying.post(body, `m:${i}`)))
     expect(died.map(({ status }) => status)).to.deep.equal(Array<number>(5).fill(500))
     await dying.stop()

@@ -85,7 +85,8 @@ describe('executor blaming the venue or a foreign transaction', () => {
 
   it('the venue while there is no account for its fees', async () => {
     const recipient = (accountId: bigint) => ['setFeeRecipient', accountId]
-    const [none, fees] = [recipient(0n), recipient(world.feeAccount)]
+    const none = recipient(0n)
+    const fees = recipient(world.feeAccount)
     const found = await blameWhile(world.at.spot_trade_module, tradeModuleAbi, none, fees)
     expect(found).to.deep.equal(['MW_UnknownManager', 'venue'])
   })
@@ -130,11 +131,9 @@ describe('executor blaming the venue or a foreign transaction', () => {
   })
 
   it('the order that another executor has filled', async () => {
-    const [taker, maker, other] = [
-      await buy(),
-      await sell(),
-      await signOrder(world, world.carol, { isBid: true }),
-    ]
+    const taker = await buy()
+    const maker = await sell()
+    const other = await signOrder(world, world.carol, { isBid: true })
     await perform(world, matchCall(world, { taker: other, fills: [{ maker }] }))
     expect(await blame(taker, maker, ONE)).to.deep.equal(['TM_FillLimitCrossed', 'maker'])
   })

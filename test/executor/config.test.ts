@@ -22,11 +22,19 @@ describe('the settings of the executor', () => {
     expect(executorEnv.parse(LEAST)).to.deep.equal({
       ...LEAST,
       EXECUTOR_HOST_NAMES: [],
-      ...{ EXECUTOR_PORT: 8081, EXECUTOR_HOST: '127.0.0.1', LOG_LEVEL: 'info' },
-      ...{ LOCAL_CHAIN: '0', NATS_MONITOR_URL: [], NATS_REPLICAS: 1 },
-      ...{ EXECUTE_TIMEOUT_MS: 10_000, EXECUTOR_BATCH_WINDOW_MS: 0, EXECUTOR_SHARE_BELOW_FEE: 0n },
-      ...{ GAS_TOKEN_USDC: 3_000n * E18, EXECUTOR_LOST_GAS_PER_HOUR: 3_000_000n },
-      ...{ EXECUTOR_GAS_RESERVE_WEI: 10n ** 16n, EXECUTOR_ACCEPT_NONCES: 0 },
+      EXECUTOR_PORT: 8081,
+      EXECUTOR_HOST: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      LOCAL_CHAIN: '0',
+      NATS_MONITOR_URL: [],
+      NATS_REPLICAS: 1,
+      EXECUTE_TIMEOUT_MS: 10_000,
+      EXECUTOR_BATCH_WINDOW_MS: 0,
+      EXECUTOR_SHARE_BELOW_FEE: 0n,
+      GAS_TOKEN_USDC: 3_000n * E18,
+      EXECUTOR_LOST_GAS_PER_HOUR: 3_000_000n,
+      EXECUTOR_GAS_RESERVE_WEI: 10n ** 16n,
+      EXECUTOR_ACCEPT_NONCES: 0,
     })
   })
 
@@ -59,17 +67,27 @@ describe('the settings of the executor', () => {
 
   it('are those of the executor itself by its own names', () => {
     const parsed = executorEnv.parse({
-      ...{ ...LEAST, EXECUTE_TIMEOUT_MS: '500', EXECUTOR_BATCH_WINDOW_MS: '20' },
-      ...{ EXECUTOR_SHARE_BELOW_FEE: '0.5', EXECUTOR_GAS_RESERVE_WEI: '7' },
-      ...{ EXECUTOR_ACCEPT_NONCES: '3', GAS_TOKEN_USDC: '2' },
+      ...LEAST,
+      EXECUTE_TIMEOUT_MS: '500',
+      EXECUTOR_BATCH_WINDOW_MS: '20',
+      EXECUTOR_SHARE_BELOW_FEE: '0.5',
+      EXECUTOR_GAS_RESERVE_WEI: '7',
+      EXECUTOR_ACCEPT_NONCES: '3',
+      GAS_TOKEN_USDC: '2',
       EXECUTOR_LOST_GAS_PER_HOUR: '9',
     })
     expect(
       settingsOf({ ...parsed, key: { file: 'key' }, door: { secret: 'word', hosts: [] } }),
     ).to.deep.equal({
-      ...{ rpcUrl: LEAST.RPC_URL, dataDir: 'var', timeoutMs: 500, windowMs: 20 },
-      ...{ gasReserveWei: 7n, acceptNonces: 3, shareBelowFee: 5n * 10n ** 17n },
-      ...{ gasTokenPrice: 2n * E18, lostGasPerHour: 9n },
+      rpcUrl: LEAST.RPC_URL,
+      dataDir: 'var',
+      timeoutMs: 500,
+      windowMs: 20,
+      gasReserveWei: 7n,
+      acceptNonces: 3,
+      shareBelowFee: 5n * 10n ** 17n,
+      gasTokenPrice: 2n * E18,
+      lostGasPerHour: 9n,
     })
   })
 
@@ -88,11 +106,13 @@ describe('the settings of the executor', () => {
     const inFile = { ...others, EXECUTOR_SECRET, EXECUTOR_KEY_FILE: 'key' }
     expect(readFrom(inFile)).to.deep.include({ key: { file: 'key' }, DATA_DIR: 'var' })
     expect(readFrom({ ...LEAST, EXECUTOR_SECRET, LOCAL_CHAIN: '1' }).key).to.deep.equal({
-      ...{ privateKey: EXECUTOR_PRIVATE_KEY, isWorthless: true },
+      privateKey: EXECUTOR_PRIVATE_KEY,
+      isWorthless: true,
     })
     const named = { ...inFile, EXECUTOR_HOST_NAMES: ' a.internal ,, b.internal' }
     expect(readFrom(named).door).to.deep.equal({
-      ...{ secret: EXECUTOR_SECRET, hosts: ['127.0.0.1', 'a.internal', 'b.internal'] },
+      secret: EXECUTOR_SECRET,
+      hosts: ['127.0.0.1', 'a.internal', 'b.internal'],
     })
     expect(() => readFrom({ ...others, EXECUTOR_KEY_FILE: 'key' })).to.throw(
       BadConfiguration,

@@ -98,12 +98,17 @@ for (const node of NODES) {
       const nonce =
         nonceOff === 0 ? takeNonce(trader) : (nonces.get(trader.address) ?? 0) + nonceOff
       const authorization = await trader.account.signAuthorization({
-        ...{ contractAddress: to, chainId: ANVIL_CHAIN_ID, nonce },
+        contractAddress: to,
+        chainId: ANVIL_CHAIN_ID,
+        nonce,
       })
       const account = relayers[relayer]
       if (account === undefined) throw new Error('too many moves')
       return world.client.sendTransaction({
-        ...{ account, to: account.address, authorizationList: [authorization], gas: 200_000n },
+        account,
+        to: account.address,
+        authorizationList: [authorization],
+        gas: 200_000n,
         ...(await feesOf(tip)),
       })
     }
@@ -187,7 +192,9 @@ for (const node of NODES) {
         const answer = await attack({ attackerIs, moves: twice(WALLETS.no.at) })
         expect(await world.client.getCode({ address: world.bob.address })).to.equal(undefined)
         expect(judged(answer)).to.deep.equal({
-          ...{ revert: 'OV_InvalidSignature', guilty: attackerIs, code: [world.bob.address] },
+          revert: 'OV_InvalidSignature',
+          guilty: attackerIs,
+          code: [world.bob.address],
         })
         // A long or slow answer takes no other with it.
         expect(proxy.asked).to.include('debug_traceTransaction')
@@ -224,7 +231,9 @@ for (const node of NODES) {
       const answer = await attack({ attackerIs: 'maker', moves: [] })
       await sendAlone({ trader, to: NO_DELEGATE, tip: HIGH_TIP })
       expect(judged(answer)).to.deep.equal({
-        ...{ revert: 'OV_InvalidSignature', guilty: 'maker', code: [trader.address] },
+        revert: 'OV_InvalidSignature',
+        guilty: 'maker',
+        code: [trader.address],
       })
     })
 
@@ -234,7 +243,9 @@ for (const node of NODES) {
       await world.client.setCode({ address: at, bytecode: liar(next) })
       const answer = await attack({ attackerIs: 'maker', moves: twice(at) })
       expect(judged(answer)).to.deep.equal({
-        ...{ revert: 'OV_InvalidSignature', guilty: 'unclear', code: [world.bob.address] },
+        revert: 'OV_InvalidSignature',
+        guilty: 'unclear',
+        code: [world.bob.address],
       })
     })
 
@@ -251,7 +262,8 @@ for (const node of NODES) {
       await perform(world, { from: bob.address, to: world.at.matching, data: registered })
       const deregistered = call('deregisterSessionKey')
       const answer = await attack({
-        ...{ attackerIs: 'maker', moves: [] },
+        attackerIs: 'maker',
+        moves: [],
         attacker: { signer: carol.address, signedBy: carol.account },
         calls: [
           { from: bob.address, data: deregistered, tip: HIGH_TIP },
@@ -270,7 +282,11 @@ for (const node of NODES) {
           market.apply({
             kind: 'PlaceOrder',
             order: matcherOrder({
-              ...{ orderId, side, signer: address, owner: address, subaccountId: no },
+              orderId,
+              side,
+              signer: address,
+              owner: address,
+              subaccountId: no,
               desiredAmount: amountE18(1_000n * ONE),
               limitPrice: priceE18(650_000_000_000_000n),
             }),

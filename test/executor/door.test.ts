@@ -19,13 +19,11 @@ describe('the door of the executor', () => {
         asked += 1
         return Promise.resolve({ kind: 'refused', revert: 'TM_X' })
       },
-      ...{
-        isKnown: () => false,
-        idOf: () => '0xid',
-        checkTerms: () => [],
-        admit: admitAll,
-        trouble: () => undefined,
-      },
+      isKnown: () => false,
+      idOf: () => '0xid',
+      checkTerms: () => [],
+      admit: admitAll,
+      trouble: () => undefined,
       readReversals: () => Promise.resolve([]),
       acceptForeign: () => {
         accepted += 1
@@ -33,7 +31,8 @@ describe('the door of the executor', () => {
       },
       faults: { standing: () => new Map() },
       door: { secret: SECRET, hosts: ['Executor.internal'] },
-      ...{ log: createLog('executor', 'silent'), onFatal: () => undefined },
+      log: createLog('executor', 'silent'),
+      onFatal: () => undefined,
     })
     served = await serveApp(app)
   })

@@ -40,16 +40,21 @@ const aPayload = (takerFee = 1n): ExecutePayload => ({
   market: market.market,
   assetAddress: market.assetAddress,
   moduleAddress: market.tradeModuleAddress,
-  ...{ takerOrderId: 'taker', makerOrderIds: ['maker'] },
+  takerOrderId: 'taker',
+  makerOrderIds: ['maker'],
   match: {
     actions: [anAction(7n, true), anAction(8n, false)],
     signatures: ['0x5a', '0x5b'],
     orderData: {
-      ...{ takerAccount: 7n, takerFee: quoteE18(takerFee), managerData: '0x' },
+      takerAccount: 7n,
+      takerFee: quoteE18(takerFee),
+      managerData: '0x',
       fillDetails: [
         {
-          ...{ filledAccount: 8n, amountFilled: amountE18(5n) },
-          ...{ price: priceE18(3n), fee: quoteE18(0n) },
+          filledAccount: 8n,
+          amountFilled: amountE18(5n),
+          price: priceE18(3n),
+          fee: quoteE18(0n),
         },
       ],
     },
@@ -57,10 +62,15 @@ const aPayload = (takerFee = 1n): ExecutePayload => ({
 })
 
 const success = (n: number): MinedTransaction => ({
-  ...{ status: 'success', hash: hashOf(n), blockNumber: BigInt(n), blockHash: hashOf(100 + n) },
+  status: 'success',
+  hash: hashOf(n),
+  blockNumber: BigInt(n),
+  blockHash: hashOf(100 + n),
 })
 const reverted = (n: number, revert: string): MinedTransaction => ({
-  ...{ ...success(n), status: 'reverted', revert },
+  ...success(n),
+  status: 'reverted',
+  revert,
 })
 
 /** What a request is answered, by what the journal, the queue and the sender say. */
@@ -120,7 +130,10 @@ describe('a request to settle', () => {
       wasTaken: () => taken,
     }
     executions = createExecute({
-      ...{ matching: MATCHING, markets: [market], journal, timeoutMs },
+      matching: MATCHING,
+      markets: [market],
+      journal,
+      timeoutMs,
       txSender: txSender as TransactionSender,
       queue: {
         submit: (settlement) => {
@@ -244,7 +257,8 @@ describe('a request to settle', () => {
     open()
     submission = () => new Promise(() => undefined)
     expect(await execute('m:1')).to.deep.equal({
-      ...{ kind: 'unavailable', why: 'waits for other settlements' },
+      kind: 'unavailable',
+      why: 'waits for other settlements',
     })
     submission = () => Promise.resolve({ kind: 'unavailable', why: 'frozen' })
     expect(await execute('m:2')).to.deep.equal({ kind: 'unavailable', why: 'frozen' })
@@ -374,7 +388,8 @@ describe('a request to settle', () => {
     const last = findAttempt(journal, 'm:1')
     expect([last.intentId, last.isLast]).to.deep.equal([`m:1 life ${MAX_ATTEMPTS}`, true])
     expect(await execute()).to.deep.nested.include({
-      ...{ kind: 'mined', 'transaction.revert': 'not tried' },
+      kind: 'mined',
+      'transaction.revert': 'not tried',
     })
     expect(submitted).to.have.length(MAX_ATTEMPTS)
   })
@@ -393,7 +408,8 @@ describe('a request to settle', () => {
     journal.recordMined(FROM, 0, { ...newest, outcomes })
     asked.waited = []
     expect(await execute()).to.deep.equal({
-      ...{ kind: 'mined', transaction: { ...newest, status: 'success' } },
+      kind: 'mined',
+      transaction: { ...newest, status: 'success' },
     })
     expect(asked.waited).to.deep.equal([])
   })

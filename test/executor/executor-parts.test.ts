@@ -10,7 +10,8 @@ import { eventually } from '../support/eventually.js'
 import { matchPayload } from '../support/simulated-match.js'
 import { DEPLOYED, executorRig, SIGNER, SPOT, TRADERS } from './executor-rig.js'
 
-const [ann, bob] = [TRADERS[0]!, TRADERS[1]!]
+const ann = TRADERS[0]!
+const bob = TRADERS[1]!
 const successor = createTransactionSigner(`0x${'e8'.repeat(32)}`, CHAIN_ID)
 
 describe('the parts of an executor', () => {

@@ -24,7 +24,9 @@ export const TRADERS = makeTraders(3)
 export const [SPOT] = planMarkets({ kinds: ['spot'], expirySec: 0 }).markets as [Market]
 /** The deployment without its batch executor. */
 export const DEPLOYED = {
-  ...{ chainId: CHAIN_ID, matching: AT.matching, subAccounts: AT.subAccounts },
+  chainId: CHAIN_ID,
+  matching: AT.matching,
+  subAccounts: AT.subAccounts,
 }
 
 /** The whole executor in one process, on the simulator's chain behind a proxy; a new one for each test of a suite. */
@@ -60,7 +62,9 @@ export function executorRig(): ExecutorRig {
     bus = createMemoryBus()
     chain = createChain({
       // A seed whose first blocks are not empty.
-      ...{ world: createWorld(), random: createRandom(3), sender: SIGNER.address },
+      world: createWorld(),
+      random: createRandom(3),
+      sender: SIGNER.address,
       matchGas: 300_000n,
       genesis: (state) => {
         endow(state, TRADERS)
@@ -85,9 +89,14 @@ export function executorRig(): ExecutorRig {
     ]
     const executor = await openExecutor({
       bus,
-      ...{ rpcUrl: proxy.rpcUrl, dataDir: dir.path, markets: [SPOT], signers: { current: SIGNER } },
+      rpcUrl: proxy.rpcUrl,
+      dataDir: dir.path,
+      markets: [SPOT],
+      signers: { current: SIGNER },
       deployment: { ...DEPLOYED, batchExecutor: AT.batchExecutor },
-      ...{ timeoutMs: 20_000, gasReserveWei: 0n, policy: POLICY },
+      timeoutMs: 20_000,
+      gasReserveWei: 0n,
+      policy: POLICY,
       facts: {
         ...observeExecutor(createLog('test', 'silent')),
         ...(Object.fromEntries(FACTS.map(note)) as Partial<ExecutorObserver>),
@@ -118,7 +127,9 @@ export function executorRig(): ExecutorRig {
     get dir() {
       return dir.path
     },
-    ...{ told, open, close },
+    told,
+    open,
+    close,
     mineAll: () =>
       eventually(() => {
         chain.mine()

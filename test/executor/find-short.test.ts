@@ -84,7 +84,8 @@ describe('matches that may be short beside what is in flight', () => {
     const flying = [terms({ 3: 4n })]
     for (const countEarlier of [true, false]) {
       expect(await shortOf({ matches, flying, countEarlier })).to.deep.equal({
-        ...{ short: [[], []], read: [] },
+        short: [[], []],
+        read: [],
       })
     }
   })

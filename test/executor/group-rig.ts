@@ -54,7 +54,8 @@ export function groupRig(): GroupRig {
       Promise.resolve({
         maxFeePerGas: 3n,
         maxPriorityFeePerGas: 2n,
-        ...{ baseFeePerGas: 1n, blockGasLimit: rig.blockGas },
+        baseFeePerGas: 1n,
+        blockGasLimit: rig.blockGas,
       })) as TransactionSender['readGas'],
     address: MANAGER,
     shortage: () => undefined,
@@ -78,7 +79,9 @@ export function groupRig(): GroupRig {
       verdicts: matches.map(() => ({ kind: 'passes', gas: 1n })),
     }),
     paying: (intentId, accountId, amount) => ({
-      ...{ intentId, fingerprint: '0x02', call: `0x${intentId}` },
+      intentId,
+      fingerprint: '0x02',
+      call: `0x${intentId}`,
       parties: [{ owner: ownerOf(accountId), signer: ownerOf(accountId), desired: 1n }],
       accountIds: [accountId, 99n],
       match: payingFee(

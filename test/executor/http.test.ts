@@ -18,11 +18,16 @@ const KNOWN_KEY = 'cNGN-USDC:3'
 
 /** A settlement that was filled in block 7 and has reverted in block 9. */
 const aReversal = (no: number, now: FinalOutcome = REVERTED): OutcomeReversal => ({
-  ...{ no, settlementId: 'cNGN-USDC:3', now },
+  no,
+  settlementId: 'cNGN-USDC:3',
+  now,
   before: { status: 'success', hash: '0xaa', blockNumber: 7n, blockHash: '0xbb' },
 })
 const REVERTED: FinalOutcome = {
-  ...{ status: 'reverted', revert: 'TM_X', txHash: '0xaa', blockNumber: 9n },
+  status: 'reverted',
+  revert: 'TM_X',
+  txHash: '0xaa',
+  blockNumber: 9n,
 }
 
 describe('POST /execute', () => {
@@ -275,10 +280,13 @@ describe('POST /execute', () => {
       return (body as { reversals: { now: unknown }[] }).reversals[0]?.now
     }
     expect(await nowOf({ status: 'success', txHash: '0xbb', blockNumber: 9n })).to.deep.equal({
-      ...{ status: 'success', tx_hash: '0xbb', block_number: '9' },
+      status: 'success',
+      tx_hash: '0xbb',
+      block_number: '9',
     })
     expect(await nowOf({ status: 'reverted', revert: 'not_carried_out' })).to.deep.equal({
-      ...{ status: 'reverted', revert: 'NotCarriedOut' },
+      status: 'reverted',
+      revert: 'NotCarriedOut',
     })
     for (const query of ['?after=01', '?after=1000000000000000', '?limit=1x', '?limit=x1']) {
       expect((await read(query))[0], query).to.equal(400)
@@ -342,7 +350,8 @@ describe('POST /execute', () => {
         422,
         {
           error: 'the match would revert: TM_FeeTooHigh',
-          ...{ revert: 'TM_FeeTooHigh', guilty: 'maker' },
+          revert: 'TM_FeeTooHigh',
+          guilty: 'maker',
         },
       ],
     ]

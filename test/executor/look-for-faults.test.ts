@@ -43,7 +43,10 @@ describe('what the executor looks for beside the orders', () => {
     onRequest = () => undefined
     markets = [...planMarkets({ kinds: ['spot', 'future'], expirySec: EXPIRY_SEC }).markets]
     chain = createChain({
-      ...{ world: createWorld(), random: createRandom(1), sender, matchGas: 1n },
+      world: createWorld(),
+      random: createRandom(1),
+      sender,
+      matchGas: 1n,
       genesis: (state) => {
         const prices = { mark: 1n, index: 1n, isStale: false, pool: 0n }
         state.future = { ...prices, expirySec: EXPIRY_SEC }
@@ -56,13 +59,16 @@ describe('what the executor looks for beside the orders', () => {
 
   async function open(): Promise<void> {
     watch = await watchFaults({
-      ...{ markets, sender, everyMs: EVERY_MS },
+      markets,
+      sender,
+      everyMs: EVERY_MS,
       client: clientOf(chain, (method) => {
         looks += 1
         onRequest(method)
       }),
       deployment: {
-        ...{ matching: AT.matching, subAccounts: AT.subAccounts },
+        matching: AT.matching,
+        subAccounts: AT.subAccounts,
         batchExecutor: AT.batchExecutor,
       },
       packer: {

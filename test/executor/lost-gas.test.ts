@@ -80,7 +80,8 @@ describe('the gas that signers have lost', () => {
 })
 
 describe('the gas that a failed match has cost its signers', () => {
-  const [TAKER, MAKER] = [of(1), of(2)]
+  const TAKER = of(1)
+  const MAKER = of(2)
   const actions = [TAKER, MAKER].map((signer) => ({ signer, owner: OWNER })) as never
   const both = [TAKER, MAKER]
   const lossesBy = (

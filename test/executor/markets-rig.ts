@@ -95,7 +95,9 @@ export class MarketsRig {
   constructor(options: RigOptions) {
     const { seed, markets, batches } = options
     this.chain = createChain({
-      ...{ world: this.world, random: createRandom(seed), sender: signer.address },
+      world: this.world,
+      random: createRandom(seed),
+      sender: signer.address,
       matchGas: 300_000n,
       genesis: (state) => {
         options.genesis(state)
@@ -107,10 +109,16 @@ export class MarketsRig {
     this.states = new Map(markets.map((market) => [market, emptyMatcherState(openingOf(market))]))
     this.groups = this.openGroups(batches)
     const findGuilty = createGuiltyFinder({
-      ...{ client: this.client, deployment, markets, sender: signer.address },
+      client: this.client,
+      deployment,
+      markets,
+      sender: signer.address,
     })
     this.execute = createExecute({
-      ...{ matching: AT.matching, markets, journal: this.journal, txSender: this.groups.txSender },
+      matching: AT.matching,
+      markets,
+      journal: this.journal,
+      txSender: this.groups.txSender,
       queue: {
         submit: (settlement) =>
           new Promise((resolve, reject) => {
@@ -123,7 +131,8 @@ export class MarketsRig {
       },
       readMark: createMarkReader(this.client, markets),
       readGasUse: createGasUseReader({
-        ...{ client: this.client, batchExecutor: batches ? AT.batchExecutor : undefined },
+        client: this.client,
+        batchExecutor: batches ? AT.batchExecutor : undefined,
         onUnreadable: this.groups.facts.unreadableReceipt,
       }),
       gasTokenPrice: quoteE18(0n),
@@ -131,7 +140,8 @@ export class MarketsRig {
       onVenueFault: (market, _, revert) => {
         throw new Error(`${market} is held for ${revert}`)
       },
-      ...{ timeoutMs: TIMEOUT_MS, facts: this.groups.facts },
+      timeoutMs: TIMEOUT_MS,
+      facts: this.groups.facts,
     }).execute
   }
 
@@ -139,7 +149,9 @@ export class MarketsRig {
     const { client, journal } = this
     const sender = signer.address
     return {
-      ...{ journal, book: createInFlightBook(), txSender: this.openTransactionSender() },
+      journal,
+      book: createInFlightBook(),
+      txSender: this.openTransactionSender(),
       facts: {
         ...observeExecutor(createLog('test', 'silent')),
         deferred: (settlementId) => void this.deferred.push(settlementId),
@@ -304,7 +316,8 @@ export class MarketsRig {
 
   private settle(market: Market, match: Match): void {
     const { orders } = this.stateOf(market)
-    const [maker, taker] = [orders.get(match.makerOrderId), orders.get(match.takerOrderId)]
+    const maker = orders.get(match.makerOrderId)
+    const taker = orders.get(match.takerOrderId)
     if (maker === undefined || taker === undefined) throw new Error('a match of unknown orders')
     const request = executeRequest(market, match, maker.order, taker.order)
     this.asked += 1
@@ -329,7 +342,8 @@ export class MarketsRig {
     const idsWhere = (isSo: (live: LiveOrder, was: LiveOrder | undefined) => boolean) =>
       blamed.filter((live) => isSo(live, before.get(live))).map(({ orderId }) => orderId)
     this.reported.push({
-      ...{ market: market.market, outcome },
+      market: market.market,
+      outcome,
       counted: idsWhere(({ refusals }, was) => refusals !== was?.refusals),
       cancelled: idsWhere(({ gone }, was) => gone === 'cancelled' && was?.gone === undefined),
     })
@@ -355,7 +369,9 @@ function outcomeOf(answer: ExecuteAnswer): SettlementOutcome {
   if (answer.kind === 'refused') {
     const { revert, guilty = 'unclear', isSpentElsewhere } = answer
     return {
-      ...{ kind: 'reverted', revert, guilty },
+      kind: 'reverted',
+      revert,
+      guilty,
       ...(isSpentElsewhere && { spentElsewhere: true }),
     }
   }

@@ -10,10 +10,14 @@ describe('what the executor writes to its log', () => {
     const lines: unknown[] = []
     const at = (level: string) => (fields: object) => void lines.push([level, fields])
     const log: Partial<Record<string, unknown>> = {
-      ...{ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+      debug: at('debug'),
+      info: at('info'),
+      warn: at('warn'),
+      error: at('error'),
     }
     const facts = observeExecutor(log as Partial<Logger> as Logger)
-    const [settlementId, cause] = ['m:1', new Error('silence')]
+    const settlementId = 'm:1'
+    const cause = new Error('silence')
     facts.settlementReceived({ settlementId, market: 'm', takerOrderId: 't', makerOrderIds: ['o'] })
     facts.simulated(settlementId, 5n)
     facts.deferred(settlementId, 4)
@@ -65,7 +69,9 @@ describe('metrics of the executor', () => {
     const result = { ...inclusion, status: 'success' } as const
     const attempt = { hash: '0xaa', raw: '0x', gasLimit: 1n, maxFeePerGas: 1n } as const
     const transaction: OpenTransaction = {
-      ...{ from: `0x${'aa'.repeat(20)}`, evmNonce: 4, intentIds: ['m:1', 'm:2'] },
+      from: `0x${'aa'.repeat(20)}`,
+      evmNonce: 4,
+      intentIds: ['m:1', 'm:2'],
       attempts: [attempt],
     }
     facts.broadcast(transaction)
@@ -87,10 +93,13 @@ describe('metrics of the executor', () => {
     const metrics = createMetrics()
     const troubles: string[] = []
     const executor = {
-      ...{ trouble: () => troubles[0], waiting: () => 3, address: '0x11' as const },
+      trouble: () => troubles[0],
+      waiting: () => 3,
+      address: '0x11' as const,
       readBalance: () => Promise.resolve(5n * 10n ** 18n),
       lostGas: {
-        ...{ total: () => 7n, sinceMs: 5_000 },
+        total: () => 7n,
+        sinceMs: 5_000,
         top: (most: number) =>
           [{ signer: '0x22' as const, owner: '0x33' as const, gas: 7n }].slice(0, most),
       },

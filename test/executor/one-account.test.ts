@@ -47,13 +47,17 @@ describe('executor settling two markets of one account', function () {
     const { at, subId } = world
     const markets = [
       aMarket({
-        ...{ assetAddress: at.wrapped_cngn, quoteAssetAddress: at.wrapped_usdc },
-        ...{ tradeModuleAddress: at.spot_trade_module, marginManagerAddress: at.spot_manager },
+        assetAddress: at.wrapped_cngn,
+        quoteAssetAddress: at.wrapped_usdc,
+        tradeModuleAddress: at.spot_trade_module,
+        marginManagerAddress: at.spot_manager,
       }),
       aFuture({
-        ...{ subId, assetAddress: at.future_asset, quoteAssetAddress: at.wrapped_usdc },
-        ...{ tradeModuleAddress: at.future_trade_module },
-        ...{ marginManagerAddress: at.futures_manager },
+        subId,
+        assetAddress: at.future_asset,
+        quoteAssetAddress: at.wrapped_usdc,
+        tradeModuleAddress: at.future_trade_module,
+        marginManagerAddress: at.futures_manager,
       }),
     ]
     const facts = { deferred: (settlementId: string) => void deferred.push(settlementId) }
@@ -83,7 +87,10 @@ describe('executor settling two markets of one account', function () {
   async function futureBody(tenths: bigint) {
     const { at, subId } = world
     const terms = {
-      ...{ asset: at.future_asset, subId, limitPrice: INDEX, desiredAmount: (tenths * ONE) / 10n },
+      asset: at.future_asset,
+      subId,
+      limitPrice: INDEX,
+      desiredAmount: (tenths * ONE) / 10n,
       worstFee: 3n * ONE,
     }
     const module = { module: at.future_trade_module }

@@ -12,7 +12,8 @@ import { matchPayload } from '../support/simulated-match.js'
 import { DEPLOYED, executorRig, SPOT, TRADERS } from './executor-rig.js'
 
 const NOWHERE = `0x${'99'.repeat(20)}` as const
-const [ann, bob] = [TRADERS[0]!, TRADERS[1]!]
+const ann = TRADERS[0]!
+const bob = TRADERS[1]!
 
 describe('an executor that is opened', () => {
   const rig = executorRig()
@@ -47,10 +48,8 @@ describe('an executor that is opened', () => {
 
     const second = await rig.open()
     expect(rig.told.filter(([fact]) => fact === 'senderOpened').at(-1)?.[1]).to.include({ open: 1 })
-    const [again, poorer] = [
-      second.execute(asked, 'm:1'),
-      second.execute(payload(40n * E18), 'm:2'),
-    ]
+    const again = second.execute(asked, 'm:1')
+    const poorer = second.execute(payload(40n * E18), 'm:2')
     // Of the buyer's 60 USDC the match in flight leaves too little.
     await eventually(() => rig.told.some(([fact, id]) => fact === 'deferred' && id === 'm:2'))
     await rig.mineAll()
@@ -156,7 +155,8 @@ describe('an executor that is opened', () => {
     await executor.stop()
     expect((await cut).kind).to.be.oneOf(['timeout', 'unknown'])
     expect(await executor.execute(payload(), 'm:2')).to.deep.equal({
-      ...{ kind: 'unavailable', why: 'the executor is stopping' },
+      kind: 'unavailable',
+      why: 'the executor is stopping',
     })
   })
 })

@@ -79,10 +79,8 @@ describe('matches in one transaction', () => {
 
   it('are no more than a node accepts in bytes', () => {
     const call: Hex = `0x${'00'.repeat(54_999)}`
-    const [one, two] = [
-      packer.pack([using(1n, call)]),
-      packer.pack([using(1n, call), using(1n, call)]),
-    ]
+    const one = packer.pack([using(1n, call)])
+    const two = packer.pack([using(1n, call), using(1n, call)])
     expect([one.count, two.count, two.isFull]).to.deep.equal([1, 2, false])
     const long: Hex = `0x${'00'.repeat(55_000)}`
     expect(packer.pack([using(1n, call), using(1n, long)])).to.include({ count: 1, isFull: true })
@@ -90,7 +88,8 @@ describe('matches in one transaction', () => {
 
   describe('that code has signed', () => {
     const ofCode = (gas: bigint, alone: bigint | undefined): SimulatedMatch => ({
-      ...{ ...using(gas), code: { alone } },
+      ...using(gas),
+      code: { alone },
     })
 
     it('have a limit close above what they used by themselves, or twice their gas where they do not pass so', () => {
@@ -124,7 +123,10 @@ describe('matches in one transaction', () => {
 })
 
 describe('the simulation of matches in one transaction', () => {
-  const [SUCCESS, REVERTED, RAN_OUT, UNTRIED] = [0, 1, 2, 3]
+  const SUCCESS = 0
+  const REVERTED = 1
+  const RAN_OUT = 2
+  const UNTRIED = 3
   const TOO_HIGH = encodeErrorResult({
     abi: parseAbi(['error TM_FeeTooHigh()']),
     errorName: 'TM_FeeTooHigh',
@@ -207,7 +209,11 @@ describe('each match in a transaction of its own', () => {
 
   it('is its call, with three tenths more gas', () => {
     expect(packer.pack([using(1_000n, '0x05'), using(9n)])).to.deep.equal({
-      ...{ count: 1, to: TO, data: '0x05', gasLimit: 1_300n, isFull: true },
+      count: 1,
+      to: TO,
+      data: '0x05',
+      gasLimit: 1_300n,
+      isFull: true,
     })
     expect(() => packer.pack([])).to.throw('no match to pack')
   })

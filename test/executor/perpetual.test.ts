@@ -100,7 +100,9 @@ describe('executor settling a perpetual', function () {
     const taker = await withCash(world.alice, 100)
     const cash = await cashOf(world, deep)
     const answer = await settle({
-      ...{ taker, maker: deep, takerBuys: true },
+      taker,
+      maker: deep,
+      takerBuys: true,
       size: 10_000,
       price: '0.0007',
     })
@@ -315,7 +317,8 @@ describe('executor settling a perpetual', function () {
         const terms = Array.from({ length: 24 }, (): Terms => {
           const isTaker = random(2) === 0
           const price = `0.000${650 - spread + random(2 * spread + 1)}`
-          const [takerBuys, size] = [random(2) === 0, 1_000 * (1 + random(thousands))]
+          const takerBuys = random(2) === 0
+          const size = 1_000 * (1 + random(thousands))
           const [taker, maker] = isTaker ? [poor, deep] : [deep, poor]
           return { taker, maker, takerBuys, size, price }
         })

@@ -7,7 +7,8 @@ interface Match extends SharingTerms {
 }
 
 const match = (name: string, accounts: readonly number[], codeKey?: string): Match => ({
-  ...{ name, codeKey },
+  name,
+  codeKey,
   accountIds: accounts.map(BigInt),
 })
 const place = (matches: readonly Match[], most = 8, onePerKey = true) => {

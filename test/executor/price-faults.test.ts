@@ -32,7 +32,10 @@ describe('executor watching a market of futures', () => {
     let revert = ''
     let looks = 0
     const watch = await watchFaults({
-      ...{ client, sender: ADDRESS, markets: [market], everyMs: 1 },
+      client,
+      sender: ADDRESS,
+      markets: [market],
+      everyMs: 1,
       deployment: { matching: ADDRESS, subAccounts: ADDRESS, batchExecutor: ADDRESS },
       packer: {
         simulate: () =>

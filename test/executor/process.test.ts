@@ -110,7 +110,8 @@ describe('executor process', () => {
     const response = await fetch(`${url}/execute`, {
       method: 'POST',
       headers: {
-        ...{ authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' },
+        authorization: `Bearer ${SECRET}`,
+        'content-type': 'application/json',
         'idempotency-key': 'outside-1',
       },
       body: JSON.stringify(executeBody({ taker, makers: [maker], amount: ONE })),

@@ -53,7 +53,8 @@ describe('executor after a crash', () => {
   }
 
   it('sends the same bytes after dying between journal and broadcast (OPE-033)', async () => {
-    const [body, before] = [await aBody(), await cngnOfAlice()]
+    const body = await aBody()
+    const before = await cngnOfAlice()
     const { attempts, evmNonce } = await crashAfterJournal(body, 'm:1')
     const hash = attempts[0]?.hash ?? '0x'
     expect(await receiptOf(hash)).to.equal(undefined)

@@ -59,8 +59,10 @@ describe('reversals as the executor tells them', () => {
     expect(reversal).to.deep.include({ no: 1, settlementId: 'm:1' })
     expect(reversal?.before).to.include({ status: 'success', blockNumber: 10n })
     expect(reversal?.now).to.deep.equal({
-      ...{ status: 'reverted', revert: 'OV_InvalidSignature' },
-      ...{ txHash: hash(100), blockNumber: 50n },
+      status: 'reverted',
+      revert: 'OV_InvalidSignature',
+      txHash: hash(100),
+      blockNumber: 50n,
     })
     expect(read(1)).to.deep.equal([])
   })

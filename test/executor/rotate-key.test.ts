@@ -73,7 +73,8 @@ describe('an executor whose key is rotated', () => {
     const retired: Hex[] = []
     const facts = { keyRetired: (address: Hex) => void retired.push(address) }
     const second = await start({ signers: { current, retiring: old }, facts })
-    const [again, next] = [second.post(inFlight, 'm:1'), second.post(await aBody(), 'm:2')]
+    const again = second.post(inFlight, 'm:1')
+    const next = second.post(await aBody(), 'm:2')
     // The new key waits for the block that has the old one's transaction.
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(second.journaled).to.deep.equal([])

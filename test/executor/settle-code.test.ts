@@ -28,7 +28,8 @@ describe('a group with matches that code has signed', () => {
 
   const signed = (intentId: string, accountId: bigint, signer: Address): QueuedSettlement => ({
     settlement: {
-      ...{ ...rig.paying(intentId, accountId, 1n), accountIds: [accountId, accountId + 50n] },
+      ...rig.paying(intentId, accountId, 1n),
+      accountIds: [accountId, accountId + 50n],
       parties: [signer, PLAIN].map((by) => ({ owner: by, signer: by, desired: 1n })),
     },
     resolve: (submission) => void answers.set(intentId, submission),

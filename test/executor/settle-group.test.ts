@@ -30,7 +30,10 @@ const MAX_AHEAD = 3
 /** A settlement in which an account pays so much to account 99. */
 function paying(intentId: string, accountId: bigint, amount: bigint): Settlement {
   return {
-    ...{ intentId, fingerprint: '0x02', call: `0x${intentId}`, parties: [] },
+    intentId,
+    fingerprint: '0x02',
+    call: `0x${intentId}`,
+    parties: [],
     accountIds: [accountId, 99n],
     match: matchClaiming({ key: balanceClaim(accountId, ASSET, 0n), debit: amount }),
   }
@@ -115,8 +118,14 @@ describe('a group of settlements', () => {
     const isUnchanged = () => Promise.resolve(unchanged)
     const readCode = () => Promise.resolve(new Set<never>())
     return {
-      ...{ packer, book, facts, readClaims, readCode, isUnchanged },
-      ...{ txSender: txSender as TransactionSender, journal: journal as TransactionJournal },
+      packer,
+      book,
+      facts,
+      readClaims,
+      readCode,
+      isUnchanged,
+      txSender: txSender as TransactionSender,
+      journal: journal as TransactionJournal,
     }
   }
 
@@ -153,7 +162,9 @@ describe('a group of settlements', () => {
     const fees = { gasLimit: 5n, maxFeePerGas: 3n, maxPriorityFeePerGas: 2n }
     const callFor = (intentId: string): IntendedCall => ({
       intents: [{ intentId, fingerprint: '0x02' }],
-      ...{ to: ASSET, data: '0xda', fees },
+      to: ASSET,
+      data: '0xda',
+      fees,
     })
     expect(taken).to.deep.equal([callFor('a'), callFor('b')])
     expect(gasMoneyAsked).to.deep.equal([15n, 15n])
@@ -234,7 +245,8 @@ describe('a group of settlements', () => {
 
   it('lets a match wait that depends on more than a trial can hold', async () => {
     inFlight(MAX_AHEAD + 1)
-    const [poor, other] = [waitingFor(paying('a', 1n, 41n)), waitingFor(paying('b', 2n, 100n))]
+    const poor = waitingFor(paying('a', 1n, 41n))
+    const other = waitingFor(paying('b', 2n, 100n))
     expect(await settle([poor, other])).to.deep.equal(['a'])
     expect(poor).to.include({ waitsFor: HEAD.count + MAX_AHEAD, deferrals: 1 })
     expect(answers.get('b')?.kind).to.equal('sent')
@@ -252,7 +264,8 @@ describe('a group of settlements', () => {
   it('believes nothing when a match in flight does not go through', async () => {
     inFlight(2)
     trial = (matches) => ({ aheadPassed: false, verdicts: matches.map(() => PASSES) })
-    const [poor, other] = [waitingFor(paying('a', 1n, 41n)), waitingFor(paying('b', 2n, 100n))]
+    const poor = waitingFor(paying('a', 1n, 41n))
+    const other = waitingFor(paying('b', 2n, 100n))
     expect(await settle([poor, other])).to.deep.equal(['a', 'b'])
     expect(answers.size).to.equal(0)
     expect(deferred).to.deep.equal(['a'])
@@ -267,7 +280,8 @@ describe('a group of settlements', () => {
     expect(ahead).to.deep.equal(['f0'])
     expect(refused).to.deep.equal(['a'])
     expect(answers.get('a')).to.deep.equal({
-      ...{ kind: 'refused', revert: 'WERC_CannotBeNegative' },
+      kind: 'refused',
+      revert: 'WERC_CannotBeNegative',
       onBlock: HEAD.blockHash,
     })
   })
@@ -298,7 +312,8 @@ describe('a group of settlements', () => {
 
   it('keeps a refusal open that another one of the group may have caused', async () => {
     trial = () => ({ aheadPassed: true, verdicts: [PASSES, REVERTS] })
-    const [first, second] = [waitingFor(paying('a', 1n, 90n)), waitingFor(paying('b', 1n, 90n))]
+    const first = waitingFor(paying('a', 1n, 90n))
+    const second = waitingFor(paying('b', 1n, 90n))
     expect(await settle([first, second])).to.deep.equal(['b'])
     expect(second.waitsFor).to.equal(20)
     expect(refused).to.deep.equal([])
@@ -317,19 +332,23 @@ describe('a group of settlements', () => {
     }
     book.add(HEAD.count - 1, [paying('own', 1n, 90n)])
     expect(await refusedOf('a', 1n)).to.deep.equal({
-      ...{ kind: 'refused', revert: REVERTS.revert },
+      kind: 'refused',
+      revert: REVERTS.revert,
       onBlock: HEAD.blockHash,
     })
     elsewhere(HEAD.count - 1, 2n)
     expect(await refusedOf('b', 2n)).to.deep.equal({
-      ...{ kind: 'refused', revert: REVERTS.revert, spentElsewhere: [2n, 99n] },
+      kind: 'refused',
+      revert: REVERTS.revert,
+      spentElsewhere: [2n, 99n],
       onBlock: HEAD.blockHash,
     })
     // For another reason than a shortage the other market does not matter.
     const revert = 'TM_FillLimitCrossed'
     trial = () => ({ aheadPassed: true, verdicts: [{ kind: 'reverts', revert }] })
     expect(await refusedOf('c', 2n)).to.deep.equal({
-      ...{ kind: 'refused', revert },
+      kind: 'refused',
+      revert,
       onBlock: HEAD.blockHash,
     })
   })
@@ -360,7 +379,8 @@ describe('a group of settlements', () => {
   })
 
   it('where each is tried by itself, lets the second wait for what the first takes', async () => {
-    const [first, second] = [waitingFor(paying('a', 1n, 60n)), waitingFor(paying('b', 1n, 60n))]
+    const first = waitingFor(paying('a', 1n, 60n))
+    const second = waitingFor(paying('b', 1n, 60n))
     expect(await settle([first, second], 0)).to.deep.equal(['b'])
     expect(second).to.include({ deferrals: 0 })
     expect(await settle([second], 0)).to.deep.equal(['b'])
@@ -369,7 +389,8 @@ describe('a group of settlements', () => {
 
   it('tries a match that cannot pay by itself, however many others come behind it', async () => {
     trial = (matches) => ({ aheadPassed: true, verdicts: matches.map(() => REVERTS) })
-    const [poor, next] = [waitingFor(paying('a', 1n, 101n)), waitingFor(paying('b', 1n, 60n))]
+    const poor = waitingFor(paying('a', 1n, 101n))
+    const next = waitingFor(paying('b', 1n, 60n))
     await settle([poor, next], 0)
     expect(refused).to.include('a')
   })

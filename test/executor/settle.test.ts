@@ -86,7 +86,8 @@ describe('executor settling on a chain', () => {
 
   it('makes one transaction of requests that come at the same time', async () => {
     const executor = await open()
-    const [body, before] = [await aBody(), await sentByExecutor()]
+    const body = await aBody()
+    const before = await sentByExecutor()
     const requests = Array.from({ length: 8 }, () => executor.post(body, 'cNGN-USDC:3'))
     const hashes = new Set((await Promise.all(requests)).map((answer) => answer.body.tx_hash))
     expect(hashes.size).to.equal(1)
@@ -95,7 +96,8 @@ describe('executor settling on a chain', () => {
 
   it('refuses a key that belongs to another match, sent before or being sent (SET-062)', async () => {
     const executor = await open()
-    const [one, other] = [await aBody(), await aBody()]
+    const one = await aBody()
+    const other = await aBody()
     const [first, clash] = await Promise.all([
       executor.post(one, 'cNGN-USDC:4'),
       executor.post(other, 'cNGN-USDC:4'),
@@ -166,7 +168,8 @@ describe('executor settling on a chain', () => {
 
   it('tells why a mined transaction reverted', async () => {
     const executor = await open({ batches: false })
-    const [taker, maker] = [await bid(), await ask()]
+    const taker = await bid()
+    const maker = await ask()
     const all = executeBody({ taker, makers: [maker] })
     await world.client.setAutomine(false)
     const both = Promise.all([executor.post(all, 'cNGN-USDC:7'), executor.post(all, 'cNGN-USDC:8')])

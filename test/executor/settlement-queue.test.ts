@@ -202,7 +202,8 @@ describe('the queue of settlements', () => {
     await eventually(() => simulated.length === 1)
     for (let n = 1; n < MAX_WAITING; n += 1) all.push(submit(`${n}`, BigInt(n)))
     expect(await submit('too many')).to.deep.equal({
-      ...{ kind: 'unavailable', why: 'too many settlements wait' },
+      kind: 'unavailable',
+      why: 'too many settlements wait',
     })
     const stopping = queue.stop()
     release?.()
@@ -218,7 +219,8 @@ describe('the queue of settlements', () => {
     await eventually(() => simulated.length === 1)
     for (let n = 1; n < MAX_WAITING_OF_OWNER; n += 1) all.push(submit(`${n}`))
     expect(await submit('too many')).to.deep.equal({
-      ...{ kind: 'unavailable', why: 'too many settlements of one owner wait' },
+      kind: 'unavailable',
+      why: 'too many settlements of one owner wait',
     })
     expect(queue.waiting()).to.equal(MAX_WAITING_OF_OWNER)
     all.push(submit('other', 2n))

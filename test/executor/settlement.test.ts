@@ -23,8 +23,10 @@ function anAction(subaccountId: bigint, isBid: boolean): Action {
 /** A match of one taker with these makers. */
 function aMatch(taker: bigint, makers: readonly bigint[]): MatchCall {
   const fillDetails = makers.map((filledAccount) => ({
-    ...{ filledAccount, amountFilled: amountE18(5n) },
-    ...{ price: priceE18(3n), fee: quoteE18(0n) },
+    filledAccount,
+    amountFilled: amountE18(5n),
+    price: priceE18(3n),
+    fee: quoteE18(0n),
   }))
   return {
     actions: [anAction(taker, true), ...makers.map((maker) => anAction(maker, false))],

@@ -42,7 +42,9 @@ class Day {
     const random = createRandom(seed)
     const { markets } = planMarkets({ kinds: KINDS, expirySec: EXPIRY_SEC })
     this.rig = new MarketsRig({
-      ...{ seed, markets, batches: random.chance(0.6) },
+      seed,
+      markets,
+      batches: random.chance(0.6),
       beforeBlame: () => {
         if (random.chance(0.3)) this.rig.mineUnseen()
       },
@@ -116,8 +118,13 @@ class Day {
       wish ?? {}
     this.placed += 1
     const order = matcherOrder({
-      ...{ orderId: `o${this.placed}`, nonce: BigInt(this.placed), market: market.market, side },
-      ...{ owner: trader.owner, subaccountId: account, goodUntilSec: GOOD_UNTIL_SEC },
+      orderId: `o${this.placed}`,
+      nonce: BigInt(this.placed),
+      market: market.market,
+      side,
+      owner: trader.owner,
+      subaccountId: account,
+      goodUntilSec: GOOD_UNTIL_SEC,
       limitPrice: priceE18((BigInt(hundredths) * E18) / 100n),
       desiredAmount: amountE18(size),
     })
@@ -127,7 +134,8 @@ class Day {
   /** A good part of what the account can bear by itself: of a future nearly all, of spot little enough for both fees. */
   private sizeFor({ contractType, quoteAssetAddress }: Market, account: bigint, side: Side) {
     const { rig, random } = this
-    const [usdc, cngn] = [rig.balance(account, AT.usdc), rig.balance(account, AT.cngn)]
+    const usdc = rig.balance(account, AT.usdc)
+    const cngn = rig.balance(account, AT.cngn)
     const [bearable, percent] = {
       spot: [side === 'buy' ? usdc : cngn, 30 + random.int(55)] as const,
       future: [10n * (usdc + (9n * cngn) / 10n), 80 + random.int(17)] as const,

@@ -41,7 +41,9 @@ const WALLETS: readonly Wallet[] = [
       const signer = await deployWallet(world.client, KeyWallet, key.address)
       const args = [signer, 4_000_000_000n] as const
       const data = encodeFunctionData({
-        ...{ abi: matchingAbi, functionName: 'registerSessionKey', args },
+        abi: matchingAbi,
+        functionName: 'registerSessionKey',
+        args,
       })
       await perform(world, { from: world.bob.address, to: world.at.matching, data })
       return { signer, signedBy: key }
@@ -71,7 +73,8 @@ describe('the gas limit of a match that a wallet has signed', function () {
     await keepPricesFresh(world)
     packer = packBatches({
       client: createChainClient(world.anvil.rpcUrl, 'read'),
-      ...{ batchExecutor: world.at.batch_executor, sender: world.executor },
+      batchExecutor: world.at.batch_executor,
+      sender: world.executor,
     })
     const funds = { cash: 1_000_000, cngn: 1_000 }
     traders = {
@@ -128,7 +131,8 @@ describe('the gas limit of a match that a wallet has signed', function () {
           const call = await match(kind, by)
           const ahead: Hex[] = []
           for (let i = 0; i < MATCHES_AHEAD; i += 1) ahead.push(await match(kind))
-          const [alone, behind] = [await gasOf([call]), await gasOf([...ahead, call])]
+          const alone = await gasOf([call])
+          const behind = await gasOf([...ahead, call])
           process.stdout.write(
             `      ${kind}, ${storage}: ${alone} gas alone, ${behind} behind ${MATCHES_AHEAD} others\n`,
           )

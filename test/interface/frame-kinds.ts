@@ -81,8 +81,13 @@ export const frameKinds: Readonly<Record<string, Kind>> = {
   'frame ping': frameOf('ping', [{ op: 'ping', req_id: 'a' }]),
   'frame auth': frameOf('auth', [
     {
-      ...{ op: 'auth', address: places.owner, signature: `0x${'5e'.repeat(65)}`, nonce: 'n' },
-      ...{ issued_at: 1_800_000_000, expiry: 1_800_000_060, req_id: 'a' },
+      op: 'auth',
+      address: places.owner,
+      signature: `0x${'5e'.repeat(65)}`,
+      nonce: 'n',
+      issued_at: 1_800_000_000,
+      expiry: 1_800_000_060,
+      req_id: 'a',
     },
   ]),
   'frame place': frameOf(
@@ -99,7 +104,8 @@ export const frameKinds: Readonly<Record<string, Kind>> = {
     'replace',
     [
       {
-        ...{ op: 'replace', req_id: 'a' },
+        op: 'replace',
+        req_id: 'a',
         order: { ...(await signedOrderBody()), replaces_nonce: '7' },
       },
     ],
@@ -109,7 +115,8 @@ export const frameKinds: Readonly<Record<string, Kind>> = {
     'reduce',
     [
       {
-        ...{ op: 'reduce', req_id: 'a' },
+        op: 'reduce',
+        req_id: 'a',
         order: { owner_address: places.owner, nonce: '7', desired_amount: '0.5' },
       },
     ],
@@ -117,8 +124,12 @@ export const frameKinds: Readonly<Record<string, Kind>> = {
   ),
   'frame cancel_all': frameOf('cancel_all', [
     {
-      ...{ op: 'cancel_all', req_id: 'a', market: 'cNGN-USDC', side: 'buy' },
-      ...{ subaccount_id: '7', reason: 'done' },
+      op: 'cancel_all',
+      req_id: 'a',
+      market: 'cNGN-USDC',
+      side: 'buy',
+      subaccount_id: '7',
+      reason: 'done',
     },
   ]),
   'frame cancel_on_disconnect': frameOf('cancel_on_disconnect', [

@@ -32,8 +32,11 @@ import { frameKinds } from './frame-kinds.js'
 import { BEYOND_ORDER, codeOf, isObject, markets, type Kind } from './kind.js'
 
 const transferRules = {
-  ...{ depositModule: places.depositModule, withdrawalModule: places.withdrawalModule },
-  ...{ cashAsset: places.cashAsset, perpManager: places.perpManager, nowMs: NOW_MS },
+  depositModule: places.depositModule,
+  withdrawalModule: places.withdrawalModule,
+  cashAsset: places.cashAsset,
+  perpManager: places.perpManager,
+  nowMs: NOW_MS,
   withdrawable: [places.wrappedUsdc, places.wrappedCngn],
 }
 const intent = { side: 'buy', price: '1530', size: '100' } as const
@@ -47,8 +50,11 @@ const BEYOND_TRANSFER = [
 
 const PROOF = ['signer_address', 'issued_at', 'expiry']
 const provenCancel = {
-  ...{ owner_address: places.owner, signer_address: places.owner, signature: '0x5e' },
-  ...{ issued_at: 1_800_000_000, expiry: 1_800_000_060 },
+  owner_address: places.owner,
+  signer_address: places.owner,
+  signature: '0x5e',
+  issued_at: 1_800_000_000,
+  expiry: 1_800_000_060,
 }
 
 /** What the cancels of many orders share. */
@@ -152,8 +158,13 @@ export const kinds: Readonly<Record<string, Kind>> = {
       { owner_address: places.owner, nonce: '7' },
       { owner_address: places.owner, order_id: 'order-7' },
       {
-        ...{ owner_address: places.owner, nonce: '7', reason: 'done', service: 'a' },
-        ...{ signer_address: places.owner, expiry: 1_800_000_000, signature: '0x5e' },
+        owner_address: places.owner,
+        nonce: '7',
+        reason: 'done',
+        service: 'a',
+        signer_address: places.owner,
+        expiry: 1_800_000_000,
+        signature: '0x5e',
       },
     ],
     objects: [],
@@ -176,8 +187,13 @@ export const kinds: Readonly<Record<string, Kind>> = {
     valid: [
       { owner_address: places.owner, nonce: '7', desired_amount: '0.5' },
       {
-        ...{ owner_address: places.owner, nonce: '7', desired_amount: '0', reason: 'done' },
-        ...{ signer_address: places.owner, expiry: 1_800_000_000, signature: '0x5e' },
+        owner_address: places.owner,
+        nonce: '7',
+        desired_amount: '0',
+        reason: 'done',
+        signer_address: places.owner,
+        expiry: 1_800_000_000,
+        signature: '0x5e',
       },
     ],
     objects: [],

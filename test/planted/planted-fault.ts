@@ -49,7 +49,8 @@ function readHunks(diff: string): Hunk[] {
     else if (!line.startsWith('--- ')) {
       const hunk = hunks.at(-1)
       if (hunk === undefined) throw new Error(`a line before the first hunk: ${line}`)
-      const [sign, rest] = [line[0] ?? ' ', line.slice(1)]
+      const sign = line[0] ?? ' '
+      const rest = line.slice(1)
       if (sign !== '+') hunk.before.push(rest)
       if (sign !== '-') hunk.after.push(rest)
     }

@@ -140,15 +140,21 @@ const parameters: readonly RequestRule[] = [
     ]),
   ),
   {
-    ...{ status: 400, code: 'no_marks', error: 'cNGN-USDC has no mark price' },
+    status: 400,
+    code: 'no_marks',
+    error: 'cNGN-USDC has no mark price',
     requests: [get('/v1/marks?symbol=cNGN-USDC')],
   },
   {
-    ...{ status: 400, code: 'no_funding', error: 'cNGN-USDC has no funding' },
+    status: 400,
+    code: 'no_funding',
+    error: 'cNGN-USDC has no funding',
     requests: [get('/v1/funding?symbol=cNGN-USDC')],
   },
   {
-    ...{ status: 404, code: 'order_not_found', error: 'order not found' },
+    status: 404,
+    code: 'order_not_found',
+    error: 'order not found',
     requests: [
       'unknown',
       'cancel',
@@ -163,7 +169,9 @@ const parameters: readonly RequestRule[] = [
 /** Names of no listed market; `markets` are the identifiers that the answer offers. */
 const names = (markets: readonly string[]): RequestRule[] => {
   const unknown = (message: string, queries: readonly string[]): RequestRule => ({
-    ...{ status: 400, code: 'unknown_market', error: 'unknown_market' },
+    status: 400,
+    code: 'unknown_market',
+    error: 'unknown_market',
     more: { message, markets },
     requests: MARKET_READS.flatMap((path) => queries.map((query) => get(`${path}?${query}`))),
   })
@@ -192,7 +200,9 @@ const tickers = (markets: readonly string[]): RequestRule[] => {
     paths: readonly string[],
     offered: readonly string[] = ['cNGN-USDC'],
   ): RequestRule => ({
-    ...{ status: 400, code: 'unknown_market', error: 'unknown_market' },
+    status: 400,
+    code: 'unknown_market',
+    error: 'unknown_market',
     more: { message, markets: offered },
     requests: paths.map((path) => get(`/v1/integrations/${path}`)),
   })
@@ -215,7 +225,10 @@ const chartReads = (
   [code, error, field]: readonly [code: string, error: string, field?: string],
   paths: readonly string[],
 ): RequestRule => ({
-  ...{ status: 400, code, error, ...(field !== undefined && { field }) },
+  status: 400,
+  code,
+  error,
+  ...(field !== undefined && { field }),
   more: { s: 'error', errmsg: error },
   requests: paths.map((path) => get(`/udf/${path}`)),
 })
@@ -257,11 +270,15 @@ const charts: readonly RequestRule[] = [
 
 const asSuch: readonly RequestRule[] = [
   {
-    ...{ status: 404, code: 'not_found', error: 'no such path' },
+    status: 404,
+    code: 'not_found',
+    error: 'no such path',
     requests: ['/nowhere', '/v2/orders', '/V1/MARKETS', '/v1/orders/a/b'].map(get),
   },
   {
-    ...{ status: 405, code: 'method_not_allowed', error: 'method not allowed' },
+    status: 405,
+    code: 'method_not_allowed',
+    error: 'method not allowed',
     requests: [
       { method: 'POST', path: '/v1/markets' },
       { method: 'DELETE', path: '/v1/orders' },
@@ -271,26 +288,33 @@ const asSuch: readonly RequestRule[] = [
     ],
   },
   {
-    ...{ status: 403, code: 'origin_not_allowed', error: 'origin is not allowed' },
+    status: 403,
+    code: 'origin_not_allowed',
+    error: 'origin is not allowed',
     requests: ['/v1/orders', '/v1/orders/cancel', '/v1/deposits', '/v1/withdrawals'].map(
       (path) => ({ method: 'POST', path, headers: { origin: 'https://elsewhere.example' } }),
     ),
   },
   {
-    ...{ status: 413, code: 'body_too_large', error: 'request body too large' },
+    status: 413,
+    code: 'body_too_large',
+    error: 'request body too large',
     requests: ['/v1/orders', '/v1/orders/cancel', '/v1/deposits', '/v1/withdrawals'].map(
       (path) => ({ method: 'POST', path, body: ' '.repeat(70_000) }),
     ),
   },
   {
-    ...{ status: 415, code: 'unsupported_content_encoding' },
+    status: 415,
+    code: 'unsupported_content_encoding',
     error: 'content-encoding is not supported: send the body uncompressed',
     requests: ['/v1/orders', '/v1/orders/cancel', '/v1/deposits', '/v1/withdrawals'].map(
       (path) => ({ method: 'POST', path, body: '{}', headers: { 'content-encoding': 'gzip' } }),
     ),
   },
   ...['deposits', 'withdrawals'].map((path) => ({
-    ...{ status: 400, code: 'invalid_action_hash', field: 'action_hash' },
+    status: 400,
+    code: 'invalid_action_hash',
+    field: 'action_hash',
     error: 'action_hash must be 0x followed by 64 hex digits',
     requests: [
       '0x12',

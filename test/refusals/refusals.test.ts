@@ -91,7 +91,10 @@ function refuses<Good>(rules: readonly Rule<Good>[], good: Good, check: Check): 
       for (const [name, change] of Object.entries(when)) {
         const { status, code, message, field, detail } = refusalOf(check, change(good))
         expect({ status, code, error: message, field }, name).to.deep.equal({
-          ...{ status: rest.status, code: rest.code, error, field: rest.field },
+          status: rest.status,
+          code: rest.code,
+          error,
+          field: rest.field,
         })
         if (rest.detail !== undefined) expect(detail, name).to.deep.include(rest.detail)
       }

@@ -126,13 +126,18 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
     const { owner = OWNER } = run.matcher.state.orders.get(name)?.order ?? {}
     const desired = amountE18(e18(amount))
     apply(run, {
-      ...{ kind: 'ReduceOrder', owner, nonce: nonceOf(name), desired },
+      kind: 'ReduceOrder',
+      owner,
+      nonce: nonceOf(name),
+      desired,
       reason: 'unspecified',
     })
   },
   'cancel-all': (run, words) =>
     apply(run, {
-      ...{ kind: 'CancelAll', owner: OWNER, reason: 'unspecified' },
+      kind: 'CancelAll',
+      owner: OWNER,
+      reason: 'unspecified',
       ...(words.includes('side') && { side: optionOf(words, 'side') as Side }),
       ...(words.includes('of') && { subaccountId: subaccount(run, optionOf(words, 'of')) }),
     }),
@@ -140,13 +145,17 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
     apply(run, { kind: 'CancelOrders', owner: OWNER, orderIds, reason: 'unspecified' }),
   lease: (run, [name = '', seconds = '', opens]) =>
     apply(run, {
-      ...{ kind: 'SetLease', owner: OWNER, seconds: Number(seconds.replace('s', '')) },
+      kind: 'SetLease',
+      owner: OWNER,
+      seconds: Number(seconds.replace('s', '')),
       ...(name !== 'all' && { leaseId: name }),
       opens: opens !== 'renewed',
     }),
   'end-lease': (run, [name = '', cancels]) =>
     apply(run, {
-      ...{ kind: 'EndLease', owner: OWNER, cancels: cancels !== 'quietly' },
+      kind: 'EndLease',
+      owner: OWNER,
+      cancels: cancels !== 'quietly',
       ...(name !== 'all' && { leaseId: name }),
     }),
   wait: (run, [seconds = '']) => {
@@ -172,7 +181,10 @@ const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
       kind: 'SettlementReported',
       settlementId: run.settlements.get(pair) ?? pair,
       outcome: {
-        ...{ kind: 'reverted', revert, guilty: guilty as Blame | 'unclear', signersRead: true },
+        kind: 'reverted',
+        revert,
+        guilty: guilty as Blame | 'unclear',
+        signersRead: true,
         ...(where === 'elsewhere' && { spentElsewhere: true }),
         ...(where === 'mined' && { txHash: '0xef' }),
       },

@@ -55,7 +55,8 @@ export function checkBalances({ chain, audits, onFinding }: Audited): void {
   }
   const balances = held(state)
   for (const key of new Set([...balances.keys(), ...expected.keys()])) {
-    const [ours, amount] = [expected.get(key) ?? 0n, balances.get(key) ?? 0n]
+    const ours = expected.get(key) ?? 0n
+    const amount = balances.get(key) ?? 0n
     const isCash = key.endsWith(AT.cash) && !key.startsWith(`${FEE_ACCOUNT} `)
     if (!isCash && ours !== amount) {
       onFinding(`I-18 balance ${key}: ${ours} here, ${amount} on chain`, { ours, amount })
@@ -93,7 +94,9 @@ const legsOf = (audit: FeedAudit): Leg[] =>
   })
 
 const legOf = ({ side, subaccountId }: Order, { amount, price }: Fill, fee: bigint): Leg => ({
-  ...{ account: subaccountId, price, fee },
+  account: subaccountId,
+  price,
+  fee,
   size: side === 'buy' ? amount : 0n - amount,
 })
 

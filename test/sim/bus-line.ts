@@ -34,8 +34,13 @@ interface Line {
 /** Connects an actor to the server in memory. Every call and every delivery takes its time on the wire. */
 export function connectLine(network: Network, server: MemoryBus, actor: Actor): BusLine {
   const line: Line = {
-    ...{ network, actor, server: server.connect(), isCut: false, losesSent: false },
-    ...{ there: { lastMs: 0 }, back: { lastMs: 0 } },
+    network,
+    actor,
+    server: server.connect(),
+    isCut: false,
+    losesSent: false,
+    there: { lastMs: 0 },
+    back: { lastMs: 0 },
   }
   const special: Partial<Bus> = {
     append: (subject, data, options) => append(line, subject, data, options ?? {}),

@@ -46,7 +46,8 @@ interface Event {
 }
 
 const adjusted = (account: bigint, asset: Hex): Event => ({
-  ...{ address: AT.subAccounts, data: '0x' },
+  address: AT.subAccounts,
+  data: '0x',
   topics: [
     BALANCE_ADJUSTED,
     ...[word(account), word(BigInt(AT.manager)), `${asset}${'0'.repeat(24)}` as Hex],
@@ -77,7 +78,11 @@ function eventsOf(receipt: MinedReceipt, subId: bigint): Event[] {
 function logsOfBlock(block: ChainBlock, parent: ChainBlock) {
   const place = { blockHash: block.hash, blockNumber: `0x${block.number.toString(16)}` }
   const log = (transactionHash: Hex, event: Event) => ({
-    ...{ ...place, ...event, transactionHash, transactionIndex: '0x0', logIndex: '0x0' },
+    ...place,
+    ...event,
+    transactionHash,
+    transactionIndex: '0x0',
+    logIndex: '0x0',
     removed: false,
   })
   const subId = BigInt(block.state.future?.expirySec ?? 0)

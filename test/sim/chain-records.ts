@@ -33,11 +33,22 @@ export function receiptRecord(chain: SimulatedChain, hash: Hex) {
   const { block, receipt, index } = found
   const { from, to } = receipt.transaction
   return {
-    ...{ transactionHash: hash, transactionIndex: hex(index), from, to, contractAddress: null },
-    ...{ blockHash: block.hash, blockNumber: hex(block.number), logsBloom: NO_BLOOM },
+    transactionHash: hash,
+    transactionIndex: hex(index),
+    from,
+    to,
+    contractAddress: null,
+    blockHash: block.hash,
+    blockNumber: hex(block.number),
+    logsBloom: NO_BLOOM,
     logs: (receipt.tried ?? []).map(matchTriedLog).map((log, logIndex) => ({
-      ...{ ...log, blockHash: block.hash, blockNumber: hex(block.number), transactionHash: hash },
-      ...{ transactionIndex: hex(index), logIndex: hex(logIndex), removed: false },
+      ...log,
+      blockHash: block.hash,
+      blockNumber: hex(block.number),
+      transactionHash: hash,
+      transactionIndex: hex(index),
+      logIndex: hex(logIndex),
+      removed: false,
     })),
     status: receipt.revert === undefined ? '0x1' : '0x0',
     type: '0x2',
@@ -63,18 +74,34 @@ function wireFields(transaction: PooledTransaction) {
   const { hash, from, to, data, nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = transaction
   const { authorizations } = transaction
   return {
-    ...{ hash, from, to, input: data, nonce: hex(nonce), gas: hex(gas), value: '0x0' },
+    hash,
+    from,
+    to,
+    input: data,
+    nonce: hex(nonce),
+    gas: hex(gas),
+    value: '0x0',
     type: authorizations === undefined ? '0x2' : '0x4',
     ...(authorizations !== undefined && {
       authorizationList: authorizations.map(
         ({ address, chainId, nonce: ofKey, r, s, yParity }) => ({
-          ...{ address, chainId: hex(chainId), nonce: hex(ofKey), r, s, yParity: hex(yParity) },
+          address,
+          chainId: hex(chainId),
+          nonce: hex(ofKey),
+          r,
+          s,
+          yParity: hex(yParity),
         }),
       ),
     }),
     maxFeePerGas: hex(maxFeePerGas),
     maxPriorityFeePerGas: hex(maxPriorityFeePerGas),
-    ...{ chainId: hex(CHAIN_ID), accessList: [], r: '0x1', s: '0x1', v: '0x0', yParity: '0x0' },
+    chainId: hex(CHAIN_ID),
+    accessList: [],
+    r: '0x1',
+    s: '0x1',
+    v: '0x0',
+    yParity: '0x0',
   }
 }
 

@@ -151,7 +151,8 @@ const METHODS: Readonly<Record<string, Method>> = {
     const filter = asked as LogFilter
     const { fromBlock, toBlock, blockHash } = filter
     const at = blockHash === undefined ? undefined : stateAt(chain, { blockHash }).number
-    const [first, last] = [at ?? Number(fromBlock), at ?? Number(toBlock)]
+    const first = at ?? Number(fromBlock)
+    const last = at ?? Number(toBlock)
     return { result: logsOf(chain, first, last, filter) }
   },
 }

@@ -247,7 +247,13 @@ export function createChain(options: ChainOptions): SimulatedChain {
     const { to, data, nonce = 0, gas, maxFeePerGas, maxPriorityFeePerGas } = parseTransaction(raw)
     const fees = { gas: gas ?? 0n, maxFeePerGas: maxFeePerGas ?? 0n }
     const transaction: PooledTransaction = {
-      ...{ hash, raw, from: sender, to: to as Address, data: data ?? '0x', nonce, ...fees },
+      hash,
+      raw,
+      from: sender,
+      to: to as Address,
+      data: data ?? '0x',
+      nonce,
+      ...fees,
       maxPriorityFeePerGas: maxPriorityFeePerGas ?? 0n,
     }
     if (nonce < (head().state.nonces.get(sender) ?? 0)) return { error: 'nonce too low' }
@@ -269,8 +275,15 @@ export function createChain(options: ChainOptions): SimulatedChain {
       const hash = bytesToHex(keccakText(`foreign ${nonce} ${forks} ${head().hash}`))
       const fee = NORMAL_BASE_FEE * 1_000n
       pool.set(nonce, {
-        ...{ hash, raw: '0x', from: sender, to, data: '0x', nonce, gas: 21_000n },
-        ...{ maxFeePerGas: fee, maxPriorityFeePerGas: fee },
+        hash,
+        raw: '0x',
+        from: sender,
+        to,
+        data: '0x',
+        nonce,
+        gas: 21_000n,
+        maxFeePerGas: fee,
+        maxPriorityFeePerGas: fee,
       })
     },
     find(hash) {
@@ -336,9 +349,16 @@ function delegating(
   const nonce = state.nonces.get(RELAYER) ?? 0
   state.nonces.set(RELAYER, nonce + 1)
   return {
-    ...{ hash: bytesToHex(keccakText(`delegation ${seed}`)), raw: '0x', data: '0x', nonce },
-    ...{ from: RELAYER, to: RELAYER, gas: 100_000n, authorizations },
-    ...{ maxFeePerGas: NORMAL_BASE_FEE, maxPriorityFeePerGas: 1n },
+    hash: bytesToHex(keccakText(`delegation ${seed}`)),
+    raw: '0x',
+    data: '0x',
+    nonce,
+    from: RELAYER,
+    to: RELAYER,
+    gas: 100_000n,
+    authorizations,
+    maxFeePerGas: NORMAL_BASE_FEE,
+    maxPriorityFeePerGas: 1n,
   }
 }
 

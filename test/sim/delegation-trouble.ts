@@ -24,7 +24,8 @@ export function delegationTrouble({ chain, traders, network }: Stage, random: Ra
     const chainId = random.chance(0.1) ? OTHER_CHAIN : undefined
     return targets.map((address, i) =>
       signAuthorization(who, {
-        ...{ address, nonce: first + i + nonceOff },
+        address,
+        nonce: first + i + nonceOff,
         ...(chainId !== undefined && { chainId }),
       }),
     )

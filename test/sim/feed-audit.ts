@@ -72,7 +72,8 @@ const AFTER_REVERSAL: typeof NEXT = { ...NEXT, filled: ['cancelled'] }
 
 /** Whether one open order of a side has priority over another: better price, then earlier placement. */
 function comesBefore(one: AuditedOrder, other: AuditedOrder): boolean {
-  const [a, b] = [one.order, other.order]
+  const a = one.order
+  const b = other.order
   if (one.open === 0n || a.side !== b.side) return false
   if (a.limitPrice === b.limitPrice) return one.rank < other.rank
   return a.limitPrice > b.limitPrice === (a.side === 'buy')
@@ -133,8 +134,13 @@ export function createFeedAudit(
     nonces.add(nonce)
     checkReplaced(change)
     const it: AuditedOrder = {
-      ...{ order, rank, status: 'active' },
-      ...{ filled: order.initialFilled, pending: 0n, open: 0n, hold: undefined },
+      order,
+      rank,
+      status: 'active',
+      filled: order.initialFilled,
+      pending: 0n,
+      open: 0n,
+      hold: undefined,
     }
     orders.set(order.orderId, it)
     // The counterparts' changes came first, so what it has pending is known already.
@@ -323,7 +329,8 @@ export function createFeedAudit(
     ) as [AuditedOrder[], AuditedOrder[]]
     for (const bid of bids) {
       for (const ask of asks) {
-        const [b, a] = [bid.order.limitPrice, ask.order.limitPrice]
+        const b = bid.order.limitPrice
+        const a = ask.order.limitPrice
         if (b >= a && reach?.(bid.rank < ask.rank ? b : a) !== false) return { bid: b, ask: a }
       }
     }

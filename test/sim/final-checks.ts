@@ -270,7 +270,8 @@ function checkRebuilt(
   projection.applyBatch(
     messages.map(({ seq, data }) => ({ streamSeq: seq, block: decodeBlock(data) })),
   )
-  const [expected, actual] = [rowsOf(fresh), rowsOf(live)]
+  const expected = rowsOf(fresh)
+  const actual = rowsOf(live)
   for (const [table, rows] of expected) {
     if (rows !== actual.get(table)) {
       onFinding(`I-11 ${table} is not what the feed gives`, { rows, live: actual.get(table) })

@@ -55,7 +55,9 @@ export function createFollower(options: FollowerOptions): Follower {
   let tradeSeq: number | undefined
   let wire: Wire | undefined
   const actor: Actor = {
-    ...{ name, alive: true, skewMs: 0 },
+    name,
+    alive: true,
+    skewMs: 0,
     onFailure: (error) => onFinding(`${name} failed`, error),
   }
 

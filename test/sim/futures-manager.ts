@@ -71,7 +71,8 @@ function marginOf(
   const cngn = kind === 'maintenance' || atIndex < atMark ? atIndex : atMark
   return surplusOf(
     {
-      ...{ usdc: balanceOf(state, account, AT.usdc), cngn },
+      usdc: balanceOf(state, account, AT.usdc),
+      cngn,
       size: position < 0n ? -position : position,
     },
     future.index,

@@ -43,7 +43,8 @@ async function play(run: SimulationOptions): Promise<boolean> {
 }
 
 const numbered = Array.from({ length: Number(values.seeds) }, (_, index) => ({
-  ...{ seed: Number(values.seed) + index, steps: Number(values.steps) },
+  seed: Number(values.seed) + index,
+  steps: Number(values.steps),
   kinds: values.kind?.map(kindOf),
 }))
 const runs: readonly SimulationOptions[] = values.kept ? REGRESSIONS : numbered

@@ -41,18 +41,25 @@ function marketOf(kind: Kind, expirySec: number): Market {
   switch (kind) {
     case 'spot':
       return aMarket({
-        ...{ tradeModuleAddress: AT.spotModule, marginManagerAddress: AT.manager },
-        ...{ assetAddress: AT.cngn, quoteAssetAddress: AT.usdc },
+        tradeModuleAddress: AT.spotModule,
+        marginManagerAddress: AT.manager,
+        assetAddress: AT.cngn,
+        quoteAssetAddress: AT.usdc,
       })
     case 'perpetual':
       return aPerp({
-        ...{ tradeModuleAddress: AT.perpModule, marginManagerAddress: AT.perpManager },
-        ...{ assetAddress: AT.perpAsset, quoteAssetAddress: AT.cash },
+        tradeModuleAddress: AT.perpModule,
+        marginManagerAddress: AT.perpManager,
+        assetAddress: AT.perpAsset,
+        quoteAssetAddress: AT.cash,
       })
     case 'future':
       return aFuture({
-        ...{ tradeModuleAddress: AT.futureModule, marginManagerAddress: AT.manager },
-        ...{ assetAddress: AT.futureAsset, quoteAssetAddress: AT.usdc, subId: BigInt(expirySec) },
+        tradeModuleAddress: AT.futureModule,
+        marginManagerAddress: AT.manager,
+        assetAddress: AT.futureAsset,
+        quoteAssetAddress: AT.usdc,
+        subId: BigInt(expirySec),
       })
   }
 }

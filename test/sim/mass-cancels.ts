@@ -94,8 +94,12 @@ export function createMassCancels(parts: MassCancelsParts): MassCancels {
       const scope = `market=${market}`
       const digest = cancelAllDigestOf({ ...terms, scope })
       const body = {
-        ...{ owner_address: owner, signer_address: owner, market, reason: 'cancel_all' },
-        ...{ issued_at: `${issuedAt}`, expiry: `${terms.expiry}` },
+        owner_address: owner,
+        signer_address: owner,
+        market,
+        reason: 'cancel_all',
+        issued_at: `${issuedAt}`,
+        expiry: `${terms.expiry}`,
         signature: parts.sign(trader, digest),
       }
       const before = confirmed(owner, market)

@@ -43,7 +43,9 @@ export interface OperatorOptions {
 export function createOperator({ network, server, plan, onFinding }: OperatorOptions): Operator {
   const { world, random } = network
   const actor: Actor = {
-    ...{ name: 'operator', alive: true, skewMs: 0 },
+    name: 'operator',
+    alive: true,
+    skewMs: 0,
     onFailure: (error) => onFinding('operator failed', error),
   }
   const line = connectLine(network, server, actor)

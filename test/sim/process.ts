@@ -137,7 +137,8 @@ export function supervise<Face>(
     lives += 1
     const actor: Actor = {
       name: `${spec.name}#${lives}`,
-      ...{ alive: true, skewMs },
+      alive: true,
+      skewMs,
       onFailure: (error) => failed(one, error),
     }
     const line = connectLine(network, server, actor)
@@ -148,7 +149,9 @@ export function supervise<Face>(
     world.after(actor, 0, () => {
       spec
         .start({
-          ...{ bus: line.bus, log: options.log(actor.name), dataDir },
+          bus: line.bus,
+          log: options.log(actor.name),
+          dataDir,
           name: actor.name,
           nodeUrl: `${options.nodeUrl}${actor.name}`,
           fail: (error) => failed(one, error),

@@ -37,7 +37,8 @@ export function askExecutor(
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const broken = (): void => carry(from, undefined, () => reject(new TypeError('fetch failed')))
-    const [process, face] = [executor.actor(), executor.face()]
+    const process = executor.actor()
+    const face = executor.face()
     if (process === undefined || face === undefined) return broken()
     let isOpen = true
     executor.onEnd(() => {

@@ -130,7 +130,10 @@ async function runIn(directory: string, options: SimulationOptions): Promise<Sim
     venue.end()
   }
   return {
-    ...{ seed, findings, hash: world.hash(), events: world.events() },
+    seed,
+    findings,
+    hash: world.hash(),
+    events: world.events(),
     orders: venue.audits.reduce((sum, { orders }) => sum + orders.size, 0),
     fills: new Map(venue.audits.map(({ market, fills }) => [market.market, fills.length])),
     refusedSignatures: venue.audits.reduce((sum, audit) => sum + audit.refusedSignatures(), 0),
@@ -235,7 +238,10 @@ function build({ world, random, directory, onFinding, ...parts }: Parts): Venue 
   const matchGas = random.pick(MATCH_GAS)
   world.note(`${batches ? 'batches' : 'one by one'}, a match uses ${matchGas}`)
   const chain = createChain({
-    ...{ world, random: random.fork(), sender: address, matchGas },
+    world,
+    random: random.fork(),
+    sender: address,
+    matchGas,
     genesis: (state) => {
       foundMarkets(state, plan)
       endow(state, population)
@@ -255,14 +261,16 @@ function build({ world, random, directory, onFinding, ...parts }: Parts): Venue 
     throw new CrashedAt(point)
   }
   const rpc = {
-    ...{ chain, traces: random.chance(0.5) },
+    chain,
+    traces: random.chance(0.5),
     executor: { balanceWei: () => 10n ** 24n },
     onRaw: (raw: `0x${string}`) => {
       if (!journal.hasRaw(raw)) onFinding('I-17 sent before it was journalled', raw)
     },
   }
   runOn({
-    ...{ world, random: random.fork() },
+    world,
+    random: random.fork(),
     http: (request) =>
       request.url.href.startsWith(EXECUTOR_URL)
         ? askExecutor(network, executor, request, blame.judge)
@@ -367,7 +375,9 @@ async function comeToRest(venue: Venue): Promise<void> {
       turned: turned.length,
       unanswered: stage.traders.unanswered(),
       pending: audits.reduce((sum, audit) => sum + audit.pending.size, 0),
-      ...{ open: journal.open(), pooled: chain.poolSize(), level: await venue.isLevel() },
+      open: journal.open(),
+      pooled: chain.poolSize(),
+      level: await venue.isLevel(),
       alarming: venue.isAlarming(),
     }
     const { unanswered, pending, open, pooled, level, alarming } = waits

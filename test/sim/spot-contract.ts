@@ -23,7 +23,10 @@ interface Transfer {
 /** A spot match: base from the seller, quote from the buyer, fees of both; then the manager looks at who has paid. */
 export function settleSpot(state: ChainState, { taker, takerIsBid, takerFee, fills }: MatchLegs) {
   const fee = (from: bigint, amount: bigint) => ({
-    ...{ from, to: FEE_ACCOUNT, asset: AT.usdc, amount },
+    from,
+    to: FEE_ACCOUNT,
+    asset: AT.usdc,
+    amount,
   })
   const transfers = fills.flatMap(({ maker, amount, price, ...fill }): Transfer[] => {
     const [buyer, seller] = takerIsBid ? [taker, maker] : [maker, taker]

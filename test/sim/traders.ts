@@ -162,7 +162,9 @@ export function createTraders(options: TradersOptions): Traders {
   const livesSec = shortLives ? [...SHORT_LIVES_SEC, ...LIVES_SEC] : LIVES_SEC
   const { world, random } = network
   const actor: Actor = {
-    ...{ name: 'gateway', alive: true, skewMs: 0 },
+    name: 'gateway',
+    alive: true,
+    skewMs: 0,
     onFailure: (error) => options.onFinding('gateway failed', error),
   }
   const line = connectLine(network, server, actor)
@@ -201,7 +203,13 @@ export function createTraders(options: TradersOptions): Traders {
   }
 
   const mass = createMassCancels({
-    ...{ actor, world, line, traders, markets, sent, random: random.fork() },
+    actor,
+    world,
+    line,
+    traders,
+    markets,
+    sent,
+    random: random.fork(),
     sign: (trader, digest) => signatureOf(trader, digest, false),
     onCancelled: (orderId, _, feedSeq) => {
       cancelled.add(orderId)
@@ -229,7 +237,14 @@ export function createTraders(options: TradersOptions): Traders {
     const account = replaced?.account ?? random.pick(accountsIn(trader, market))
     const extreme = EXTREMES[sent.length % 29]
     const signed = signedBody(trader, {
-      ...{ market, reduceOnly, orderId, nonce, side, expirySec, forged, account },
+      market,
+      reduceOnly,
+      orderId,
+      nonce,
+      side,
+      expirySec,
+      forged,
+      account,
       controls: { ...CONTROLS[sent.length % 23], ...leaseOf(trader, market) },
       price: (BigInt(random.pick(PRICES)) * E18) / 100n,
       amount: BigInt(1 + random.int(20)) * LOTS[market.contractType as Kind],
@@ -321,24 +336,47 @@ function signedBody(trader: Trader, terms: Terms): Record<string, unknown> {
   const { worstFee = (unit * 30n) / 10_000n } = terms
   const desiredAmount = (amount * market.amountScale) / E18
   const data = encodeTradeData({
-    ...{ asset, subId, limitPrice: price, desiredAmount, worstFee },
-    ...{ recipientId: account, isBid: side === 'buy' },
+    asset,
+    subId,
+    limitPrice: price,
+    desiredAmount,
+    worstFee,
+    recipientId: account,
+    isBid: side === 'buy',
   })
   const action: Action = {
-    ...{ subaccountId: account, nonce, module, data },
-    ...{ expiry: BigInt(expirySec), owner, signer: owner },
+    subaccountId: account,
+    nonce,
+    module,
+    data,
+    expiry: BigInt(expirySec),
+    owner,
+    signer: owner,
   }
   return {
     order_id: terms.orderId,
-    ...{ owner_address: owner, signer_address: owner },
-    ...{ subaccount_id: `${account}`, recipient_id: `${account}`, nonce: `${nonce}` },
-    ...{ asset_address: asset, sub_id: `${subId}`, worst_fee: `${worstFee}`, expiry: expirySec },
+    owner_address: owner,
+    signer_address: owner,
+    subaccount_id: `${account}`,
+    recipient_id: `${account}`,
+    nonce: `${nonce}`,
+    asset_address: asset,
+    sub_id: `${subId}`,
+    worst_fee: `${worstFee}`,
+    expiry: expirySec,
     action_json: {
-      ...{ subaccount_id: `${account}`, nonce: `${nonce}`, module, data },
-      ...{ expiry: `${expirySec}`, owner, signer: owner },
+      subaccount_id: `${account}`,
+      nonce: `${nonce}`,
+      module,
+      data,
+      expiry: `${expirySec}`,
+      owner,
+      signer: owner,
     },
     signature: signatureOf(trader, digestOf(action), terms.forged),
-    ...{ side, desired_amount: formatDecimal(amount, 18), limit_price: formatDecimal(price, 18) },
+    side,
+    desired_amount: formatDecimal(amount, 18),
+    limit_price: formatDecimal(price, 18),
     market: market.market,
     ...(terms.reduceOnly && { reduce_only: true }),
     time_in_force: terms.controls.timeInForce,

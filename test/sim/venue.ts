@@ -91,10 +91,16 @@ export const intakeSpec = ({ markets, rowOf }: MarketPlan): ProcessSpec<object> 
     const registry = openIntakeRegistry(join(dataDir, 'intake.db'))
     const chain = await openChain({ rpcUrl: nodeUrl }, deployment, (message) => log.warn(message))
     const running = await startOrderIntake({
-      ...{ bus, registry, nowMs: Date.now, log, onFatal: fail },
+      bus,
+      registry,
+      nowMs: Date.now,
+      log,
+      onFatal: fail,
       id: `intake-${Date.now()}`,
       markets: markets.map(({ market }) => rowOf(market)),
-      ...{ protectedPrefixes: [], cancelAuth: 'open' as const, ...chain },
+      protectedPrefixes: [],
+      cancelAuth: 'open' as const,
+      ...chain,
       readFrame: (header) => readFrameHeader(header, { words: FRAME_WORDS, nowMs: Date.now }),
       recheckEveryMs: RECHECK_MS,
     })
@@ -153,15 +159,20 @@ export const matcherSpec = (
         open: () => Promise.resolve(),
         verdict: (_, { by }) => Promise.resolve({ by }),
       },
-      ...{ bus, market: rowOf(market), standby },
+      bus,
+      market: rowOf(market),
+      standby,
       facts: observeMatcher(log),
-      ...{ nowMs: Date.now, tickMs: TICK_MS },
+      nowMs: Date.now,
+      tickMs: TICK_MS,
       ask: askExecutorAt(executor, postByFetch),
       faults: { ask: askFaultsAt(executor), everyMs: FAULTS_EVERY_MS },
       reversals: { ask: askReversalsAt(executor), everyMs: REVERSALS_EVERY_MS },
       // A leader that dies early would leave its market on the first step.
       engineVersion: ENGINE_VERSION,
-      ...{ leaderId, checkpoints: CHECKPOINTS, onFatal: fail },
+      leaderId,
+      checkpoints: CHECKPOINTS,
+      onFatal: fail,
     })
     return {
       face: matcher,
@@ -179,7 +190,13 @@ export const chainReaderSpec = ({ markets }: MarketPlan): ProcessSpec<object> =>
   mayFailWith: ['BusUnavailable', 'Fenced'],
   start: async ({ bus, log, name: id, nodeUrl: rpcUrl, fail }) => {
     const running = await startChainReader({
-      ...{ bus, markets, log, id, nowMs: Date.now, pollMs: READ_MS, onFatal: fail },
+      bus,
+      markets,
+      log,
+      id,
+      nowMs: Date.now,
+      pollMs: READ_MS,
+      onFatal: fail,
       ...openChainSource({ rpcUrl, deployment, markets }),
     })
     return {
@@ -199,8 +216,13 @@ export const projectorSpec = ({ markets }: MarketPlan): ProcessSpec<object> => (
     const path = historyPath(dataDir)
     const db = openDatabase({ path, ...HISTORY_FILE })
     const projector = await startProjector({
-      ...{ bus, projection: createProjection(db, []), prices: createPriceWriter(db), markets },
-      ...{ writeCloseOuts: createWriteCloseOuts(db), log, onFatal: fail },
+      bus,
+      projection: createProjection(db, []),
+      prices: createPriceWriter(db),
+      markets,
+      writeCloseOuts: createWriteCloseOuts(db),
+      log,
+      onFatal: fail,
       liquidations: createLiquidationWriter(db),
     })
     return {
@@ -251,8 +273,16 @@ export const fanOutSpec = ({ markets }: MarketPlan): ProcessSpec<FanOutFace> => 
         isReady: () => feeds.every((feed) => feed.isCaughtUp()),
         converse: (connection) =>
           createSession({
-            ...{ connection, authenticate, leases, findFeed, listedFeeds, venue, replayer },
-            ...{ bus, limits: SESSION_LIMITS, log },
+            connection,
+            authenticate,
+            leases,
+            findFeed,
+            listedFeeds,
+            venue,
+            replayer,
+            bus,
+            limits: SESSION_LIMITS,
+            log,
             marketNamed: (name) => findFeed(name)?.market,
             standOf: (name, orderId) => findFeed(name)?.standOf(orderId),
           }),
@@ -301,18 +331,25 @@ export const executorSpec = (
     }
     const facts = { ...observed, frozen }
     const opening = openExecutor({
-      ...{ bus, rpcUrl: nodeUrl, dataDir, facts },
+      bus,
+      rpcUrl: nodeUrl,
+      dataDir,
+      facts,
       signers: { current: createTransactionSigner(EXECUTOR_KEY, CHAIN_ID) },
       deployment: batches ? batching : deployment,
-      ...{ timeoutMs: EXECUTE_TIMEOUT_MS, policy: { pollMs: POLL_MS }, onFatal: fail },
-      ...{ markets, gasReserveWei: 0n },
+      timeoutMs: EXECUTE_TIMEOUT_MS,
+      policy: { pollMs: POLL_MS },
+      onFatal: fail,
+      markets,
+      gasReserveWei: 0n,
     })
     const executor = await opening
     const reversals = getReversals(executor.readReversals)
     const faults = getFaults(executor.faults)
     const execute = postExecute({
       ...executor,
-      ...{ checkTerms: createTermsCheck(markets), admit: createAdmission(bus) },
+      checkTerms: createTermsCheck(markets),
+      admit: createAdmission(bus),
     })
     const handle = handleRequests({ refuse, log, onFatal: fail })
     return {

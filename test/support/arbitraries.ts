@@ -195,7 +195,9 @@ const commandOfKind: {
   MarketEnabled: fc.record({ kind: fc.constant('MarketEnabled'), ...byOperator }),
   PlaceOrder: withOptional<Extract<Command, { kind: 'PlaceOrder' }>, 'account' | 'replaces'>(
     {
-      ...{ kind: fc.constant('PlaceOrder'), order: anyOrder(), account: anyObservation },
+      kind: fc.constant('PlaceOrder'),
+      order: anyOrder(),
+      account: anyObservation,
       replaces: anyUint,
     },
     ['account', 'replaces'],

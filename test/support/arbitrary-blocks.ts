@@ -124,9 +124,11 @@ const changeOfKind: { readonly [K in Change['kind']]: fc.Arbitrary<ChangeOf<K>> 
   OrderExpired: fc.record({ kind: fc.constant('OrderExpired'), ...base }),
   CommandRefused: fc
     .record({
-      ...{ kind: fc.constant('CommandRefused' as const), atMs: anyMs },
+      kind: fc.constant('CommandRefused' as const),
+      atMs: anyMs,
       command: fc.constantFrom('PlaceOrder' as const, 'SetLease'),
-      ...{ source: anyText, sourceNo: anySeq },
+      source: anyText,
+      sourceNo: anySeq,
     })
     .map((change) => ({ ...OF_NO_ORDER, ...change })),
   OrderForgotten: fc

@@ -26,8 +26,10 @@ export const anyCancelsRequest = fc.record(
 ) as fc.Arbitrary<CancelsRequest>
 const amount = fc.nat().map((units) => amountE18(BigInt(units)))
 const ofOrder = {
-  ...{ orderId: anyText, nonce: fc.nat().map(BigInt) },
-  ...{ filled: amount, pending: amount },
+  orderId: anyText,
+  nonce: fc.nat().map(BigInt),
+  filled: amount,
+  pending: amount,
 }
 const anyOutcome: fc.Arbitrary<CancelOutcome> = fc.oneof(
   fc.record({ kind: fc.constant('cancelled' as const), ...ofOrder }),

@@ -24,7 +24,10 @@ const atTime = { atMs: fc.nat() }
 
 const anyIntent: fc.Arbitrary<Intent> = fc.record({ intentId: anyText, fingerprint: anyHash })
 const anyAttempt: fc.Arbitrary<Attempt> = fc.record({
-  ...{ hash: anyHash, raw: anyBytes, gasLimit: anyWei, maxFeePerGas: anyWei },
+  hash: anyHash,
+  raw: anyBytes,
+  gasLimit: anyWei,
+  maxFeePerGas: anyWei,
 })
 const inclusion = { hash: anyHash, blockNumber: anyWei, blockHash: anyHash }
 const anyInclusion: fc.Arbitrary<Inclusion> = fc.record(inclusion)
@@ -37,15 +40,24 @@ const kind = <Kind extends string>(name: Kind) => ({ kind: fc.constant(name) })
 
 const anyEntry: fc.Arbitrary<JournalEntry> = fc.oneof(
   fc.record({
-    ...{ ...kind('refused'), intentId: anyText, fingerprint: anyHash, revert: anyText, ...atTime },
+    ...kind('refused'),
+    intentId: anyText,
+    fingerprint: anyHash,
+    revert: anyText,
+    ...atTime,
   }),
   fc.record({
-    ...{ ...kind('signed'), ...ofTransaction, intents: fc.array(anyIntent), attempt: anyAttempt },
+    ...kind('signed'),
+    ...ofTransaction,
+    intents: fc.array(anyIntent),
+    attempt: anyAttempt,
     ...atTime,
   }),
   fc.record({ ...kind('attempt'), ...ofTransaction, attempt: anyAttempt, ...atTime }),
   fc.record({
-    ...{ ...kind('mined'), ...ofTransaction, ...atTime },
+    ...kind('mined'),
+    ...ofTransaction,
+    ...atTime,
     result: fc.record({ ...inclusion, outcomes: fc.array(anyOutcome) }),
   }),
   fc.record({ ...kind('final'), ...nonces }),
@@ -73,28 +85,41 @@ const anyRecorded: fc.Arbitrary<RecordedOutcome> = both(
 const anyRow: fc.Arbitrary<SnapshotRow> = fc.oneof(
   both(
     fc.record({
-      ...{ ...kind('intent'), no: anyNo, intentId: anyText, fingerprint: anyHash, ...atTime },
+      ...kind('intent'),
+      no: anyNo,
+      intentId: anyText,
+      fingerprint: anyHash,
+      ...atTime,
     }),
     maybe({ refusedRevert: anyText }),
   ),
   both(
     fc.record({
-      ...{ ...kind('transaction'), ...ofTransaction, isFinal: fc.boolean() },
+      ...kind('transaction'),
+      ...ofTransaction,
+      isFinal: fc.boolean(),
       status: fc.constantFrom('open' as const, 'mined' as const, 'displaced' as const),
     }),
     maybe({ by: anyInclusion }),
   ),
   both(
     fc.record({
-      ...{ ...kind('carried'), ...ofTransaction, place: fc.nat(), intentId: anyText },
+      ...kind('carried'),
+      ...ofTransaction,
+      place: fc.nat(),
+      intentId: anyText,
       isDisplaced: fc.boolean(),
     }),
     maybe({ outcome: fc.constantFrom('success' as const, 'reverted' as const), revert: anyText }),
   ),
   fc.record({ ...kind('attempt'), ...ofTransaction, no: anyNo, attempt: anyAttempt, ...atTime }),
   fc.record({
-    ...{ ...kind('reversal'), no: anyNo, intentId: anyText, ...atTime },
-    ...{ before: anyRecorded, now: anyRecorded },
+    ...kind('reversal'),
+    no: anyNo,
+    intentId: anyText,
+    ...atTime,
+    before: anyRecorded,
+    now: anyRecorded,
   }),
   both(
     fc.record({ ...kind('claim'), no: anyNo, record: anyTransfer, request: anyText }),
@@ -104,7 +129,9 @@ const anyRow: fc.Arbitrary<SnapshotRow> = fc.oneof(
 
 const anySnapshot: fc.Arbitrary<SnapshotPart> = fc.record({
   place: fc.record({ lastSeq: anyNo, term: anyNo, writer: anyText }),
-  ...{ no: anyNo, isLast: fc.boolean(), rows: fc.array(anyRow) },
+  no: anyNo,
+  isLast: fc.boolean(),
+  rows: fc.array(anyRow),
 })
 
 export const anyJournalMessage: fc.Arbitrary<JournalMessage> = both(

@@ -14,7 +14,9 @@ export function blameNow(
   const findGuilty = createGuiltyFinder({
     ...deps,
     deployment: {
-      ...{ matching: at.matching, subAccounts: at.sub_accounts, chainId: ANVIL_CHAIN_ID },
+      matching: at.matching,
+      subAccounts: at.sub_accounts,
+      chainId: ANVIL_CHAIN_ID,
     },
     sender: executor,
   })

@@ -110,7 +110,10 @@ export async function signedScope(scoped: ScopeToSign): Promise<Record<string, u
   const hash = viemCancelAllDigest({ owner, signer, scope, ...times })
   const signature = await sign({ hash, privateKey, to: 'hex' })
   return {
-    ...{ owner_address: owner, signer_address: signer, signature },
-    ...{ issued_at: issuedAtSec, expiry: expirySec },
+    owner_address: owner,
+    signer_address: signer,
+    signature,
+    issued_at: issuedAtSec,
+    expiry: expirySec,
   }
 }

@@ -57,7 +57,12 @@ export function folded(changes: readonly Change[]): CandleSeries {
 
 /** The candle as the read model shows it. */
 export const plain = (held: HeldCandle): Candle => ({
-  ...{ startSec: held.startSec, open: held.open, high: held.high, low: held.low },
-  ...{ close: held.close, volume: held.volume, quoteVolume: held.quoteVolume },
+  startSec: held.startSec,
+  open: held.open,
+  high: held.high,
+  low: held.low,
+  close: held.close,
+  volume: held.volume,
+  quoteVolume: held.quoteVolume,
   tradeCount: held.tradeCount,
 })

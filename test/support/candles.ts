@@ -17,8 +17,11 @@ export const anyCandle: fc.Arbitrary<Candle> = fc
   .map(({ prices, ...sums }) => {
     const [open = priceE18(1n)] = prices
     return {
-      ...{ startSec: 0, tradeCount: prices.length, ...sums },
-      ...{ open, close: prices.at(-1) ?? open },
+      startSec: 0,
+      tradeCount: prices.length,
+      ...sums,
+      open,
+      close: prices.at(-1) ?? open,
       high: prices.reduce((a, b) => (a > b ? a : b)),
       low: prices.reduce((a, b) => (a < b ? a : b)),
     }

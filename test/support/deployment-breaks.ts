@@ -66,7 +66,8 @@ const SERIES = /cNGN-\d/
 /** Clears the entry of an asset in a manager, which the contract never does. */
 const forgets = (manager: Place, asset: Place): Break['spoil'] => {
   return async (world) => {
-    const [to, of] = [addressOf(world, manager), addressOf(world, asset)]
+    const to = addressOf(world, manager)
+    const of = addressOf(world, asset)
     const call = { abi: managerAbi, functionName: 'assetDetails', args: [of] } as const
     const data = encodeFunctionData(call)
     const value = numberToHex(0n, { size: 32 })

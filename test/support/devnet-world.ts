@@ -100,7 +100,9 @@ export async function underEarlierManager(world: World): Promise<World> {
   const traders = [world.alice, world.bob, world.carol] as const
   const ids = await seedTradingAccounts(
     {
-      ...{ rpcUrl: world.anvil.rpcUrl, privateKey: ANVIL_KEY, deployment: at },
+      rpcUrl: world.anvil.rpcUrl,
+      privateKey: ANVIL_KEY,
+      deployment: at,
       owners: traders.map(({ address }) => address),
     },
     at.spot_manager,

@@ -156,8 +156,10 @@ async function post(url: string, body: unknown, headers: Record<string, string>)
   const response = await fetch(url, {
     method: 'POST',
     headers: {
-      ...{ 'content-type': 'application/json', connection: 'close' },
-      ...{ authorization: `Bearer ${EXECUTOR_SECRET}`, ...headers },
+      'content-type': 'application/json',
+      connection: 'close',
+      authorization: `Bearer ${EXECUTOR_SECRET}`,
+      ...headers,
     },
     body: JSON.stringify(body),
   })

@@ -49,8 +49,12 @@ export const anObservation = (
   balance: bigint,
   { quote = quoteE18(balance), ...fields }: Partial<AccountObservation & BalanceFacts> = {},
 ): AccountObservation => ({
-  ...{ subaccountId, facts: balanceFacts({ base: amountE18(balance), quote }) },
-  ...{ custodyOwner: `0x${'a'.repeat(40)}`, leaving: false, blockNumber: 1n, blockTimeSec: 0 },
+  subaccountId,
+  facts: balanceFacts({ base: amountE18(balance), quote }),
+  custodyOwner: `0x${'a'.repeat(40)}`,
+  leaving: false,
+  blockNumber: 1n,
+  blockTimeSec: 0,
   ...fields,
 })
 

@@ -31,8 +31,10 @@ export const futureFacts = (facts: Partial<FutureFacts> = {}): FutureFacts => ({
 
 /** Those facts of the series, read at the start of the day. */
 export const observedFuture = (facts: Partial<FutureFacts> = {}): MarketObservation => ({
-  ...{ facts: hideFuture(futureFacts(facts)), blockNumber: 1n },
-  ...{ blockTimeSec: START_MS / 1000, readAtMs: START_MS },
+  facts: hideFuture(futureFacts(facts)),
+  blockNumber: 1n,
+  blockTimeSec: START_MS / 1000,
+  readAtMs: START_MS,
 })
 
 /** An account with a million USDC and no position. */

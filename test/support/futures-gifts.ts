@@ -12,11 +12,15 @@ async function deposit(
 ): Promise<void> {
   const { DevCngn, WrappedERC20Asset } = world.artifacts
   const approve = encodeFunctionData({
-    ...{ abi: DevCngn.abi, functionName: 'approve', args: [wrapped, units] },
+    abi: DevCngn.abi,
+    functionName: 'approve',
+    args: [wrapped, units],
   })
   await perform(world, { from: from.address, to: token, data: approve })
   const data = encodeFunctionData({
-    ...{ abi: WrappedERC20Asset.abi, functionName: 'deposit', args: [accountId, units] },
+    abi: WrappedERC20Asset.abi,
+    functionName: 'deposit',
+    args: [accountId, units],
   })
   await perform(world, { from: from.address, to: wrapped, data })
 }

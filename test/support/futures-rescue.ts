@@ -100,7 +100,9 @@ async function compare(rescue: Rescue, call: Call, check: Check): Promise<boolea
 /** At the index the rescuer gets the bonus and not a unit more: at most half the requirement, at most what the account has. */
 const checkLiquidation: Check = ({ index }, before, after, receipt) => {
   const [event] = parseEventLogs({
-    ...{ abi: futuresManagerAbi, logs: receipt.logs, eventName: 'PositionLiquidated' },
+    abi: futuresManagerAbi,
+    logs: receipt.logs,
+    eventName: 'PositionLiquidated',
   })
   const { contracts = 0n, bonus = 0n } = event?.args ?? {}
   const size = contracts < 0n ? -contracts : contracts
@@ -150,11 +152,9 @@ async function coverLoss(rescue: Rescue): Promise<{ covered: boolean; shared: bi
   const { world, id, insurer, everyone, index } = rescue
   const ledgers = () => Promise.all(everyone.map((each) => variation(world, each)))
   const insurance = () => readWealth(world, insurer.subaccountId)
-  const [before, insured, usdc] = [
-    await ledgers(),
-    await insurance(),
-    await balanceOf(world, id, world.at.wrapped_usdc),
-  ]
+  const before = await ledgers()
+  const insured = await insurance()
+  const usdc = await balanceOf(world, id, world.at.wrapped_usdc)
   const paid = (usdc * index) / ONE
   const loss = -(await variation(world, id)) - paid
   const receipt = await receiptOf(world, await send(world, lossCall(rescue)))
@@ -163,7 +163,9 @@ async function coverLoss(rescue: Rescue): Promise<{ covered: boolean; shared: bi
   const fromInsurance = loss < left ? loss : left
   const shared = loss - fromInsurance
   const [event] = parseEventLogs({
-    ...{ abi: futuresManagerAbi, logs: receipt.logs, eventName: 'LossShared' },
+    abi: futuresManagerAbi,
+    logs: receipt.logs,
+    eventName: 'LossShared',
   })
   expect(event?.args).to.deep.equal({ account: id, fromInsurance, fromClaims: shared })
   const insuredAfter = await insurance()

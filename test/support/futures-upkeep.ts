@@ -62,8 +62,14 @@ export function createFuturesUpkeep(options: {
     })
     const atSec = exactNumber(head.timestamp)
     const block = {
-      ...{ ...blockCalls(deps, head), atSec, holders, rescuers: [], mostUsd: 0n, calendar },
-      ...{ keeper: lower(privateKeyToAddress(keeperKey)), markets: options.markets?.() ?? [] },
+      ...blockCalls(deps, head),
+      atSec,
+      holders,
+      rescuers: [],
+      mostUsd: 0n,
+      calendar,
+      keeper: lower(privateKeyToAddress(keeperKey)),
+      markets: options.markets?.() ?? [],
     }
     return (await future.readDuties?.(market as Market, block)) ?? []
   }

@@ -160,14 +160,18 @@ export async function openTraders(
   const accounts = keys.map((key) => privateKeyToAccount(testKey(key)))
   const ids = await seedTradingAccounts(
     {
-      ...{ rpcUrl: world.anvil.rpcUrl, privateKey: ANVIL_KEY, deployment: world.at },
+      rpcUrl: world.anvil.rpcUrl,
+      privateKey: ANVIL_KEY,
+      deployment: world.at,
       owners: accounts.map(({ address }) => lower(address)),
     },
     world.at.futures_manager,
     { usdc: usdc / UNIT, cngn: cngn / UNIT },
   )
   const traders = accounts.map((account, i) => ({
-    ...{ account, address: lower(account.address), subaccountId: ids[i] ?? 0n },
+    account,
+    address: lower(account.address),
+    subaccountId: ids[i] ?? 0n,
   }))
   for (const { address } of traders) await world.client.setBalance({ address, value: 100n * ONE })
   return traders
@@ -180,7 +184,10 @@ export async function fillCall(world: FuturesWorld, fill: FutureFill): Promise<C
   const { taker, maker, takerBuys = true, amount, price, takerFee = 0n, makerFee = 0n } = fill
   const { worstFee = FEE, subId = world.subId } = fill
   const terms = {
-    ...{ subId, limitPrice: price, desiredAmount: amount, worstFee },
+    subId,
+    limitPrice: price,
+    desiredAmount: amount,
+    worstFee,
     asset: fill.asset ?? world.at.future_asset,
   }
   const module = world.at.future_trade_module
@@ -211,7 +218,8 @@ export async function leaveMatching(world: World, ...traders: readonly Trader[])
     functionName: 'requestWithdrawAccount' | 'completeWithdrawAccount',
   ) =>
     perform(world, {
-      ...{ from, to: world.at.matching },
+      from,
+      to: world.at.matching,
       data: encodeFunctionData({ abi: matchingAbi, functionName, args: [subaccountId] }),
     })
   for (const trader of traders) await send(trader, 'requestWithdrawAccount')

@@ -91,7 +91,8 @@ function bookOf(model: FakeReadModel, market: string, isKnown: IsKnown): BookSta
         const row = { key: open.rank, updatedSeq: open.rank }
         return isKnown(row.key, row.updatedSeq) ? row : { ...row, open }
       })
-  const [bids, asks] = [sideOf('buy'), sideOf('sell')]
+  const bids = sideOf('buy')
+  const asks = sideOf('sell')
   return { seq: model.projected, lastTradeSec: model.lastTradeSec(market), bids, asks }
 }
 
@@ -105,9 +106,17 @@ const at = (byte: string): Address => `0x${byte.repeat(20)}`
 
 /** A deployment whose addresses differ from each other. */
 export const A_DEPLOYMENT: Deployment = {
-  ...{ chainId: 84_532, matching: at('a1'), subAccounts: at('a2') },
-  ...{ depositModule: at('a3'), withdrawalModule: at('a4'), usdc: at('a5'), cngn: at('a6') },
-  ...{ wrappedUsdc: at('a7'), wrappedCngn: at('a8'), cashAsset: at('a9'), perpManager: at('aa') },
+  chainId: 84_532,
+  matching: at('a1'),
+  subAccounts: at('a2'),
+  depositModule: at('a3'),
+  withdrawalModule: at('a4'),
+  usdc: at('a5'),
+  cngn: at('a6'),
+  wrappedUsdc: at('a7'),
+  wrappedCngn: at('a8'),
+  cashAsset: at('a9'),
+  perpManager: at('aa'),
 }
 
 export interface Answered {
@@ -173,7 +182,9 @@ export async function aGatewayStage(
     refreshMarkets: () => undefined,
     readModel,
     ownWrites: createOwnWrites({
-      ...{ readModel, maxWaitMs: 100, readHead: readFeedHeads(bus) },
+      readModel,
+      maxWaitMs: 100,
+      readHead: readFeedHeads(bus),
     }),
     books: aBookShelf(readModel),
     indexLimit: createIndexGate(bus),
@@ -230,7 +241,9 @@ export function send(
         if (wrong !== undefined) reject(new Error(wrong))
         const json = /json/.test(headers['content-type'] ?? '') && text !== ''
         resolve({
-          ...{ status, headers, text },
+          status,
+          headers,
+          text,
           json: json ? (JSON.parse(text) as Record<string, unknown>) : {},
         })
       })

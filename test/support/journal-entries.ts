@@ -11,12 +11,16 @@ const REVERTED: IntentOutcome = { status: 'reverted', revert: 'TM_FeeTooHigh' }
 export const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 
 const attemptOf = (n: number) => ({
-  ...{ hash: hashOf(n), raw: `0x02f8${n.toString(16).padStart(8, '0')}` as const },
-  ...{ gasLimit: 21_000n, maxFeePerGas: 7n },
+  hash: hashOf(n),
+  raw: `0x02f8${n.toString(16).padStart(8, '0')}` as const,
+  gasLimit: 21_000n,
+  maxFeePerGas: 7n,
 })
 
 export const blockOf = (n: number, block: number) => ({
-  ...{ hash: hashOf(n + 100), blockNumber: BigInt(block), blockHash: hashOf(block) },
+  hash: hashOf(n + 100),
+  blockNumber: BigInt(block),
+  blockHash: hashOf(block),
 })
 
 export function sign(journal: TransactionJournal, evmNonce: number, ...intentIds: string[]): void {

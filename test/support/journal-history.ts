@@ -18,7 +18,9 @@ export interface HistoryStep {
 }
 
 export const anyStep: fc.Arbitrary<HistoryStep> = fc.record({
-  ...{ what: fc.nat({ max: 11 }), pick: fc.nat(), more: fc.nat({ max: 5 }) },
+  what: fc.nat({ max: 11 }),
+  pick: fc.nat(),
+  more: fc.nat({ max: 5 }),
 })
 
 /** The journals that all steps are recorded in. */
@@ -52,10 +54,15 @@ export function createHistory(journals: readonly Recorded[]) {
   const claimsIn = (state: string) =>
     [...claimed].filter(([, is]) => is === state).map(([hash]) => hash)
   const attempt = () => ({
-    ...{ hash: newHash(), raw: newHash(), gasLimit: 21_000n, maxFeePerGas: BigInt(nextHash) },
+    hash: newHash(),
+    raw: newHash(),
+    gasLimit: 21_000n,
+    maxFeePerGas: BigInt(nextHash),
   })
   const inclusion = () => ({
-    ...{ hash: newHash(), blockNumber: BigInt(nextHash), blockHash: newHash() },
+    hash: newHash(),
+    blockNumber: BigInt(nextHash),
+    blockHash: newHash(),
   })
 
   function sign(intentIds: readonly string[]): void {

@@ -91,7 +91,9 @@ export async function openMarginVenue({ world, market, traders, sizeScale }: Mar
     const account = await observeAccount(deps, market, trader.subaccountId, at)
     const order = matcherOrder({
       orderId: `o${orders.size + 1}`,
-      ...{ side, owner: trader.address, subaccountId: trader.subaccountId },
+      side,
+      owner: trader.address,
+      subaccountId: trader.subaccountId,
       limitPrice: priceE18(price),
       desiredAmount: amountE18(amount),
       goodUntilSec: engine.nowMs() / 1000 + 86_400,
@@ -113,7 +115,8 @@ export async function openMarginVenue({ world, market, traders, sizeScale }: Mar
   async function settle(pick: number): Promise<Settled | undefined> {
     const [match] = inFlight.splice(pick % Math.max(1, inFlight.length), 1)
     if (match === undefined) return undefined
-    const [taker, maker] = [match.takerOrderId, match.makerOrderId]
+    const taker = match.takerOrderId
+    const maker = match.makerOrderId
     const fill = { amount: match.amount / sizeScale, price: match.price, fee: 0n }
     const call = matchCall(world, {
       taker: known(signed, taker),

@@ -242,7 +242,8 @@ export function commandOf(act: MarketAct, context: ActContext): Command {
       }
     case 'reduce':
       return {
-        ...{ kind: 'ReduceOrder', reason: 'unspecified' },
+        kind: 'ReduceOrder',
+        reason: 'unspecified',
         ...ofPlaced(act.pick, context),
         desired: amountE18(BigInt(act.size) * E18),
       }
@@ -327,7 +328,8 @@ function cancelsCommand(
     return { kind: 'CancelOrders', ...by, orderIds: [...new Set(orderIds)] }
   }
   return {
-    ...{ kind: 'CancelAll', ...by },
+    kind: 'CancelAll',
+    ...by,
     ...(what === 'buy' && { side: 'buy' }),
     ...(what === 'trader' && { subaccountId: BigInt(1 + (pick % 5)) }),
   }

@@ -19,7 +19,8 @@ export function matcherOrder(fields: OrderFields): Order {
   nonces += 1n
   const owner = fields.owner ?? `0x${'a'.repeat(40)}`
   const goodUntilSec = fields.goodUntilSec ?? START_MS / 1000 + 86_400
-  const [subaccountId, nonce] = [fields.subaccountId ?? 1n, fields.nonce ?? nonces]
+  const subaccountId = fields.subaccountId ?? 1n
+  const nonce = fields.nonce ?? nonces
   return {
     market: 'cNGN-USDC',
     owner,

@@ -88,7 +88,8 @@ export async function startNatsCluster({
       ),
     }
     await mkdir(join(dir, name))
-    const [port, monitorPort] = [await freePort(), await freePort()]
+    const port = await freePort()
+    const monitorPort = await freePort()
     const own = routes.filter(({ ends }) => ends.includes(index))
     const log = join(dir, name, 'log')
     const onLine = (line: string): void => appendFileSync(log, `${line}\n`)

@@ -95,7 +95,9 @@ function rowsWith(subId: bigint): readonly unknown[] {
 function termsOf(market: Market) {
   const { contractType, assetAddress, subId, tradeModuleAddress: module, amountScale } = market
   const entry = {
-    ...{ asset_address: assetAddress, sub_id: `${subId}`, trade_module_address: module },
+    asset_address: assetAddress,
+    sub_id: `${subId}`,
+    trade_module_address: module,
     contract_multiplier: `${market.contractMultiplier}`,
     ...(contractType === 'future' && { future: { amount_scale: `${amountScale}` } }),
   } as MarketEntry

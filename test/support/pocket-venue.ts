@@ -99,13 +99,17 @@ export async function openPocketVenue(
   const more = await prepare(world, directory.path)
   const env = {
     ...(await environment(directory.path, world, server)),
-    ...{ ...more?.settings, ...settings },
+    ...more?.settings,
+    ...settings,
   }
   await registerMarkets(bus, loadDeployedMarkets(env).markets)
   const marketOf = (name: PocketProcess): string => more?.marketOf[name] ?? MARKET
   const children = new Map<PocketProcess, ChildProcess>()
   return {
-    ...{ world, bus, env, dataDir: directory.path },
+    world,
+    bus,
+    env,
+    dataDir: directory.path,
     start: async (name, crashAt, own = {}) => {
       const armed = crashAt === undefined ? {} : { CRASH_AT: crashAt }
       const child = spawn(process.execPath, [inProject(`bundle/${MAINS[name]}`)], {
@@ -197,7 +201,8 @@ let orders = 0
 /** All that signing needs of the market's record. */
 const spotOf = ({ at }: World): OrderMarket => ({
   entry: {
-    ...{ asset_address: at.wrapped_cngn, sub_id: '0' },
+    asset_address: at.wrapped_cngn,
+    sub_id: '0',
     trade_module_address: at.spot_trade_module,
   } as MarketEntry,
   price: '0.00065',
@@ -213,7 +218,9 @@ function sign(
     trader.account,
     { chainId: ANVIL_CHAIN_ID, matching },
     {
-      ...{ market, price, ...wish },
+      market,
+      price,
+      ...wish,
       orderId: `pocket-${orders}`,
       subaccountId: String(trader.subaccountId),
       nonce: randomNonce(),

@@ -86,7 +86,8 @@ export async function recordNode(
   const answers: RecordedAnswers = {}
   const served = await serveRpc(async (asked) => {
     const response = await fetch(target, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', ...asked }),
     })
     const { result, error } = (await response.json()) as { result?: unknown; error?: unknown }

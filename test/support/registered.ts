@@ -11,7 +11,8 @@ import type { RunningProcess } from '../../runtime/process/process.js'
 
 const declare = (bus: Pick<Bus, 'declareStream'>): Promise<void> =>
   bus.declareStream({
-    ...{ stream: registerStream, subject: registerSubject },
+    stream: registerStream,
+    subject: registerSubject,
     description: 'The markets of the venue, with what their logs begin and their texts',
   })
 
@@ -44,12 +45,14 @@ export async function startRegister(
   await declare(bus)
   let register = await readRegister(bus)
   const following = await bus.follow({
-    ...{ stream: registerStream, fromSeq: register.seq + 1, onError: fail },
+    stream: registerStream,
+    fromSeq: register.seq + 1,
+    onError: fail,
     onMessage: async () => void (register = await readRegister(bus)),
   })
   const log = createLog('order-intake', 'silent')
   const answering = await answerRegister(
-    { ...{ bus, log, operators, onFatal }, now: () => register },
+    { bus, log, operators, onFatal, now: () => register },
     'order-intake',
   )
   return {

@@ -127,7 +127,11 @@ export async function openSeriesVenue(
   })
   const { rpcUrl } = world.anvil
   const keeper = createFuturesUpkeep({
-    ...{ rpcUrl, at: world.at, feederKey: FEEDER_KEY, calendar, markets: () => list.markets },
+    rpcUrl,
+    at: world.at,
+    feederKey: FEEDER_KEY,
+    calendar,
+    markets: () => list.markets,
   })
   const domain = { chainId: ANVIL_CHAIN_ID, verifyingContract: world.at.matching }
   const entry: PlaceOrderDeps = {
@@ -142,7 +146,10 @@ export async function openSeriesVenue(
     nowMs: clock,
   }
   const stage = await aGatewayStage({
-    ...{ markets: list.markets, readModel, chainMarkets, nowMs: clock },
+    markets: list.markets,
+    readModel,
+    chainMarkets,
+    nowMs: clock,
     books: aBookShelf(readModel),
     refreshMarkets: createMarketRefresh(list, readModel, 0),
   })
@@ -312,7 +319,10 @@ export async function openSeriesVenue(
       const of = marketOf(terms.market)
       const body = await signedOrderBody({
         ...terms,
-        ...{ market: of.market, privateKey: testKey(key), nonce, domain },
+        market: of.market,
+        privateKey: testKey(key),
+        nonce,
+        domain,
         worstFee: 3n * 10n ** 18n,
       })
       const checked = await checkPlacement(entry, body)

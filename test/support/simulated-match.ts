@@ -28,18 +28,26 @@ export function matchPayload(
     signedByWallet(
       market,
       matcherOrder({
-        ...{ side, owner: trader.owner, market: market.market, limitPrice: priceE18(E18) },
+        side,
+        owner: trader.owner,
+        market: market.market,
+        limitPrice: priceE18(E18),
         subaccountId: accountsIn(trader, market)[0] ?? 0n,
         orderId: `${side}-${matches}`,
         desiredAmount: amountE18(amount),
         worstFee: feePerUnitE18(E18 * E18),
       }),
     )
-  const [taker, maker] = [orderOf(buyer, 'buy'), orderOf(seller, 'sell')]
-  const [size, price] = [amountE18(amount), priceE18(E18)]
+  const taker = orderOf(buyer, 'buy')
+  const maker = orderOf(seller, 'sell')
+  const size = amountE18(amount)
+  const price = priceE18(E18)
   const match = {
-    ...{ settlementId: `${market.market}:${matches}`, amount: size, price },
-    ...{ makerOrderId: maker.orderId, takerOrderId: taker.orderId },
+    settlementId: `${market.market}:${matches}`,
+    amount: size,
+    price,
+    makerOrderId: maker.orderId,
+    takerOrderId: taker.orderId,
     takerFee: tradingOf(market).takerFee(market, price, size),
   }
   return executePayload.parse(executeRequest(market, match, maker, taker))

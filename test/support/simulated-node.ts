@@ -14,7 +14,9 @@ export function clientOf(
   onRequest: (method: string) => void = () => undefined,
 ): ChainClient {
   const options = {
-    ...{ chain, traces: false, onRaw: () => undefined },
+    chain,
+    traces: false,
+    onRaw: () => undefined,
     executor: { balanceWei: () => BALANCE_WEI },
   }
   const request = async (body: { method: string; params?: unknown }): Promise<unknown> => {
@@ -38,7 +40,9 @@ interface Answer {
 /** The same chain behind an address of this machine, as a process finds its node. */
 export async function serveNode(chain: SimulatedChain): Promise<ServedNode> {
   const options = {
-    ...{ chain, traces: false, onRaw: () => undefined },
+    chain,
+    traces: false,
+    onRaw: () => undefined,
     executor: { balanceWei: () => BALANCE_WEI },
   }
   const server = createServer((request, response) => {

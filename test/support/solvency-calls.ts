@@ -185,7 +185,9 @@ export function liquidation(
     name: 'liquidation',
     call: callOf(world, by.address, 'manager', 'liquidate', ...args),
     effect: {
-      ...{ kind: 'bounded', from: id, to: by.subaccountId },
+      kind: 'bounded',
+      from: id,
+      to: by.subaccountId,
       perCent: (size * 1_000n * HALF_RATE * state.index) / ONE,
     },
   }
@@ -202,7 +204,9 @@ export function cure(
     name: 'cure',
     call: callOf(world, by.address, 'manager', 'cure', ...args),
     effect: {
-      ...{ kind: 'bounded', from: id, to: by.subaccountId },
+      kind: 'bounded',
+      from: id,
+      to: by.subaccountId,
       perCent: ((state.accounts.get(id)?.usdc ?? 0n) * state.index * 2n) / 100n,
     },
   }

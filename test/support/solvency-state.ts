@@ -50,7 +50,9 @@ export async function askAll(
 ): Promise<readonly unknown[]> {
   if (asked.length === 0) return []
   const body = asked.map((call, id) => ({
-    ...{ jsonrpc: '2.0', id, method: 'eth_call' },
+    jsonrpc: '2.0',
+    id,
+    method: 'eth_call',
     params: [{ to: call.to, data: dataOf(call) }, 'latest'],
   }))
   const response = await fetch(world.anvil.rpcUrl, {
@@ -120,14 +122,19 @@ export async function readState(
       (sum, { subId, balance }) => sum + variationOf(balance, marks.get(subId)?.mark ?? 0n, index),
       0n,
     )
-    const [usdc, wrapped] = [of(wrapped_usdc), of(wrapped_cngn)]
+    const usdc = of(wrapped_usdc)
+    const wrapped = of(wrapped_cngn)
     const cngn = wrapped + variation + shift
     const size = open.reduce((sum, { balance }) => sum + (balance < 0n ? -balance : balance), 0n)
     const worth = usdc * index + cngn * ONE
     return [id, { usdc, wrapped, variation, positions, cngn, size, worth }]
   })
   return {
-    ...{ timeSec: Number(block.timestamp), index, series, poolHeld: answers.at(-1) as bigint },
-    ...{ accounts: new Map(states), pool: answers.at(-2) as bigint },
+    timeSec: Number(block.timestamp),
+    index,
+    series,
+    poolHeld: answers.at(-1) as bigint,
+    accounts: new Map(states),
+    pool: answers.at(-2) as bigint,
   }
 }

@@ -20,7 +20,8 @@ export async function compileTestContracts<Name extends string>(
   const solc = await loadCompiler()
   const content = readFileSync(new URL(`test/support/contracts/${file}`, ROOT), 'utf8')
   const settings = {
-    ...{ evmVersion: 'cancun', optimizer },
+    evmVersion: 'cancun',
+    optimizer,
     outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
   }
   const input = { language: 'Solidity', sources: { [file]: { content } }, settings }

@@ -48,7 +48,9 @@ export function aDepositBody(
   action: Partial<ActionJson> = {},
 ): SentTransfer {
   const data = encodeDepositData({
-    ...{ amount: 25_000_000n, asset: places.cashAsset, managerForNewAccount: places.perpManager },
+    amount: 25_000_000n,
+    asset: places.cashAsset,
+    managerForNewAccount: places.perpManager,
     ...words,
   })
   return {

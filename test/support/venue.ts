@@ -102,8 +102,10 @@ export async function startVenue(options: StartVenueOptions = {}): Promise<TestV
   const launcher = spawn(process.execPath, ['--optimize-for-size', 'bundle/devnet/up.js'], {
     cwd: inProject('.'),
     env: {
-      ...{ ...inheritedEnvironment(), ...launcherEnvironment(options, dataDir) },
-      ...{ ...(beside && (await environmentBeside(beside))), ...env },
+      ...inheritedEnvironment(),
+      ...launcherEnvironment(options, dataDir),
+      ...(beside && (await environmentBeside(beside))),
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -130,7 +132,12 @@ export async function startVenue(options: StartVenueOptions = {}): Promise<TestV
     process.kill(pidOf(await pids(), worker), signal)
   }
   return {
-    ...{ devnet, gatewayUrl, dataDir, output, pids, kill },
+    devnet,
+    gatewayUrl,
+    dataDir,
+    output,
+    pids,
+    kill,
     bus: env.NATS_URL === undefined ? venueBusPlace(dataDir) : { url: env.NATS_URL },
     launcherPid: launcher.pid ?? 0,
     untilReady: () => untilAnsweringReady(gatewayUrl),
@@ -174,9 +181,10 @@ function launcherEnvironment(options: StartVenueOptions, dataDir: string): Recor
   return {
     DATA_DIR: dataDir,
     // As `./venue up` starts the launcher.
-    ...{ MALLOC_TRIM_THRESHOLD_: '4194304' },
+    MALLOC_TRIM_THRESHOLD_: '4194304',
     // A small share of a large disk may be all that the machine of a test has.
-    ...{ DISK_RESERVE_BYTES: '67108864', DISK_RESERVE_PERMILLE: '0' },
+    DISK_RESERVE_BYTES: '67108864',
+    DISK_RESERVE_PERMILLE: '0',
     GATEWAY_PORT: '0',
     EXECUTOR_PORT: '0',
     NATS_PORT: '0',

@@ -40,7 +40,9 @@ export async function openWalletStage({ rpcUrl }: Pick<Anvil, 'rpcUrl'>): Promis
   })
   const touched = createTouchedIds(() => performance.now())
   const verifier = createSignatureVerifier({
-    ...{ domain: testDomain, codeCacheMs: 0, touched: touched.keys },
+    domain: testDomain,
+    codeCacheMs: 0,
+    touched: touched.keys,
     ...reads,
   })
   const intake = await stage.start(bus, { verifier, touched })

@@ -80,7 +80,9 @@ export function createChanging(terminal: Terminal): OrderChanges {
   const cancelScope = (scope: { readonly market?: string; readonly side?: Side }) =>
     deed(`cancel ${scope.market ?? ''} ${scope.side ?? ''}`, 'Cancelling', async (own) => {
       const body = await signCancelAll(own.trader.signer, domain, {
-        ...{ ...scope, ...proof(own), reason: REASON },
+        ...scope,
+        ...proof(own),
+        reason: REASON,
       })
       const { orders, left } = await venue.cancelAll(body)
       const said = counted(orders.filter(({ outcome }) => outcome === 'cancelled').length)
@@ -137,7 +139,9 @@ async function editOrder(
   const { signer, owner } = own.trader
   const limitE18 = readOrZero(record.limit_price)
   const ticket = {
-    ...{ side: engineSide(terms, record.side), sizeE18, guardBps: 0n },
+    side: engineSide(terms, record.side),
+    sizeE18,
+    guardBps: 0n,
     priceE18: priceE18 ?? traderPrice(terms, limitE18),
   }
   // The book is left out: what is asked for counts at its limit.
@@ -156,9 +160,16 @@ async function editOrder(
   const nonce = randomNonce()
   const { post_only: post, reduce_only: reduceOnly } = record
   const body = await signOrder(signer, domain, {
-    ...{ market: entry, nonce, orderId: `page-${nonce.toString(36)}`, owner, amount },
-    ...{ subaccountId: record.subaccount_id, expirySec: record.expiry, side: plan.side },
-    ...{ price: formatDecimal(plan.limitE18, 18), worstFeeBps: plan.worstFeeBps },
+    market: entry,
+    nonce,
+    orderId: `page-${nonce.toString(36)}`,
+    owner,
+    amount,
+    subaccountId: record.subaccount_id,
+    expirySec: record.expiry,
+    side: plan.side,
+    price: formatDecimal(plan.limitE18, 18),
+    worstFeeBps: plan.worstFeeBps,
     ...(post !== undefined && { postOnly: post }),
     ...(reduceOnly === true && { reduceOnly }),
   })

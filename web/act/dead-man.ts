@@ -17,10 +17,13 @@ const RENEWED_MS = 5_000
 
 /** Another trader, or none, disarms it on this page; the orders of the one before are cancelled as they are after a lost page. */
 export function createDeadMan(terminal: Terminal, { cancelAllAfter }: OrderChanges): DeadMan {
-  const [isArmed, isPossible] = [signal(false), signal(false)]
+  const isArmed = signal(false)
+  const isPossible = signal(false)
   const tell = (error: unknown): void =>
     terminal.toasts.tell({
-      ...{ id: 'dead man', kind: 'bad', text: `Dead man’s switch: ${wordsOf(error)}` },
+      id: 'dead man',
+      kind: 'bad',
+      text: `Dead man’s switch: ${wordsOf(error)}`,
     })
   effect(() => {
     isPossible.value = terminal.own.value?.trader.isSilent === true
@@ -35,7 +38,8 @@ export function createDeadMan(terminal: Terminal, { cancelAllAfter }: OrderChang
     return () => clearInterval(timer)
   })
   return {
-    ...{ isArmed, isPossible },
+    isArmed,
+    isPossible,
     toggle: () => {
       isArmed.value = !isArmed.value
       if (!isArmed.value) void cancelAllAfter(0).catch(tell)

@@ -84,8 +84,13 @@ function traderOf(
     [contracts.future_manager?.toLowerCase() ?? '', accounts.spot_subaccount_id],
   ])
   return {
-    ...{ kind: 'demo', name: 'Demo: play money', owner: signer.address, known },
-    ...{ signer, moneySigner: signer, isSilent: true },
+    kind: 'demo',
+    name: 'Demo: play money',
+    owner: signer.address,
+    known,
+    signer,
+    moneySigner: signer,
+    isSilent: true,
   }
 }
 

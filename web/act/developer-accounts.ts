@@ -31,8 +31,13 @@ export function developerTraders(text: string, facts: VenueFacts): readonly Trad
   return (devnet.accounts ?? []).map((account) => {
     const signer = keySigner(account.private_key)
     return {
-      ...{ kind: 'developer', name: account.name, owner: signer.address, isSilent: true },
-      ...{ signer, moneySigner: signer, known: knownOf(account, facts) },
+      kind: 'developer',
+      name: account.name,
+      owner: signer.address,
+      isSilent: true,
+      signer,
+      moneySigner: signer,
+      known: knownOf(account, facts),
     }
   })
 }

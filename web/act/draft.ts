@@ -91,12 +91,15 @@ export function createDrafts(terminal: Terminal, views: Views): Drafts {
 
 function askedOf({ own, market, subaccount, ticket }: Terminal, views: Views): Asked | undefined {
   const planned = views.planned.value
-  const [mine, open, subaccountId] = [own.value, market.value, subaccount.value]
+  const mine = own.value
+  const open = market.value
+  const subaccountId = subaccount.value
   if (mine === undefined || open === undefined || subaccountId === undefined) return undefined
   if (typeof planned === 'string') return undefined
   const livesSec = ticket.value.livesSec.value
   return {
-    ...{ own: mine, planned },
+    own: mine,
+    planned,
     given: { market: open, subaccountId, typed: views.typed.value, livesSec },
   }
 }
@@ -110,7 +113,8 @@ const keyOf = ({ own, planned, given }: Asked): string =>
   ].join()
 
 const fresh = (terminal: Terminal, given: Instructions): Fresh => ({
-  ...{ nonce: randomNonce(), expirySec: expiryOf(terminal, given) },
+  nonce: randomNonce(),
+  expirySec: expiryOf(terminal, given),
 })
 
 /** No order outlives its series. */
@@ -124,9 +128,15 @@ function orderOf({ own, planned, given }: Asked, { nonce, expirySec }: Fresh): O
   const { market, subaccountId, typed } = given
   const { plan } = planned
   return {
-    ...{ market: market.entry.value, nonce, subaccountId, owner: own.trader.owner, expirySec },
-    ...{ orderId: `page-${nonce.toString(36)}`, side: plan.side },
-    ...{ price: formatDecimal(plan.limitE18, 18), amount: formatDecimal(plan.amountE18, 18) },
+    market: market.entry.value,
+    nonce,
+    subaccountId,
+    owner: own.trader.owner,
+    expirySec,
+    orderId: `page-${nonce.toString(36)}`,
+    side: plan.side,
+    price: formatDecimal(plan.limitE18, 18),
+    amount: formatDecimal(plan.amountE18, 18),
     worstFeeBps: plan.worstFeeBps,
     ...(typed.reduceOnly && { reduceOnly: true }),
     ...(typed.force !== 'GTC' && { timeInForce: typed.force }),

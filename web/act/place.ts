@@ -86,7 +86,8 @@ function createSending(terminal: Terminal): OrderSending {
     toasts.tell({ id: row.id, text: `${row.words}: ${words}`, kind: 'bad' })
   }
   return {
-    ...{ list, unanswered },
+    list,
+    unanswered,
     isUnanswered: computed(() => {
       const own = current.value
       return own !== undefined && unanswered(own) !== undefined
@@ -153,13 +154,17 @@ export function createPlacing(terminal: Terminal, views: Views): OrderPlacement 
   const { list, isUnanswered } = sending
   const drafts = createDrafts(terminal, views)
   const pressed = async (): Promise<void> => {
-    const [own, market, ticket] = [terminal.own.value, terminal.market.value, terminal.ticket.value]
+    const own = terminal.own.value
+    const market = terminal.market.value
+    const ticket = terminal.ticket.value
     if (own === undefined) return void (terminal.dialog.value = { name: 'account' })
     if (market === undefined) return
     const unanswered = sending.unanswered(own)
     if (unanswered !== undefined) {
       const row = repeated(list.all.value, unanswered, {
-        ...{ owner: own.trader.owner, market: market.name, typed: views.typed.value },
+        owner: own.trader.owner,
+        market: market.name,
+        typed: views.typed.value,
       })
       await sending.send(own, unanswered, row)
       // The ticket of another market is another order.
@@ -178,7 +183,11 @@ export function createPlacing(terminal: Terminal, views: Views): OrderPlacement 
     clear(ticket)
   }
   return {
-    ...{ isBusy: lock.isBusy, said, isUnanswered, drafts, dismiss: list.drop },
+    isBusy: lock.isBusy,
+    said,
+    isUnanswered,
+    drafts,
+    dismiss: list.drop,
     sent: computed(() => {
       const own = terminal.own.value
       const orders = own?.orders.value
@@ -229,7 +238,8 @@ function sentList() {
   const all = signal<readonly SentOrder[]>([])
   const drop = (id: string): void => void (all.value = all.value.filter((one) => one.id !== id))
   return {
-    ...{ all, drop },
+    all,
+    drop,
     put: (one: SentOrder): void =>
       void (all.value = [one, ...all.value.filter(({ id }) => id !== one.id)].slice(0, 50)),
   }

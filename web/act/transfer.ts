@@ -132,7 +132,12 @@ export function createTransfers(
         {
           sign: () =>
             signFunding(trader.moneySigner, {
-              ...{ facts, domain, transfers, amount, subaccountId, onStep },
+              facts,
+              domain,
+              transfers,
+              amount,
+              subaccountId,
+              onStep,
               nowSec: () => nowSec.value,
             }),
           send: (body) => {
@@ -150,8 +155,11 @@ export function createTransfers(
           sign: () =>
             signWithdrawal(trader.moneySigner, domain, {
               withdrawalModule: contract(facts, 'withdrawal_module'),
-              ...{ asset: asset as `0x${string}`, subaccountId, amount },
-              ...{ nonce: randomNonce(), expirySec: nowSec.value + SIGNED_FOR_SEC },
+              asset: asset as `0x${string}`,
+              subaccountId,
+              amount,
+              nonce: randomNonce(),
+              expirySec: nowSec.value + SIGNED_FOR_SEC,
             }),
           send: (body) => transfers.withdraw(body),
           settled: (hash) => transfers.settledWithdrawal(hash),

@@ -12,7 +12,9 @@ const NOTHING_KEPT: TextStorage = {
 export function walletBrowser(storage: Storage | undefined, venue: string): WalletBrowser {
   const ofTab = storage === undefined ? undefined : globalThis.sessionStorage
   return {
-    ...{ page: window, storage, tab: createKeyShelf(ofTab ?? NOTHING_KEPT, venue) },
+    page: window,
+    storage,
+    tab: createKeyShelf(ofTab ?? NOTHING_KEPT, venue),
     legacy: (globalThis as { readonly ethereum?: unknown }).ethereum,
     vault: 'indexedDB' in globalThis ? openVault(indexedDB, crypto, venue) : undefined,
   }

@@ -90,7 +90,9 @@ export function createWallets(
   const progress = signal<DeedProgress | undefined>(undefined)
   const trading = createTrading({
     accounts: (owner) => terminal.venue.accounts(owner),
-    ...{ tab: browser.tab, vault: browser.vault, nowMs: () => terminal.nowSec.value * 1_000 },
+    tab: browser.tab,
+    vault: browser.vault,
+    nowMs: () => terminal.nowSec.value * 1_000,
   })
   const enter = (ready: ReadyWallet, known: SessionKey | undefined): void => {
     key.value = known
@@ -130,7 +132,10 @@ export function createWallets(
   endWithKey(terminal, { state, key, enter })
   const deed = createDeed({ terminal, state, progress, chain })
   return {
-    ...{ found, state, key, progress },
+    found,
+    state,
+    key,
+    progress,
     connect: (wallet) => connection.connect(wallet),
     use() {
       if (state.value.kind === 'ready') enter(state.value, key.value)
@@ -154,13 +159,16 @@ interface EnteredKey {
 /** A key that has ended signs nothing that the venue takes: from then on each order asks the wallet. */
 function endWithKey({ own, nowSec, toasts }: Terminal, { state, key, enter }: EnteredKey): void {
   effect(() => {
-    const [ended, now] = [key.value, state.value]
+    const ended = key.value
+    const now = state.value
     if (ended === undefined || now.kind !== 'ready' || nowSec.value < ended.expirySec) return
     untracked(() => {
       if (own.value?.trader.kind === 'wallet') enter(now, undefined)
       else key.value = undefined
       toasts.tell({
-        ...{ id: 'key', kind: 'bad', text: 'The key has ended: each order asks the wallet again.' },
+        id: 'key',
+        kind: 'bad',
+        text: 'The key has ended: each order asks the wallet again.',
       })
     })
   })
@@ -186,7 +194,9 @@ function createDeed({ terminal, chain, state, progress }: DeedParts): RunDeed {
     const ready = state.value
     if (ready.kind !== 'ready' || progress.value?.isOver === false) return
     const sender = createSender({
-      ...{ provider: ready.wallet.provider, owner: ready.address, chain },
+      provider: ready.wallet.provider,
+      owner: ready.address,
+      chain,
       check: () => mustBe(state.value, ready),
     })
     progress.value = { steps: [], isOver: false }
@@ -225,7 +235,8 @@ function keyWays(
         if (state.value === ready) enter(ready, made)
       })
   return {
-    ...{ enable: register(false), renew: register(true) },
+    enable: register(false),
+    renew: register(true),
     revoke: () =>
       deed(async (ready, sender, step) => {
         const known = key.value
@@ -306,8 +317,13 @@ const traderOf = (
   { wallet, address, signer }: ReadyWallet,
   key: SessionKey | undefined,
 ): Trader => ({
-  ...{ kind: 'wallet', name: wallet.name, owner: address, known: new Map() },
-  ...{ signer: key?.signer ?? signer, moneySigner: signer, isSilent: key !== undefined },
+  kind: 'wallet',
+  name: wallet.name,
+  owner: address,
+  known: new Map(),
+  signer: key?.signer ?? signer,
+  moneySigner: signer,
+  isSilent: key !== undefined,
 })
 
 function mustBe(now: WalletState, { address }: ReadyWallet): void {

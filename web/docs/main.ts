@@ -36,7 +36,10 @@ for (const [path, operations] of Object.entries(spec.paths)) {
   }
 }
 SwaggerUIBundle({
-  ...{ spec, dom_id: '#page', deepLinking: true, tryItOutEnabled: true },
+  spec,
+  dom_id: '#page',
+  deepLinking: true,
+  tryItOutEnabled: true,
   // Without it no other host is asked for a badge.
   validatorUrl: null,
   presets: [SwaggerUIBundle.presets.apis],

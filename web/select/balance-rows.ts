@@ -50,6 +50,7 @@ function shown(text: string | bigint | undefined): string {
 }
 
 function sum(one: string, other: string): bigint | undefined {
-  const [a, b] = [readSigned(one), readSigned(other)]
+  const a = readSigned(one)
+  const b = readSigned(other)
   return a === undefined || b === undefined ? undefined : a + b
 }

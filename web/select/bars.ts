@@ -17,11 +17,14 @@ export interface Bar {
 /** On an inverted market the highest price is the lowest of the engine, and the volume is that of the quote. */
 export function barOf(terms: MarketArithmetic, candle: CandleRecord): Bar {
   const price = (text: string): number => toDrawn(traderPrice(terms, readOrZero(text)))
-  const [high, low] = [price(candle.high), price(candle.low)]
+  const high = price(candle.high)
+  const low = price(candle.low)
   return {
     time: Date.parse(candle.bucket_start) / 1_000,
-    ...{ open: price(candle.open), close: price(candle.close) },
-    ...{ high: Math.max(high, low), low: Math.min(high, low) },
+    open: price(candle.open),
+    close: price(candle.close),
+    high: Math.max(high, low),
+    low: Math.min(high, low),
     volume: toDrawn(readOrZero(terms.isInverted ? candle.quote_volume : candle.volume)),
   }
 }

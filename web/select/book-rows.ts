@@ -58,7 +58,9 @@ export function bookRows(
     if (!isSame && made.length === rows) break
     sumE18 += sizeE18
     const row = {
-      ...{ priceE18, sumE18, worstEngineE18: level.priceE18 },
+      priceE18,
+      sumE18,
+      worstEngineE18: level.priceE18,
       sizeE18: (isSame ? last.sizeE18 : 0n) + sizeE18,
       ownE18: (isSame ? last.ownE18 : 0n) + ownE18,
       bestEngineE18: isSame ? last.bestEngineE18 : level.priceE18,

@@ -30,10 +30,15 @@ export function closePlan(
   const isReversed = how === 'reverse'
   const close = closing({ sizeE18 }, isReversed ? 200n : BigInt(how), terms.stepE18)
   const typed: TicketInput = {
-    ...{ kind: 'market', side: close?.side ?? 'sell', price: '', unit: 'base', force: 'IOC' },
+    kind: 'market',
+    side: close?.side ?? 'sell',
+    price: '',
+    unit: 'base',
+    force: 'IOC',
     // All of its digits, and no zeros behind them.
     size: plainText(close?.amountE18 ?? 0n, 18, 'down').replace(/\.?0+$/, ''),
-    ...{ post: 'off', guardBps },
+    post: 'off',
+    guardBps,
     reduceOnly: !isReversed,
   }
   const known = { isLive: book !== undefined, book: book ?? { bids: [], asks: [] } }

@@ -23,7 +23,8 @@ export function depthCurve(
   bids: readonly BookRow[],
   asks: readonly BookRow[],
 ): DepthCurve | undefined {
-  const [bid, ask] = [bids[0], asks[0]]
+  const bid = bids[0]
+  const ask = asks[0]
   if (bid === undefined || ask === undefined) return undefined
   const middle = (bid.priceE18 + ask.priceE18) / 2n
   const reach = [...bids, ...asks]
@@ -31,9 +32,11 @@ export function depthCurve(
     .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const half = (reach[Math.floor(reach.length / 2)] ?? 0n) * WINDOW
   if (half === 0n) return undefined
-  const [lowE18, highE18] = [middle > half ? middle - half : 0n, middle + half]
+  const lowE18 = middle > half ? middle - half : 0n
+  const highE18 = middle + half
   const within = (row: BookRow): boolean => row.priceE18 >= lowE18 && row.priceE18 <= highE18
-  const [shownBids, shownAsks] = [bids.filter(within), asks.filter(within)]
+  const shownBids = bids.filter(within)
+  const shownAsks = asks.filter(within)
   const most = [...shownBids, ...shownAsks].reduce(
     (largest, { sumE18 }) => (sumE18 > largest ? sumE18 : largest),
     1n,
@@ -43,8 +46,11 @@ export function depthCurve(
     y: toDrawn(sumE18) / toDrawn(most),
   })
   return {
-    ...{ bids: shownBids.map(corner), asks: shownAsks.map(corner) },
-    ...{ lowE18, highE18, mostE18: most },
+    bids: shownBids.map(corner),
+    asks: shownAsks.map(corner),
+    lowE18,
+    highE18,
+    mostE18: most,
   }
 }
 

@@ -37,7 +37,11 @@ export function fillRow(entry: MarketEntry, leg: FillEvent | SettledLeg): OwnFil
   const variationE18 = readSigned(leg.vm_cngn)
   return {
     key: `${leg.trade_id ?? ('settlement_id' in leg ? leg.settlement_id : '')} ${leg.order_id}`,
-    ...{ market: entry.market, orderId: leg.order_id, at: leg.created_at, side, hash },
+    market: entry.market,
+    orderId: leg.order_id,
+    at: leg.created_at,
+    side,
+    hash,
     sideWords: sideWords(entry, side),
     price: formatE18(traderPrice(terms, priceE18), entry.ui_price_decimals),
     size: formatE18(sizeE18, entry.ui_size_decimals),

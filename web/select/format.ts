@@ -72,8 +72,10 @@ function plainOfComma(typed: string): string | undefined {
 /** Time until a moment: `2 d 4 h`, `4 h 05 min`, `5:09`; `0:00` from then on. */
 export function formatCountdown(leftMs: number): string {
   const seconds = Math.max(0, Math.floor(leftMs / 1_000))
-  const [days, hours] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24]
-  const [minutes, rest] = [Math.floor(seconds / 60) % 60, seconds % 60]
+  const days = Math.floor(seconds / 86_400)
+  const hours = Math.floor(seconds / 3_600) % 24
+  const minutes = Math.floor(seconds / 60) % 60
+  const rest = seconds % 60
   if (days > 0) return `${days} d ${hours} h`
   if (hours > 0) return `${hours} h ${two(minutes)} min`
   return `${minutes}:${two(rest)}`

@@ -55,7 +55,8 @@ export function headerFacts(
     add('Open interest', whole(perp.open_interest, base))
   }
   if (future !== undefined) {
-    const [low, high] = [price(future.fill_band_low), price(future.fill_band_high)]
+    const low = price(future.fill_band_low)
+    const high = price(future.fill_band_high)
     add('Fills within', low && high && `${low} to ${high}`)
     add('Trading ends in', formatCountdown((future.last_trade_time - nowSec) * 1_000))
   }

@@ -21,10 +21,12 @@ const NOT_KNOWN = '–'
 export function fundingRow(entry: MarketEntry, record: FundingRecord): FundingRow {
   const rate = readSigned(record.funding_rate_1h) ?? 0n
   return {
-    ...{ key: `${record.block_number}`, at: record.observed_at },
+    key: `${record.block_number}`,
+    at: record.observed_at,
     rate: formatRate(record.funding_rate_1h),
     payer: rate === 0n ? 'no side pays' : rate > 0n ? 'longs pay shorts' : 'shorts pay longs',
-    ...{ mark: price(entry, record.mark_price), index: price(entry, record.index_price) },
+    mark: price(entry, record.mark_price),
+    index: price(entry, record.index_price),
   }
 }
 
@@ -59,7 +61,10 @@ export function liquidationRow(
   const { subaccount_id: account, by_subaccount_id: by, paid, received } = record
   return {
     key: `${record.block_number} ${record.log_index} ${record.market}`,
-    ...{ at: record.occurred_at, market: record.market, account, hash: record.tx_hash },
+    at: record.occurred_at,
+    market: record.market,
+    account,
+    hash: record.tx_hash,
     event: EVENTS[record.event],
     what: sized(entry, readSigned(record.size)),
     price: price(entry, record.price),

@@ -25,7 +25,8 @@ export function marginLines(
   const { margin, cancelled } = outcome
   if (margin !== undefined) {
     const { before, after } = margin
-    const [size, price] = [entry.ui_size_decimals, entry.ui_price_decimals]
+    const size = entry.ui_size_decimals
+    const price = entry.ui_price_decimals
     add(
       `Position, ${entry.base_asset_symbol}`,
       text(before.position, size),

@@ -37,11 +37,20 @@ export function orderRow(entry: MarketEntry, record: OrderRecord): OwnOrderRow {
   const side = traderSide(terms, record.side)
   const { price, size } = shownTerms(entry, terms, record)
   return {
-    ...{ id: record.order_id, market: record.market, record, side, price, size, view },
+    id: record.order_id,
+    market: record.market,
+    record,
+    side,
+    price,
+    size,
+    view,
     sideWords: sideWords(entry, side),
-    ...{ priceUnit: entry.ui_price_unit, sizeUnit: entry.base_asset_symbol },
-    ...{ settled: percent(view.settledBps), pending: percent(view.pendingBps) },
-    ...{ stateWords: STATE_WORDS[view.state], why: whyOf(view) },
+    priceUnit: entry.ui_price_unit,
+    sizeUnit: entry.base_asset_symbol,
+    settled: percent(view.settledBps),
+    pending: percent(view.pendingBps),
+    stateWords: STATE_WORDS[view.state],
+    why: whyOf(view),
     tags: tagsOf(record),
   }
 }

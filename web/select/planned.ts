@@ -67,7 +67,9 @@ export function plannedOf(typed: TicketInput, setting: TicketSetting): TicketPla
   const receipt = receiptOf(terms, plan)
   const band = bandOf(setting.entry)
   const around: Surroundings = {
-    ...{ isLive: setting.isLive, isMarketOrder, isPostOnly: typed.post === 'reject' },
+    isLive: setting.isLive,
+    isMarketOrder,
+    isPostOnly: typed.post === 'reject',
     giveMostE18: receipt.exchange?.giveMostE18 ?? receipt.feeMostE18,
     ...(band !== undefined && { band }),
     ...(setting.isEnded !== undefined && { isEnded: setting.isEnded }),
@@ -90,7 +92,8 @@ export function bestPrice(
 const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy')
 
 function bandOf({ future }: MarketEntry): Surroundings['band'] {
-  const [lowE18, highE18] = [readSigned(future?.fill_band_low), readSigned(future?.fill_band_high)]
+  const lowE18 = readSigned(future?.fill_band_low)
+  const highE18 = readSigned(future?.fill_band_high)
   return lowE18 === undefined || highE18 === undefined ? undefined : { lowE18, highE18 }
 }
 

@@ -44,7 +44,11 @@ export function perpetualRow(entry: MarketEntry, record: PositionRecord): Positi
 type Outlook = Pick<PositionRecord, 'liquidation_status' | 'liquidation_price'>
 
 const LIQUIDATION_WORDS: Readonly<Record<Outlook['liquidation_status'], string>> = {
-  ...{ ok: NOT_KNOWN, due: 'due now', no_position: NOT_KNOWN, none: 'none', stale: NOT_KNOWN },
+  ok: NOT_KNOWN,
+  due: 'due now',
+  no_position: NOT_KNOWN,
+  none: 'none',
+  stale: NOT_KNOWN,
 }
 
 /** The price at which maintenance margin is used up, or that there is none, or that it is already. */
@@ -74,16 +78,21 @@ export function futureRows(
 
 function rowOf(entry: MarketEntry, position: Position) {
   const { sizeE18, entryE18, markE18 } = position
-  const [gain, share] = [gainOf(position), returnBps(position)]
+  const gain = gainOf(position)
+  const share = returnBps(position)
   const size = sizeE18 < 0n ? -sizeE18 : sizeE18
   return {
     market: entry.market,
     side: sizeE18 < 0n ? ('short' as const) : ('long' as const),
-    ...{ sizeE18, size: formatE18(size, entry.ui_size_decimals), unit: entry.base_asset_symbol },
-    ...{ entry: priceText(entry, entryE18), mark: priceText(entry, markE18) },
+    sizeE18,
+    size: formatE18(size, entry.ui_size_decimals),
+    unit: entry.base_asset_symbol,
+    entry: priceText(entry, entryE18),
+    mark: priceText(entry, markE18),
     gain: gain === undefined ? NOT_KNOWN : formatSigned(gain, MONEY_DECIMALS),
     return: share === undefined ? '' : formatBps(share),
-    ...{ isLoss: (gain ?? 0n) < 0n, gainUnit: entry.quote_asset_symbol },
+    isLoss: (gain ?? 0n) < 0n,
+    gainUnit: entry.quote_asset_symbol,
   }
 }
 

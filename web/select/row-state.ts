@@ -58,7 +58,9 @@ export function recordRow(record: RowRecord): RowView {
   const isLive = record.status === 'active' || record.status === 'matching'
   const reason = isLive ? record.held_reason : record.cancel_reason
   return {
-    ...{ state: stateOf(record, pending), isLive, ...shares },
+    state: stateOf(record, pending),
+    isLive,
+    ...shares,
     ...(reason !== undefined && reason !== '' && { reason }),
   }
 }

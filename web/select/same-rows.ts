@@ -17,6 +17,7 @@ export function sameRows<Row extends object>(
 }
 
 function isSame(a: object, b: object): boolean {
-  const [one, other] = [Object.entries(a), b as Readonly<Record<string, unknown>>]
+  const one = Object.entries(a)
+  const other = b as Readonly<Record<string, unknown>>
   return one.length === Object.keys(b).length && one.every(([name, value]) => other[name] === value)
 }

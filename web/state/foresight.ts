@@ -34,7 +34,9 @@ export function createForesight(terminal: Terminal, views: Views): TicketForesig
   const steady = computed(() => key.value.slice(0, key.value.lastIndexOf(',')))
   let timer: ReturnType<typeof setTimeout> | undefined
   const ask = async (mine: string): Promise<void> => {
-    const [own, market, id] = [terminal.own.value, terminal.market.value, terminal.subaccount.value]
+    const own = terminal.own.value
+    const market = terminal.market.value
+    const id = terminal.subaccount.value
     const planned = views.planned.value
     if (own?.trader.isSilent !== true || market === undefined || id === undefined) return
     if (typeof planned === 'string') return
@@ -42,10 +44,16 @@ export function createForesight(terminal: Terminal, views: Views): TicketForesig
     const { reduceOnly, force, post } = views.typed.value
     const nonce = randomNonce()
     const order = await signOrder(own.trader.signer, terminal.domain, {
-      ...{ market: market.entry.value, nonce, orderId: `page-${nonce.toString(36)}` },
-      ...{ subaccountId: id, owner: own.trader.owner, side: plan.side },
-      ...{ price: formatDecimal(plan.limitE18, 18), amount: formatDecimal(plan.amountE18, 18) },
-      ...{ worstFeeBps: plan.worstFeeBps, expirySec: terminal.nowSec.value + 600 },
+      market: market.entry.value,
+      nonce,
+      orderId: `page-${nonce.toString(36)}`,
+      subaccountId: id,
+      owner: own.trader.owner,
+      side: plan.side,
+      price: formatDecimal(plan.limitE18, 18),
+      amount: formatDecimal(plan.amountE18, 18),
+      worstFeeBps: plan.worstFeeBps,
+      expirySec: terminal.nowSec.value + 600,
       ...(reduceOnly && { reduceOnly: true }),
       ...(force !== 'GTC' && { timeInForce: force }),
       ...(post !== 'off' && { postOnly: post }),

@@ -74,13 +74,12 @@ export function openMarket({
 }: MarketStateParts): MarketState {
   const name = first.market
   const terms = marketTerms(first)
-  const [entry, isBookWrong] = [signal(first), signal(false)]
+  const entry = signal(first)
+  const isBookWrong = signal(false)
   const book = signal<TicketBook | undefined>(undefined)
   const connection = signal(0)
-  const [ticker, status] = [
-    signal<TickerState | undefined>(undefined),
-    signal<StatusState | undefined>(undefined),
-  ]
+  const ticker = signal<TickerState | undefined>(undefined)
+  const status = signal<StatusState | undefined>(undefined)
   let isClosed = false
   const due = (flush: () => void): void => frames.due(() => isClosed || flush())
   let levels: LocalLevels | undefined
@@ -113,8 +112,17 @@ export function openMarket({
   const tape = followTrades({ name, socket, venue, due })
   const bars = followCandles({ name, socket, due }, firstInterval)
   return {
-    ...{ name, terms, entry, book, connection, isBookWrong, ticker, status },
-    ...{ trades: tape.trades, interval: bars.interval, candles: bars.candles },
+    name,
+    terms,
+    entry,
+    book,
+    connection,
+    isBookWrong,
+    ticker,
+    status,
+    trades: tape.trades,
+    interval: bars.interval,
+    candles: bars.candles,
     chooseInterval: bars.choose,
     close() {
       isClosed = true
@@ -189,7 +197,9 @@ function followCandles({ name, socket, due }: FollowParts, first: CandleInterval
     )
   let end = follow(first)
   return {
-    ...{ interval, candles, end: () => end() },
+    interval,
+    candles,
+    end: () => end(),
     choose: (wanted: CandleInterval): void => {
       if (wanted === interval.value) return
       end()
@@ -208,7 +218,8 @@ function levelOf(record: LevelRecord): BookLevel {
   if (known !== undefined) return known
   const { price, size } = record
   const level = {
-    ...{ priceE18: parseDecimal(price, 18) ?? 0n, amountE18: parseDecimal(size, 18) ?? 0n },
+    priceE18: parseDecimal(price, 18) ?? 0n,
+    amountE18: parseDecimal(size, 18) ?? 0n,
   }
   read.set(record, level)
   return level

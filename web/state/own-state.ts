@@ -101,7 +101,11 @@ export function openOwn(parts: OwnParts): OwnState {
   const { domain, product } = parts.facts.frames
   const socket = parts.connect(() =>
     signFrame(trader.signer, {
-      ...{ purpose: 'socket', domain, product, owner: trader.owner, issuedAtSec: nowSec() },
+      purpose: 'socket',
+      domain,
+      product,
+      owner: trader.owner,
+      issuedAtSec: nowSec(),
     }),
   )
   const orders = createOrders({ ...parts, due, frame: history.frame, isRead })
@@ -135,7 +139,9 @@ export function openOwn(parts: OwnParts): OwnState {
     ])
     ends.push(
       socket.subscribeBalances({
-        ...{ onSnapshot: money.follow, onUpdate: money.follow, onRefused: refused },
+        onSnapshot: money.follow,
+        onUpdate: money.follow,
+        onRefused: refused,
       }),
     )
     read()
@@ -150,11 +156,23 @@ export function openOwn(parts: OwnParts): OwnState {
   }, 0)
   follow()
   return {
-    ...{ trader, trouble, isRead, orders: orders.all, hasOlder: orders.hasOlder },
-    ...{ fills: fills.all, failure: fills.failure, note: orders.note, readOlder: orders.readOlder },
-    ...{ accounts: money.accounts, balances: money.balances, positions: money.positions },
-    ...{ sessionKeys: money.sessionKeys, reread: money.rereadSoon },
-    ...{ frame: history.frame, retry: follow, isOpen: () => socket.isOpen() },
+    trader,
+    trouble,
+    isRead,
+    orders: orders.all,
+    hasOlder: orders.hasOlder,
+    fills: fills.all,
+    failure: fills.failure,
+    note: orders.note,
+    readOlder: orders.readOlder,
+    accounts: money.accounts,
+    balances: money.balances,
+    positions: money.positions,
+    sessionKeys: money.sessionKeys,
+    reread: money.rereadSoon,
+    frame: history.frame,
+    retry: follow,
+    isOpen: () => socket.isOpen(),
     close() {
       isClosed = true
       socket.close()
@@ -225,7 +243,11 @@ function createOrders({ venue, due, frame, isRead }: OrdersParts) {
     for (const record of found) if (record !== undefined) put(record)
   }, TOUCHED_MS)
   return {
-    ...{ all, hasOlder: lists.hasOlder, read: readLists, readOlder: lists.readOlder, note: put },
+    all,
+    hasOlder: lists.hasOlder,
+    read: readLists,
+    readOlder: lists.readOlder,
+    note: put,
     /** What is open of a market: an order that the snapshot lacks has ended meanwhile. */
     reset(market: string, snapshot: readonly OrderRecord[]): void {
       const here = new Set(snapshot.map(({ order_id }) => order_id))
@@ -277,7 +299,8 @@ function createOrderLists({ venue, frame, put }: ListParts) {
     hasOlder.value = before !== undefined
   }
   return {
-    ...{ hasOlder, readOlder },
+    hasOlder,
+    readOlder,
     readAll: async (): Promise<void> => {
       before = undefined
       await Promise.all([readOpen(), readOlder()])
@@ -310,7 +333,8 @@ function createFills(due: (flush: () => void) => void) {
       .slice(0, FILLS_SHOWN)
   }
   return {
-    ...{ all, failure },
+    all,
+    failure,
     noteFailure(market: string, leg: FillEvent): void {
       if (leg.status === 'failed' || leg.status === 'reversed') failure.value = { market, leg }
     },
@@ -371,7 +395,12 @@ function createMoney({ trader, venue, due, frame }: MoneyParts) {
   }
   const positionsSoon = soon(readPositions, 800)
   return {
-    ...{ accounts, sessionKeys, balances, positions, read, positionsSoon },
+    accounts,
+    sessionKeys,
+    balances,
+    positions,
+    read,
+    positionsSoon,
     rereadSoon: soon(read, 0),
     follow: (held: readonly AccountBalances[]): void => {
       put(held)

@@ -46,7 +46,9 @@ export function createPages<Item>(
     }
   }
   return {
-    ...{ items, hasOlder, trouble },
+    items,
+    hasOlder,
+    trouble,
     readNewest: () =>
       attempt(undefined, (page) => {
         const keys = new Set(page.items.map(keyOf))

@@ -110,9 +110,24 @@ export function createTerminal(parts: TerminalParts): Terminal {
   // A market that was listed meanwhile has orders and fills of its own.
   const endNames = names.subscribe(() => own.peek()?.retry())
   return {
-    ...{ base, facts, venue, prefs, markets, tickers, market, ticket, own, light, halt, dialog },
-    ...{ subaccount, entryOf, toasts: createToasts(), liquidations: createLiquidations(socket) },
-    ...{ quietMs: clock.quietMs, nowSec: clock.nowSec },
+    base,
+    facts,
+    venue,
+    prefs,
+    markets,
+    tickers,
+    market,
+    ticket,
+    own,
+    light,
+    halt,
+    dialog,
+    subaccount,
+    entryOf,
+    toasts: createToasts(),
+    liquidations: createLiquidations(socket),
+    quietMs: clock.quietMs,
+    nowSec: clock.nowSec,
     reconnects: computed(() => Math.max(0, clock.connections.value - 1)),
     domain: {
       chainId: facts.chain_id,
@@ -136,7 +151,11 @@ export function createTerminal(parts: TerminalParts): Terminal {
       own.value = undefined
       if (trader === undefined) return
       own.value = openOwn({
-        ...{ trader, venue, facts, frames, markets: () => markets.peek() },
+        trader,
+        venue,
+        facts,
+        frames,
+        markets: () => markets.peek(),
         nowSec: () => clock.nowSec.peek(),
         connect: (authenticate) => createSocketClient({ url, seen, timing, authenticate }),
       })
@@ -206,7 +225,9 @@ interface ClockParts {
 /** The time, and how the feed's connection stands, looked at four times a second. */
 function createClock({ socket, clockAheadMs }: ClockParts) {
   const nowSec = signal(0)
-  const [isOpen, connections, quietMs] = [signal(false), signal(0), signal(0)]
+  const isOpen = signal(false)
+  const connections = signal(0)
+  const quietMs = signal(0)
   const tick = (): void => {
     batch(() => {
       nowSec.value = Math.floor((Date.now() + clockAheadMs) / 1_000)

@@ -27,7 +27,8 @@ const SHOWN = 5
 
 export function createToasts(): Toasts {
   const shown = signal<readonly Toast[]>([])
-  const [spoken, alarm] = [signal(''), signal('')]
+  const spoken = signal('')
+  const alarm = signal('')
   const speak = createSpeaker(spoken)
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   const dismiss = (id: string): void => {
@@ -36,7 +37,10 @@ export function createToasts(): Toasts {
     shown.value = shown.value.filter((one) => one.id !== id)
   }
   return {
-    ...{ shown, spoken, alarm, dismiss },
+    shown,
+    spoken,
+    alarm,
+    dismiss,
     tell(toast) {
       clearTimeout(timers.get(toast.id))
       const others = shown.value.filter(({ id }) => id !== toast.id)

@@ -117,9 +117,13 @@ function bookViews(
       return before
     })
   }
-  const [bids, asks] = [rowsOf('buy'), rowsOf('sell')]
+  const bids = rowsOf('buy')
+  const asks = rowsOf('sell')
   return {
-    ...{ groupE18, groups, bids, asks },
+    groupE18,
+    groups,
+    bids,
+    asks,
     spread: computed(() => spreadOf(bids.value[0], asks.value[0])),
   }
 }
@@ -176,7 +180,8 @@ function memoised(terminal: Terminal): (record: OrderRecord) => OwnOrderRow | un
 }
 
 function freeOf({ market, own, subaccount }: Terminal): Free | undefined {
-  const [open, id] = [market.value, subaccount.value]
+  const open = market.value
+  const id = subaccount.value
   const held = own.value?.balances.value.find((one) => one.subaccount_id === id)
   if (open === undefined || held === undefined) return undefined
   const { base_asset_symbol: base, quote_asset_symbol: quote } = open.entry.value
@@ -196,7 +201,8 @@ function shareFor(
   { free, typed, positions }: Pick<Views, 'free' | 'typed' | 'positions'>,
   percent: bigint,
 ): bigint | undefined {
-  const [market, known] = [terminal.market.value, free.value]
+  const market = terminal.market.value
+  const known = free.value
   if (market === undefined) return undefined
   const { side, kind, price, reduceOnly } = typed.value
   const held = positions.value.find(
@@ -217,8 +223,12 @@ function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSourc
   const typed = computed((): TicketInput => {
     const { kind, side, price, size, unit, force, post, reduceOnly } = terminal.ticket.value
     return {
-      ...{ kind: kind.value, side: side.value, price: price.value, size: size.value },
-      ...{ unit: unit.value, reduceOnly: reduceOnly.value },
+      kind: kind.value,
+      side: side.value,
+      price: price.value,
+      size: size.value,
+      unit: unit.value,
+      reduceOnly: reduceOnly.value,
       guardBps: BigInt(terminal.prefs.prefs.value.guardBps),
       force: kind.value === 'market' ? 'IOC' : force.value,
       post: kind.value === 'market' || force.value !== 'GTC' ? 'off' : post.value,
@@ -241,11 +251,12 @@ function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSourc
     const ownOtherE18 = side === 'buy' ? own[0] : own.at(-1)
     const freeE18 = open.terms.isMargined ? undefined : givenOf(free.value, typed.value.side)
     return plannedOf(typed.value, {
-      ...{ entry: open.entry.value, terms: open.terms, isDecimalComma },
-      ...{
-        book: isLive.value ? (open.book.value ?? EMPTY_BOOK) : EMPTY_BOOK,
-        ...{ isLive: isLive.value, isEnded: isEnded.value },
-      },
+      entry: open.entry.value,
+      terms: open.terms,
+      isDecimalComma,
+      book: isLive.value ? (open.book.value ?? EMPTY_BOOK) : EMPTY_BOOK,
+      isLive: isLive.value,
+      isEnded: isEnded.value,
       ...(freeE18 !== undefined && { freeE18 }),
       ...(ownOtherE18 !== undefined && { ownOtherE18 }),
     })

@@ -11,7 +11,8 @@ import { WalletWays } from './wallet-ways.js'
 /** Who trades: a demo account, a wallet, or an account of the devnet's file. */
 export function AccountDialog(): JSX.Element {
   const { terminal, demo } = usePage()
-  const [said, lock] = [useSignal(''), useSignal(createLock()).value]
+  const said = useSignal('')
+  const lock = useSignal(createLock()).value
   const say = (words: string): void => void (said.value = words)
   const own = terminal.own.value
   const enter = (trader: Trader): void => {

@@ -36,7 +36,8 @@ export function Book(): JSX.Element {
   const market = terminal.market.value
   if (market === undefined) return <div class="fill" ref={place} />
   const entry = market.entry.value
-  const [lowest, highest] = [asks.value.at(-1), bids.value.at(-1)]
+  const lowest = asks.value.at(-1)
+  const highest = bids.value.at(-1)
   const most = Math.max(
     toDrawn(lowest?.sumE18 ?? 0n),
     toDrawn(highest?.sumE18 ?? 0n),
@@ -176,7 +177,8 @@ function onPress(
   if (button === null || market === undefined || !views.isLive.value) return
   const { row: key, what } = button.dataset
   const isKey = (one: BookRow): boolean => one.priceE18.toString() === key
-  const [bid, ask] = [views.bids.value.find(isKey), views.asks.value.find(isKey)]
+  const bid = views.bids.value.find(isKey)
+  const ask = views.asks.value.find(isKey)
   const row = button.closest('tr')?.classList.contains('ask') === true ? ask : bid
   if (row === undefined) return
   placing.forget()

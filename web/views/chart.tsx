@@ -97,7 +97,8 @@ function Chart(): JSX.Element {
   }, [])
   const fitted = useRef('')
   useSignalEffect(() => {
-    const [market, chart] = [terminal.market.value, drawing.value]
+    const market = terminal.market.value
+    const chart = drawing.value
     if (market === undefined || chart === undefined) return
     const bars = market.candles.value.map((candle) => barOf(market.terms, candle))
     chart.bars(bars, market.entry.value.ui_price_decimals)
@@ -129,7 +130,9 @@ function linesOf({ terminal, views }: ViewContext): readonly PriceLine[] {
   if (market === undefined) return []
   const held = terminal.own.value?.positions.value.flatMap(({ positions }) => positions) ?? []
   return chartLines({
-    ...{ entry: market.entry.value, terms: market.terms, ticker: market.ticker.value },
+    entry: market.entry.value,
+    terms: market.terms,
+    ticker: market.ticker.value,
     orders: views.openHere.value.map(({ record }) => record),
     positions: held.filter((one) => one.subaccount_id === terminal.subaccount.value),
   })
@@ -143,8 +146,12 @@ function coloursOf(): Colours {
   const style = getComputedStyle(document.documentElement)
   const of = (name: string): string => style.getPropertyValue(name).trim()
   return {
-    ...{ text: of('--text'), line: of('--line'), bid: of('--bid'), ask: of('--ask') },
-    ...{ accent: of('--accent'), quiet: of('--quiet') },
+    text: of('--text'),
+    line: of('--line'),
+    bid: of('--bid'),
+    ask: of('--ask'),
+    accent: of('--accent'),
+    quiet: of('--quiet'),
   }
 }
 

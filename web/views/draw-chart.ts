@@ -46,7 +46,10 @@ function createLines(candles: ISeriesApi<'Candlestick'>, colours: () => Colours)
     for (const line of shown) candles.removePriceLine(line)
     shown = wanted.map(({ price, name, kind }) =>
       candles.createPriceLine({
-        ...{ price, title: name, color: colourOf(kind), lineWidth: 1 },
+        price,
+        title: name,
+        color: colourOf(kind),
+        lineWidth: 1,
         lineStyle: kind === 'buy' || kind === 'sell' ? LineStyle.Dashed : LineStyle.Dotted,
         axisLabelVisible: kind !== 'mark' && kind !== 'index',
       }),
@@ -64,7 +67,8 @@ function createLines(candles: ISeriesApi<'Candlestick'>, colours: () => Colours)
 export function draw(place: HTMLElement, first: Colours): ChartCanvas {
   let colours = first
   const chart = createChart(place, {
-    ...{ autoSize: true, timeScale: { timeVisible: true, rightOffset: 4 } },
+    autoSize: true,
+    timeScale: { timeVisible: true, rightOffset: 4 },
     layout: { background: { color: 'transparent' }, fontSize: 11, attributionLogo: false },
     crosshair: { mode: 0 },
     rightPriceScale: { scaleMargins: { top: 0.08, bottom: 0.24 } },
@@ -86,8 +90,11 @@ export function draw(place: HTMLElement, first: Colours): ChartCanvas {
       timeScale: { borderColor: now.line },
     })
     candles.applyOptions({
-      ...{ upColor: now.bid, downColor: now.ask, borderVisible: false },
-      ...{ wickUpColor: now.bid, wickDownColor: now.ask },
+      upColor: now.bid,
+      downColor: now.ask,
+      borderVisible: false,
+      wickUpColor: now.bid,
+      wickDownColor: now.ask,
     })
     lines.redraw()
   }
@@ -101,7 +108,8 @@ export function draw(place: HTMLElement, first: Colours): ChartCanvas {
       candles.setData(bars.map((bar) => ({ ...bar, time: at(bar) })))
       volume.setData(
         bars.map((bar) => ({
-          ...{ time: at(bar), value: bar.volume },
+          time: at(bar),
+          value: bar.volume,
           color: `${bar.close >= bar.open ? colours.bid : colours.ask}55`,
         })),
       )
@@ -110,7 +118,9 @@ export function draw(place: HTMLElement, first: Colours): ChartCanvas {
     marks(marks) {
       markers.setMarkers(
         marks.map(({ time, side, text }): SeriesMarker<Time> => ({
-          ...{ time: time as UTCTimestamp, text, size: 1 },
+          time: time as UTCTimestamp,
+          text,
+          size: 1,
           position: side === 'buy' ? 'belowBar' : 'aboveBar',
           shape: side === 'buy' ? 'arrowUp' : 'arrowDown',
           color: side === 'buy' ? colours.bid : colours.ask,

@@ -28,7 +28,8 @@ function Account({ account }: { readonly account: AccountBalances }): JSX.Elemen
   const isPerpetual = manager.toLowerCase() === terminal.facts.contracts.perp_manager?.toLowerCase()
   const open = (name: 'deposit' | 'withdraw') => () =>
     (terminal.dialog.value = { name, subaccountId })
-  const [tokens, margin] = [tokenRows(account), marginRows(account)]
+  const tokens = tokenRows(account)
+  const margin = marginRows(account)
   return (
     <section aria-label={`Account ${subaccountId}`}>
       <h2>

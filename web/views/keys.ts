@@ -56,26 +56,36 @@ export const KEYS: readonly Key[] = [
   { keys: 'P', words: 'Price', matches: plain('p'), act: () => focus('price') },
   { keys: 'Z', words: 'Size', matches: plain('z'), act: () => focus('size') },
   {
-    ...{ keys: 'Ctrl+Enter', words: 'Place the order', isOrder: true },
+    keys: 'Ctrl+Enter',
+    words: 'Place the order',
+    isOrder: true,
     matches: (event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey),
     act: ({ placing }) => void placing.press(),
   },
   {
-    ...{ keys: 'X', words: 'Cancel the newest order here', isOrder: true, matches: plain('x') },
+    keys: 'X',
+    words: 'Cancel the newest order here',
+    isOrder: true,
+    matches: plain('x'),
     act: ({ views, changing }) => {
       const [newest] = views.openHere.value
       if (newest !== undefined) void changing.cancel(newest.record)
     },
   },
   {
-    ...{ keys: 'Shift+X', words: 'Cancel all here', isOrder: true, act: cancelHere },
+    keys: 'Shift+X',
+    words: 'Cancel all here',
+    isOrder: true,
+    act: cancelHere,
     matches: (event) => event.key === 'X' && event.shiftKey,
   },
   ...[25, 50, 75, 100].map((percent, at) => share(percent, `${at + 1}`)),
   { keys: '[', words: 'Market before', matches: plain('['), act: (page) => step(page, -1) },
   { keys: ']', words: 'Next market', matches: plain(']'), act: (page) => step(page, 1) },
   {
-    ...{ keys: 'G', words: 'Group the book', matches: plain('g') },
+    keys: 'G',
+    words: 'Group the book',
+    matches: plain('g'),
     act: ({ views }) => {
       const all = views.groups.value
       const at = all.indexOf(views.groupE18.value)
@@ -83,12 +93,15 @@ export const KEYS: readonly Key[] = [
     },
   },
   {
-    ...{ keys: 'Ctrl+K', words: 'All commands' },
+    keys: 'Ctrl+K',
+    words: 'All commands',
     matches: (event) => event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey),
     act: ({ terminal }) => (terminal.dialog.value = { name: 'palette' }),
   },
   {
-    ...{ keys: '?', words: 'These keys', matches: (event) => event.key === '?' },
+    keys: '?',
+    words: 'These keys',
+    matches: (event) => event.key === '?',
     act: ({ terminal }) => (terminal.dialog.value = { name: 'help' }),
   },
 ]

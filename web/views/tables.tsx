@@ -231,7 +231,9 @@ function Positions(): JSX.Element {
               tabIndex={-1}
               onClick={() =>
                 (terminal.dialog.value = {
-                  ...{ name: 'close', market: row.market, subaccountId: row.subaccountId },
+                  name: 'close',
+                  market: row.market,
+                  subaccountId: row.subaccountId,
                 })
               }
             >
@@ -297,7 +299,8 @@ function OpenRow({
   const { terminal, views, changing, marked } = usePage()
   const { id, record } = row
   const isLive = row.view.isLive
-  const [place, entry] = [views.queue.value.get(id), terminal.entryOf(row.market)]
+  const place = views.queue.value.get(id)
+  const entry = terminal.entryOf(row.market)
   const mark = (isMarked: boolean): void => {
     const others = [...marked.value].filter((one) => one !== id)
     marked.value = new Set(isMarked ? [...others, id].slice(-MARKED_MOST) : others)

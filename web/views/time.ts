@@ -9,7 +9,9 @@ export const clockOf = (iso: string, isUtc: boolean): string =>
 /** `27 Nov 14:05:09`. */
 export const momentOf = (iso: string, isUtc: boolean): string =>
   new Date(iso).toLocaleString('en-GB', {
-    ...{ ...OPTIONS, day: '2-digit', month: 'short' },
+    ...OPTIONS,
+    day: '2-digit',
+    month: 'short',
     ...(isUtc && { timeZone: 'UTC' }),
   })
 

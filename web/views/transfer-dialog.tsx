@@ -12,7 +12,8 @@ export function TransferDialog(props: {
 }): JSX.Element {
   const { terminal, transfers } = usePage()
   const { kind, subaccountId } = props
-  const [amount, said] = [useSignal(''), useSignal('')]
+  const amount = useSignal('')
+  const said = useSignal('')
   const lock = useSignal(createLock()).value
   const own = terminal.own.value
   const held = own?.balances.value.find((one) => one.subaccount_id === subaccountId)
@@ -29,7 +30,9 @@ export function TransferDialog(props: {
         kind === 'deposit'
           ? await transfers.deposit(own, { amount: text, subaccountId })
           : await transfers.withdraw(own, {
-              ...{ amount: text, subaccountId: subaccountId ?? '', asset: chosen?.address ?? '' },
+              amount: text,
+              subaccountId: subaccountId ?? '',
+              asset: chosen?.address ?? '',
             })
       said.value = `The ${kind === 'deposit' ? 'deposit' : 'withdrawal'} is ${status}: ${hash ?? 'no transaction'}`
       own.reread()

@@ -89,7 +89,8 @@ function Ready({ wallets, ready }: ReadyParts): JSX.Element {
 /** Play money for a wallet, on a devnet alone. */
 function TestFunds({ owner }: { readonly owner: string }): JSX.Element | null {
   const { terminal, demo } = usePage()
-  const [said, lock] = [useSignal(''), useSignal(createLock()).value]
+  const said = useSignal('')
+  const lock = useSignal(createLock()).value
   if (demo === undefined) return null
   const ask = async (): Promise<void> => {
     said.value = 'Opening accounts with play money …'
@@ -116,7 +117,8 @@ function TestFunds({ owner }: { readonly owner: string }): JSX.Element | null {
 /** "Enable trading": one transaction, and orders ask no more. */
 function KeyWays({ wallets }: { readonly wallets: Wallets }): JSX.Element {
   const { terminal } = usePage()
-  const [lives, remembers] = [useSignal<number>(KEY_LIVES_SEC.day), useSignal(false)]
+  const lives = useSignal<number>(KEY_LIVES_SEC.day)
+  const remembers = useSignal(false)
   const key = wallets.key.value
   const isBusy = wallets.progress.value?.isOver === false
   const left = key && Math.max(0, Math.floor((key.expirySec - terminal.nowSec.value) / 3_600))
@@ -171,7 +173,8 @@ const KINDS = [
 /** Opens accounts and pays into them, step by step. */
 function FundWays({ wallets }: { readonly wallets: Wallets }): JSX.Element {
   const { terminal } = usePage()
-  const [kind, amount] = [useSignal<(typeof KINDS)[number][0]>('USDC'), useSignal('')]
+  const kind = useSignal<(typeof KINDS)[number][0]>('USDC')
+  const amount = useSignal('')
   const isBusy = wallets.progress.value?.isOver === false
   const { spot_manager: spot, perp_manager: perp } = terminal.facts.contracts
   const own = terminal.own.value

@@ -36,7 +36,9 @@ export async function lookAtChain(provider: Provider, chain: VenueChain): Promis
   if (chainId !== chain.id) return { kind: 'wrong_chain', chainId }
   const params = [chain.matching, 'latest']
   const code = await askWallet(provider, {
-    ...{ method: 'eth_getCode', params, deed: 'the reading of the chain' },
+    method: 'eth_getCode',
+    params,
+    deed: 'the reading of the chain',
   })
   return readHex(code, 'the reading of the chain').length > 2
     ? { kind: 'ready' }

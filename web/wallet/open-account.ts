@@ -58,7 +58,7 @@ export async function openTradingAccount(
   const creator = contract(facts, 'sub_account_creator')
   const units = tokenUnits(terms.amount)
   const before = await accounts(owner)
-  await approve(sender, { ...{ amount: terms.amount, onStep }, token, units, spender: creator })
+  await approve(sender, { amount: terms.amount, onStep, token, units, spender: creator })
   onStep({ step: 'open', state: 'asking' })
   const hash = await sender.send({
     to: creator,
@@ -93,7 +93,7 @@ export async function fundTradingAccount(
   const { facts, subaccountId, onStep = () => undefined } = terms
   const { token, escrow } = tokenOf(facts, terms.token)
   const units = tokenUnits(terms.amount)
-  await approve(sender, { ...{ amount: terms.amount, onStep }, token, units, spender: escrow })
+  await approve(sender, { amount: terms.amount, onStep, token, units, spender: escrow })
   onStep({ step: 'open', state: 'asking' })
   const hash = await sender.send({
     to: escrow,
@@ -189,12 +189,20 @@ export async function signFunding(signer: Signer, terms: FundingTerms): Promise<
   const endSec = terms.nowSec() + SIGNED_FOR_SEC
   onStep({ step: 'permit', state: 'asking' })
   const permit = await signPermit(signer, {
-    ...{ chainId: domain.chainId, usdc: contract(facts, 'usdc') },
-    ...{ depositModule, amount, tokenNonce, deadlineSec: endSec },
+    chainId: domain.chainId,
+    usdc: contract(facts, 'usdc'),
+    depositModule,
+    amount,
+    tokenNonce,
+    deadlineSec: endSec,
   })
   onStep({ step: 'deposit', state: 'asking' })
   return signDeposit(signer, domain, {
-    ...{ depositModule, amount, permit, nonce: randomNonce(), expirySec: endSec },
+    depositModule,
+    amount,
+    permit,
+    nonce: randomNonce(),
+    expirySec: endSec,
     cashAsset: contract(facts, 'cash_asset'),
     perpManager: contract(facts, 'perp_manager'),
     ...(subaccountId !== undefined && { subaccountId }),

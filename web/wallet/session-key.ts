@@ -147,7 +147,9 @@ async function register(
   onStep({ step: 'asking' })
   const data = callData('registerSessionKey(address,uint256)', key.address, BigInt(expirySec))
   const hash = await sender.send({
-    ...{ to: chain.matching, data, deed: 'the registration of the key' },
+    to: chain.matching,
+    data,
+    deed: 'the registration of the key',
     onHash: (sent) => onStep({ step: 'sent', hash: sent }),
   })
   onStep({ step: 'mined', hash })
@@ -168,7 +170,8 @@ async function revoke(
   await forget(parts, owner)
   onStep({ step: 'asking' })
   const hash = await sender.send({
-    ...{ to: chain.matching, data: callData('deregisterSessionKey(address)', address) },
+    to: chain.matching,
+    data: callData('deregisterSessionKey(address)', address),
     deed: 'the end of the key',
     onHash: (sent) => onStep({ step: 'sent', hash: sent }),
   })

@@ -41,7 +41,9 @@ const WITHIN_MS = 180_000
 export function createSender(parts: SenderParts): WalletSender {
   const { provider, owner, chain, check, everyMs = EVERY_MS, withinMs = WITHIN_MS } = parts
   return {
-    ...{ provider, owner, chain },
+    provider,
+    owner,
+    chain,
     async send({ to, data, deed, onHash }) {
       check()
       // Right before: on another chain under the same address there may be anything.
@@ -94,7 +96,9 @@ async function waitForReceipt(
 async function readStatus(provider: Provider, hash: Hex): Promise<unknown> {
   try {
     const receipt = await askWallet(provider, {
-      ...{ method: 'eth_getTransactionReceipt', params: [hash], deed: 'the receipt' },
+      method: 'eth_getTransactionReceipt',
+      params: [hash],
+      deed: 'the receipt',
     })
     return (receipt as { readonly status?: unknown } | null)?.status
   } catch (error) {

@@ -111,7 +111,8 @@ async function readSenders(client: ChainClient, dataDir: string): Promise<Sender
     for (const { sender, next } of journalSenders(join(dataDir, journal))) {
       const count = (blockTag: 'latest' | 'pending') =>
         orUnreachable('nonces', client.getTransactionCount({ address: sender, blockTag }))
-      const [mined, pooled] = [await count('latest'), await count('pending')]
+      const mined = await count('latest')
+      const pooled = await count('pending')
       found.push({ journal, sender, journaled: next, mined, pooled })
     }
   }

@@ -154,7 +154,8 @@ function inParts({ filled, used, fills }: ObservedGap): ObservedGap[] {
     Math.ceil(Math.max(filled.length, used.length, fills.length) / GAP_PART),
   )
   return Array.from({ length: count }, (_, i) => {
-    const [from, to] = [i * GAP_PART, (i + 1) * GAP_PART]
+    const from = i * GAP_PART
+    const to = (i + 1) * GAP_PART
     return {
       filled: filled.slice(from, to),
       used: used.slice(from, to),
@@ -171,8 +172,14 @@ async function append(
   const term = termOf(state.lastSourceNo.get(RESTORE_SOURCE) ?? 0) + 1
   const { lastSeq: endSeq } = await bus.streamState(commandsStream(market.market))
   const writer = createLogWriter({
-    ...{ bus, market: market.market, contractType: market.contractType, source: RESTORE_SOURCE },
-    ...{ numbers: createNumbering(term), nowMs, endSeq, onUnknown: nothing },
+    bus,
+    market: market.market,
+    contractType: market.contractType,
+    source: RESTORE_SOURCE,
+    numbers: createNumbering(term),
+    nowMs,
+    endSeq,
+    onUnknown: nothing,
     // Nothing else writes: what is not known is found out by a restore that begins anew.
     signal: AbortSignal.abort(),
   })

@@ -27,7 +27,13 @@ export async function runBackup(
   const bus = await connectNatsBus(asOperator)
   try {
     const manifest = await takeBackup({
-      ...{ dir: resolve(dir), copies, bus, sealer, chainId, onPart, nowMs: Date.now },
+      dir: resolve(dir),
+      copies,
+      bus,
+      sealer,
+      chainId,
+      onPart,
+      nowMs: Date.now,
       dataDir: config.dataDir,
       deploymentFile: config.deploymentFile,
       archiveDir: config.archiveDir,

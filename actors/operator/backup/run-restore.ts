@@ -38,7 +38,13 @@ export async function runRestore(
   const copies = await openStreamCopies(asOperator)
   try {
     const manifest = await putBack({
-      ...{ dir: resolve(dir), dataDir, archiveDir, copies, client, opener, onPart },
+      dir: resolve(dir),
+      dataDir,
+      archiveDir,
+      copies,
+      client,
+      opener,
+      onPart,
     })
     const bus = await connectNatsBus(asOperator)
     try {

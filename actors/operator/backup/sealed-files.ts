@@ -135,7 +135,8 @@ export async function sealFile(
   path: string,
   content: AsyncIterable<Uint8Array>,
 ): Promise<Pick<BackupPart, 'bytes' | 'sha256' | 'stored_bytes' | 'stored_sha256'>> {
-  const [plain, stored] = [measure(), measure()]
+  const plain = measure()
+  const stored = measure()
   const sealed = await sealer.encrypt(ReadableStream.from(through(content, plain)))
   const handle = await open(path, 'wx', 0o600)
   try {
@@ -145,8 +146,10 @@ export async function sealFile(
     await handle.close()
   }
   return {
-    ...{ bytes: plain.bytes, sha256: plain.hash.digest('hex') },
-    ...{ stored_bytes: stored.bytes, stored_sha256: stored.hash.digest('hex') },
+    bytes: plain.bytes,
+    sha256: plain.hash.digest('hex'),
+    stored_bytes: stored.bytes,
+    stored_sha256: stored.hash.digest('hex'),
   }
 }
 

@@ -14,8 +14,11 @@ const STORED: Readonly<Record<ColumnKind, Omit<SchemaElement, 'name'>>> = {
   time: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
   integer: { type: 'INT64' },
   decimal: {
-    ...{ type: 'FIXED_LEN_BYTE_ARRAY', type_length: DECIMAL_BYTES },
-    ...{ converted_type: 'DECIMAL', precision: DECIMAL_DIGITS, scale: 18 },
+    type: 'FIXED_LEN_BYTE_ARRAY',
+    type_length: DECIMAL_BYTES,
+    converted_type: 'DECIMAL',
+    precision: DECIMAL_DIGITS,
+    scale: 18,
   },
   flag: { type: 'BOOLEAN' },
 }
@@ -52,7 +55,8 @@ export async function writeParquet<Row>(
 
 /** What a row has no value of is null. */
 const schemaOf = <Row>({ name, kind }: Column<Row>): SchemaElement => ({
-  ...{ name, repetition_type: 'OPTIONAL' },
+  name,
+  repetition_type: 'OPTIONAL',
   ...STORED[kind],
 })
 

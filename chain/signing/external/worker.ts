@@ -22,12 +22,14 @@ async function answer({ url, body, timeoutMs }: SignerCall): Promise<SignerReply
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const sent = {
-      ...{ method: 'POST', body: body ?? '' },
+      method: 'POST',
+      body: body ?? '',
       headers: { 'content-type': 'application/json', accept: 'text/plain' },
     }
     const answered = await fetch(url, {
       // A signer that sends elsewhere is not the one that was configured.
-      ...{ signal, redirect: 'error' },
+      signal,
+      redirect: 'error',
       ...(body !== undefined && sent),
     })
     return { status: answered.status, text: await textOf(answered) }

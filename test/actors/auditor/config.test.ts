@@ -10,7 +10,8 @@ describe('the settings of an audit', () => {
     try {
       writeFileSync(join(dir.path, 'ports.json'), '{"nats":4322,"chain":8645}')
       expect(readAuditorConfig({ DATA_DIR: dir.path })).to.include({
-        ...{ NATS_URL: 'nats://127.0.0.1:4322', RPC_URL: 'http://127.0.0.1:8645' },
+        NATS_URL: 'nats://127.0.0.1:4322',
+        RPC_URL: 'http://127.0.0.1:8645',
       })
     } finally {
       dir.remove()

@@ -14,7 +14,9 @@ describe('an audit that is not made (OPE-049)', function () {
   let server: NatsServer
   before(async () => {
     server = await startNatsServer({
-      ...{ binary: natsServerBinary(), dir: join(dir.path, 'nats'), port: await freePort() },
+      binary: natsServerBinary(),
+      dir: join(dir.path, 'nats'),
+      port: await freePort(),
     })
   })
   after(async () => {
@@ -29,8 +31,10 @@ describe('an audit that is not made (OPE-049)', function () {
   }
   const run = (NATS_URL: string) =>
     runAudit({
-      ...{ ...inheritedEnvironment(), DATA_DIR: dir.path },
-      ...{ NATS_URL, RPC_URL: 'http://127.0.0.1:1' },
+      ...inheritedEnvironment(),
+      DATA_DIR: dir.path,
+      NATS_URL,
+      RPC_URL: 'http://127.0.0.1:1',
     })
 
   it('says in one line, with exit code 2, that no market is registered', async () => {

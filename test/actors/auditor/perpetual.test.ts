@@ -74,9 +74,13 @@ describe('the auditor of a perpetual', () => {
 
   const orderOf = ({ action, trade }: SignedOrder): Order =>
     anOrder({
-      ...{ orderId: `n${action.nonce}`, market: market.market, owner: action.owner },
-      ...{ nonce: action.nonce, subaccountId: action.subaccountId },
-      ...{ side: trade.isBid ? 'buy' : 'sell', limitPrice: priceE18(trade.limitPrice) },
+      orderId: `n${action.nonce}`,
+      market: market.market,
+      owner: action.owner,
+      nonce: action.nonce,
+      subaccountId: action.subaccountId,
+      side: trade.isBid ? 'buy' : 'sell',
+      limitPrice: priceE18(trade.limitPrice),
       desiredAmount: amountE18(trade.desiredAmount),
     })
 
@@ -93,10 +97,15 @@ describe('the auditor of a perpetual', () => {
     const call = matchCall(world, { taker, fills: [{ maker }], takerFee: FEE })
     const { transactionHash: txHash, blockNumber } = await perform(world, call)
     if (isForeign) return
-    const [makerOrder, takerOrder] = [orderOf(maker), orderOf(taker)]
+    const makerOrder = orderOf(maker)
+    const takerOrder = orderOf(taker)
     settled.push({
-      ...{ maker: makerOrder, taker: takerOrder, price: terms.price },
-      ...{ takerFee: FEE, txHash, blockNumber },
+      maker: makerOrder,
+      taker: takerOrder,
+      price: terms.price,
+      takerFee: FEE,
+      txHash,
+      blockNumber,
     })
   }
 
@@ -105,17 +114,25 @@ describe('the auditor of a perpetual', () => {
     const first = index * 5 + 1
     const match: Match = {
       settlementId: `${market.market}:${first + 1}`,
-      ...{ makerOrderId: maker.orderId, takerOrderId: taker.orderId },
-      ...{ price: priceE18(of.price), amount: maker.desiredAmount },
+      makerOrderId: maker.orderId,
+      takerOrderId: taker.orderId,
+      price: priceE18(of.price),
+      amount: maker.desiredAmount,
       takerFee: quoteE18(of.takerFee),
     }
     const fill = aFill({
-      ...{ ...match, txHash: of.txHash, blockNumber: of.blockNumber, takerSide: 'buy' },
-      ...{ tradeId: (first + 4) * 65_536 + market.ordinal, fee: match.takerFee },
+      ...match,
+      txHash: of.txHash,
+      blockNumber: of.blockNumber,
+      takerSide: 'buy',
+      tradeId: (first + 4) * 65_536 + market.ordinal,
+      fee: match.takerFee,
     })
     const made = { ...fill, liquidity: 'maker' as const, fee: quoteE18(0n) }
     const placed = (order: Order, rank: number): ChangeFacts => ({
-      ...{ kind: 'OrderPlaced', order, rank },
+      kind: 'OrderPlaced',
+      order,
+      rank,
     })
     const amount = maker.desiredAmount / E18
     const filled = { filled: amount, status: 'filled' } as const

@@ -15,8 +15,11 @@ describe('what the chain reader announces of blocks', () => {
     chain = fakeChain()
     announced = []
     follower = createAccountFollower({
-      ...{ chain, markets: [], announce: (news) => announced.push(news) },
-      ...{ elapsedMs: () => 0, nowMs: () => 0 },
+      chain,
+      markets: [],
+      announce: (news) => announced.push(news),
+      elapsedMs: () => 0,
+      nowMs: () => 0,
     })
   })
 

@@ -31,7 +31,10 @@ const fold = (watch: AccountWatch, changes: readonly Change[]): void => {
 const placements = (accounts: number): Change[] =>
   historyOf(
     Array.from({ length: accounts }, (_, n) => ({
-      ...{ kind: 'place' as const, side: 'sell' as const, price: 100 + n, size: 1 },
+      kind: 'place' as const,
+      side: 'sell' as const,
+      price: 100 + n,
+      size: 1,
     })),
   )
 
@@ -85,8 +88,10 @@ describe('following accounts on a chain', () => {
     const observe: FakeChain['observe'] = (id, head) => chain.observe(id, head)
     const followed = { market, module, watch, observe, publish, wire }
     follower = createAccountFollower({
-      ...{ chain, markets: [followed] },
-      ...{ elapsedMs: () => nowMs, nowMs: () => nowMs },
+      chain,
+      markets: [followed],
+      elapsedMs: () => nowMs,
+      nowMs: () => nowMs,
     })
   })
 
@@ -223,12 +228,18 @@ describe('following accounts on a chain', () => {
     const failing: FakeChain['observe'] = (id, head) =>
       broken ? Promise.reject(new ChainUnreachable('no state')) : chain.observe(id, head)
     const followed = {
-      ...{ market, module, watch, observe: failing, wire },
+      market,
+      module,
+      watch,
+      observe: failing,
+      wire,
       publish: (news: readonly AccountObservation[]) => Promise.resolve(void said.push(...news)),
     }
     follower = createAccountFollower({
-      ...{ chain, markets: [followed] },
-      ...{ elapsedMs: () => nowMs, nowMs: () => nowMs },
+      chain,
+      markets: [followed],
+      elapsedMs: () => nowMs,
+      nowMs: () => nowMs,
     })
     await silence()
     await silence()
@@ -265,8 +276,10 @@ describe('following accounts on a chain', () => {
     let isPriced = true
     const followed = { market, module, watch, wire, observe, publish, isPriced: () => isPriced }
     follower = createAccountFollower({
-      ...{ chain, markets: [followed] },
-      ...{ elapsedMs: () => nowMs, nowMs: () => nowMs },
+      chain,
+      markets: [followed],
+      elapsedMs: () => nowMs,
+      nowMs: () => nowMs,
     })
     const [placed] = placements(1)
     if (placed?.kind !== 'OrderPlaced') throw new Error('nothing placed')
@@ -296,7 +309,10 @@ describe('following accounts on a chain', () => {
     const news: string[] = []
     const seenBy: unknown[] = []
     const followed: FollowedMarket = {
-      ...{ market, module, watch, wire },
+      market,
+      module,
+      watch,
+      wire,
       observe(id, head, seen) {
         seenBy.push(seen)
         return chain.observe(id, head)
@@ -305,7 +321,9 @@ describe('following accounts on a chain', () => {
       facts: {
         observe: ({ number, timestamp }, readAtMs) =>
           Promise.resolve({
-            ...{ facts: facts(price), blockNumber: number, blockTimeSec: Number(timestamp) },
+            facts: facts(price),
+            blockNumber: number,
+            blockTimeSec: Number(timestamp),
             readAtMs,
           }),
         isDue: ({ readAtMs }) => Promise.resolve(readAtMs !== 1_500),
@@ -315,8 +333,10 @@ describe('following accounts on a chain', () => {
       },
     }
     follower = createAccountFollower({
-      ...{ chain, markets: [followed] },
-      ...{ elapsedMs: () => nowMs, nowMs: () => nowMs },
+      chain,
+      markets: [followed],
+      elapsedMs: () => nowMs,
+      nowMs: () => nowMs,
     })
     fold(watch, placements(1))
     await follower.round()
@@ -339,11 +359,15 @@ describe('following accounts on a chain', () => {
     const heard: bigint[] = []
     const publish = (news: readonly AccountObservation[]) =>
       Promise.resolve(void heard.push(...news.map(({ blockNumber }) => blockNumber)))
-    const alone = { ...{ market: 'other', module, watch: second, observe, publish, wire } }
+    const alone = { market: 'other', module, watch: second, observe, publish, wire }
     follower.add(alone)
     fold(watch, placements(1))
     second.apply({
-      ...{ market: 'other', commandSeq: 1, commandIndex: 0, firstSeq: 1, changes: placements(1) },
+      market: 'other',
+      commandSeq: 1,
+      commandIndex: 0,
+      firstSeq: 1,
+      changes: placements(1),
     })
     chain.mine({ 2: 50n })
     const { unanswered } = await follower.round()
@@ -368,7 +392,10 @@ describe('following accounts on a chain', () => {
     const facts: FollowedMarket['facts'] = {
       observe: ({ number }, readAtMs) =>
         Promise.resolve({
-          ...{ facts: {}, blockNumber: number, blockTimeSec: 0, readAtMs },
+          facts: {},
+          blockNumber: number,
+          blockTimeSec: 0,
+          readAtMs,
         }),
       isDue: () => Promise.resolve(true),
       publish: () => Promise.resolve(),
@@ -378,8 +405,10 @@ describe('following accounts on a chain', () => {
     const observe: FakeChain['observe'] = (id, head) => chain.observe(id, head)
     const publish = () => Promise.resolve()
     follower = createAccountFollower({
-      ...{ chain: source, markets: [{ market, module, watch, wire, observe, publish, facts }] },
-      ...{ elapsedMs: () => nowMs, nowMs: () => nowMs },
+      chain: source,
+      markets: [{ market, module, watch, wire, observe, publish, facts }],
+      elapsedMs: () => nowMs,
+      nowMs: () => nowMs,
     })
     await follower.round()
     chain.mine()

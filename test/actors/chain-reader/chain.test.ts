@@ -59,7 +59,11 @@ describe('the chain reader on a bus and a chain', function () {
     const markets = [market()]
     const deployment = { matching: world.at.matching, subAccounts: world.at.sub_accounts }
     return startChainReader({
-      ...{ bus, markets, nowMs: Date.now, log: silentLog, pollMs: 20 },
+      bus,
+      markets,
+      nowMs: Date.now,
+      log: silentLog,
+      pollMs: 20,
       ...openChainSource({ rpcUrl: proxy.rpcUrl, deployment, markets }),
       onFatal: (error) => fatal.push(error),
     })
@@ -71,13 +75,11 @@ describe('the chain reader on a bus and a chain', function () {
     proxy = await startRpcProxy(world.anvil.rpcUrl)
     bus = await connectNatsBus({ url: server.url, name: 'chain-reader' })
     matcher = await startMatcher({
-      ...{
-        bus,
-        market: market(),
-        facts: observeMatcher(silentLog),
-        nowMs: Date.now,
-        tickMs: 1_000,
-      },
+      bus,
+      market: market(),
+      facts: observeMatcher(silentLog),
+      nowMs: Date.now,
+      tickMs: 1_000,
       ask: () =>
         Promise.resolve({
           kind: 'malformed',
@@ -95,9 +97,14 @@ describe('the chain reader on a bus and a chain', function () {
     await append({
       kind: 'PlaceOrder',
       order: matcherOrder({
-        ...{ orderId: 'b1', side: 'buy', market: market().market, goodUntilSec: 4_000_000_000 },
-        ...{ owner: world.bob.address, subaccountId: world.bob.subaccountId },
-        ...{ desiredAmount: amountE18(1_000_000n * E18), limitPrice: priceE18(E18 / 2n) },
+        orderId: 'b1',
+        side: 'buy',
+        market: market().market,
+        goodUntilSec: 4_000_000_000,
+        owner: world.bob.address,
+        subaccountId: world.bob.subaccountId,
+        desiredAmount: amountE18(1_000_000n * E18),
+        limitPrice: priceE18(E18 / 2n),
       }),
     })
     await untilLast({ kind: 'OrderPlaced', status: 'active' })
@@ -210,7 +217,8 @@ describe('the chain reader on a bus and a chain', function () {
 
   it('takes an order out of the market when its account is about to leave', async () => {
     const data = encodeFunctionData({
-      ...{ abi: matchingAbi, functionName: 'requestWithdrawAccount' },
+      abi: matchingAbi,
+      functionName: 'requestWithdrawAccount',
       args: [world.bob.subaccountId],
     })
     await perform(world, { from: world.bob.address, to: world.at.matching, data })

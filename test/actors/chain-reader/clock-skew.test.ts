@@ -41,13 +41,14 @@ describe('a venue whose clock is off the newest block', function () {
     const observe: ChainReaderOptions['observe'] = (_, id, head) =>
       chain.observe(id, { ...head, parentHash: '0x' })
     reader = await startChainReader({
-      ...{
-        bus,
-        markets: [stageMarket],
-        chain: source,
-        observe,
-      },
-      ...{ nowMs, log: silentLog, pollMs: 10, onFatal: (error) => fatal.push(error) },
+      bus,
+      markets: [stageMarket],
+      chain: source,
+      observe,
+      nowMs,
+      log: silentLog,
+      pollMs: 10,
+      onFatal: (error) => fatal.push(error),
     })
     mining = setInterval(() => chain.mine(), 20)
   })

@@ -55,21 +55,30 @@ describe('the close-outs of a series, from the chain to the read model', () => {
     world = await openFuturesWorld()
     const { at } = world
     market = aFuture({
-      ...{ subId: world.subId, assetAddress: at.future_asset },
-      ...{ quoteAssetAddress: at.wrapped_usdc, tradeModuleAddress: at.future_trade_module },
+      subId: world.subId,
+      assetAddress: at.future_asset,
+      quoteAssetAddress: at.wrapped_usdc,
+      tradeModuleAddress: at.future_trade_module,
       marginManagerAddress: at.futures_manager,
     })
     traders = await openTraders(world, [31, 32, 33], FUNDS)
     bus = createMemoryBus()
     matcher = await startMatcher({
-      ...{ bus, market, facts: observeMatcher(silentLog), nowMs: Date.now, tickMs: 1_000 },
+      bus,
+      market,
+      facts: observeMatcher(silentLog),
+      nowMs: Date.now,
+      tickMs: 1_000,
       ask: () => Promise.reject(new Error('nothing is to be settled here')),
       onFatal,
     })
     history = openHistory([market])
     reads = openReadModel(history.path)
     projected = await projectPrices({
-      ...{ bus, market, onFatal, writer: createPriceWriter(history.db) },
+      bus,
+      market,
+      onFatal,
+      writer: createPriceWriter(history.db),
       writeCloseOuts: createWriteCloseOuts(history.db),
     })
     reader = await startReader()
@@ -89,7 +98,12 @@ describe('the close-outs of a series, from the chain to the read model', () => {
     const markets = [market]
     const deployment = { matching: world.at.matching, subAccounts: world.at.sub_accounts }
     return startChainReader({
-      ...{ bus, markets, nowMs: Date.now, log: silentLog, pollMs: 20, onFatal },
+      bus,
+      markets,
+      nowMs: Date.now,
+      log: silentLog,
+      pollMs: 20,
+      onFatal,
       ...openChainSource({ rpcUrl: world.anvil.rpcUrl, deployment, markets }),
     })
   }
@@ -112,7 +126,9 @@ describe('the close-outs of a series, from the chain to the read model', () => {
   }
 
   it('name owner, size, settlement price and final variation margin of each account that Matching holds (FUT-052)', async () => {
-    const [long, short, gone] = [trader(0), trader(1), trader(2)]
+    const long = trader(0)
+    const short = trader(1)
+    const gone = trader(2)
     const fill = { maker: short, amount: 2n * ONE, price: INDEX }
     await settleFill(world, { taker: long, ...fill })
     await settleFill(world, { taker: gone, ...fill })
@@ -127,9 +143,14 @@ describe('the close-outs of a series, from the chain to the read model', () => {
       const { blockNumber, transactionHash } = await closing
       const { timestamp } = await world.client.getBlock({ blockNumber })
       return {
-        ...{ market: market.market, subaccountId: of.subaccountId, size: contracts * 1_000n },
-        ...{ price: SETTLED_AT, variation: contracts * 1_000n * 10n, txHash: transactionHash },
-        ...{ blockNumber: Number(blockNumber), atMs: Number(timestamp) * 1_000 },
+        market: market.market,
+        subaccountId: of.subaccountId,
+        size: contracts * 1_000n,
+        price: SETTLED_AT,
+        variation: contracts * 1_000n * 10n,
+        txHash: transactionHash,
+        blockNumber: Number(blockNumber),
+        atMs: Number(timestamp) * 1_000,
       }
     }
     const longs = closeOut(long, gone)
@@ -152,7 +173,10 @@ describe('the close-outs of a series, from the chain to the read model', () => {
     await eventually(async () => expect(await told()).to.have.length(4))
     await projected.stop()
     projected = await projectPrices({
-      ...{ bus, market, onFatal, writer: createPriceWriter(history.db) },
+      bus,
+      market,
+      onFatal,
+      writer: createPriceWriter(history.db),
       writeCloseOuts: createWriteCloseOuts(history.db),
     })
     for (const of of traders.slice(0, 2)) expect(shown(of)).to.have.length(1)

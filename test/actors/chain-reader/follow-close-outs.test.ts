@@ -21,8 +21,14 @@ import { decodeCommands } from '../../support/spot-log.js'
 
 const [TRADING, SETTLED] = [{}, { settled: true }] as readonly MarketFacts[]
 const closeOut = (subaccountId: bigint, blockNumber: bigint, variation = 5n): CloseOut => ({
-  ...{ subaccountId, owner: `0x${'0a'.repeat(20)}`, position: 7n, price: priceE18(1_500n) },
-  ...{ variation, txHash: `0x${'11'.repeat(32)}`, blockNumber, blockTimeSec: 9 },
+  subaccountId,
+  owner: `0x${'0a'.repeat(20)}`,
+  position: 7n,
+  price: priceE18(1_500n),
+  variation,
+  txHash: `0x${'11'.repeat(32)}`,
+  blockNumber,
+  blockTimeSec: 9,
 })
 
 describe('following close-outs', () => {
@@ -121,12 +127,18 @@ describe('following close-outs', () => {
     const bus = createMemoryBus()
     const market = 'USDC-cNGN-30NOV26'
     await bus.declareStream({
-      ...{ stream: commandsStream(market), subject: commandsSubjects(market) },
+      stream: commandsStream(market),
+      subject: commandsSubjects(market),
       description: 'a log',
     })
     const facts = await openFacts({
-      ...{ bus, market, contractType: 'spot', numbers: createNumbering(1), nowMs: () => 1 },
-      ...{ signal: new AbortController().signal, onUnknown: () => undefined },
+      bus,
+      market,
+      contractType: 'spot',
+      numbers: createNumbering(1),
+      nowMs: () => 1,
+      signal: new AbortController().signal,
+      onUnknown: () => undefined,
     })
     const count = MAX_CLOSE_OUTS + 1
     const closed = Array.from({ length: count }, (_, i) => closeOut(BigInt(i), 1n))

@@ -70,12 +70,16 @@ class FakeChain {
     for (let n = first; n <= last; n += 1n) {
       const subaccountId = n >= this.forkedAt ? n + 10_000n : n
       accounts.push({
-        ...{ kind: 'deposited', blockNumber: n, logIndex: 0, subaccountId },
-        ...{ owner: ANN, manager: MANAGER },
+        kind: 'deposited',
+        blockNumber: n,
+        logIndex: 0,
+        subaccountId,
+        owner: ANN,
+        manager: MANAGER,
       })
     }
     this.onRead()
-    const keys = first > 3n || last < 3n ? [] : [{ ...{ blockNumber: 3n, logIndex: 1 }, ...KEY }]
+    const keys = first > 3n || last < 3n ? [] : [{ blockNumber: 3n, logIndex: 1, ...KEY }]
     return Promise.resolve({ accounts, keys })
   }
 }
@@ -221,7 +225,12 @@ describe('the index of accounts follows the chain', () => {
     chain.silent = true
     chain.length = 3n
     const running = await serveAccounts({
-      ...{ bus, index, chain, firstBlock: 1n, log: silentLog, pollMs: 5 },
+      bus,
+      index,
+      chain,
+      firstBlock: 1n,
+      log: silentLog,
+      pollMs: 5,
       elapsedMs: () => nowMs,
       onFatal: (error) => expect.fail(String(error)),
     })
@@ -268,7 +277,12 @@ describe('the index of accounts follows the chain', () => {
     const bus = createMemoryBus()
     chain.length = 5n
     const running = await serveAccounts({
-      ...{ bus, index, chain, firstBlock: 1n, log: silentLog, pollMs: 5 },
+      bus,
+      index,
+      chain,
+      firstBlock: 1n,
+      log: silentLog,
+      pollMs: 5,
       onFatal: (error) => expect.fail(String(error)),
     })
     const askKeys = async () => {
@@ -297,7 +311,12 @@ describe('the index of accounts follows the chain', () => {
     const bus = createMemoryBus()
     chain.length = 3n
     const running = await serveAccounts({
-      ...{ bus, index, chain, firstBlock: 1n, log: silentLog, pollMs: 5 },
+      bus,
+      index,
+      chain,
+      firstBlock: 1n,
+      log: silentLog,
+      pollMs: 5,
       onFatal: (error) => expect.fail(String(error)),
     })
     const ask = async () => {

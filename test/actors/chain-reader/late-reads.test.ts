@@ -40,7 +40,10 @@ describe('a round of the chain reader whose reads of events are late', () => {
     const seenBy: unknown[] = []
     const facts = (number: bigint): MarketFacts => ({ number }) as MarketFacts
     const followed: FollowedMarket = {
-      ...{ market, module, watch, wire },
+      market,
+      module,
+      watch,
+      wire,
       observe: (id, head, seen) => {
         seenBy.push(seen)
         return chain.observe(id, head)
@@ -50,7 +53,10 @@ describe('a round of the chain reader whose reads of events are late', () => {
       facts: {
         observe: ({ number }, readAtMs) =>
           Promise.resolve({
-            ...{ facts: facts(number), blockNumber: number, blockTimeSec: 0, readAtMs },
+            facts: facts(number),
+            blockNumber: number,
+            blockTimeSec: 0,
+            readAtMs,
           }),
         isDue: () => Promise.resolve(true),
         publish: ({ blockNumber }) => Promise.resolve(void news.push(`market at ${blockNumber}`)),
@@ -59,7 +65,10 @@ describe('a round of the chain reader whose reads of events are late', () => {
       },
     }
     const follower = createAccountFollower({
-      ...{ chain: source, markets: [followed], elapsedMs: () => nowMs, nowMs: () => nowMs },
+      chain: source,
+      markets: [followed],
+      elapsedMs: () => nowMs,
+      nowMs: () => nowMs,
     })
     await follower.round()
     chain.mine({ 2: 5n })
@@ -84,7 +93,10 @@ describe('a round of the chain reader whose reads of events are late', () => {
       fail = () => reject(new ChainUnreachable('no logs'))
     })
     const followed: FollowedMarket = {
-      ...{ market, module, watch, wire },
+      market,
+      module,
+      watch,
+      wire,
       observe: (id, head) => chain.observe(id, head),
       publish: () => Promise.resolve(),
       facts: {
@@ -103,7 +115,10 @@ describe('a round of the chain reader whose reads of events are late', () => {
       liquidated: aMarket(),
     }
     const follower = createAccountFollower({
-      ...{ chain, markets: [followed], elapsedMs: () => nowMs, nowMs: () => nowMs },
+      chain,
+      markets: [followed],
+      elapsedMs: () => nowMs,
+      nowMs: () => nowMs,
       liquidations: {
         round: (markets, head) => {
           began.push(`liquidations of ${markets.length} at ${head}`)

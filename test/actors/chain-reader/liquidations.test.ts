@@ -71,21 +71,26 @@ describe('liquidations, from the chain to the read model', () => {
     account = await openPerpAccount(world, world.carol, { cash: 100 })
     await trade(world, { buyer: account, seller: dealer, size: 1_000_000 })
     perp = aPerp({
-      ...{ assetAddress: lower(at.perp_asset), tradeModuleAddress: lower(at.perp_trade_module) },
-      ...{ quoteAssetAddress: lower(at.cash_asset), subId: 0n },
+      assetAddress: lower(at.perp_asset),
+      tradeModuleAddress: lower(at.perp_trade_module),
+      quoteAssetAddress: lower(at.cash_asset),
+      subId: 0n,
       marginManagerAddress: lower(at.perp_manager),
     })
     future = aFuture({
-      ...{ subId: world.subId, assetAddress: lower(at.future_asset) },
-      ...{ quoteAssetAddress: lower(at.wrapped_usdc) },
-      ...{ tradeModuleAddress: lower(at.future_trade_module) },
+      subId: world.subId,
+      assetAddress: lower(at.future_asset),
+      quoteAssetAddress: lower(at.wrapped_usdc),
+      tradeModuleAddress: lower(at.future_trade_module),
       marginManagerAddress: lower(at.futures_manager),
     })
     bus = createMemoryBus()
     history = openHistory([perp, future])
     reads = openReadModel(history.path)
     projected = await projectLiquidations({
-      ...{ bus, onFatal, writer: createLiquidationWriter(history.db) },
+      bus,
+      onFatal,
+      writer: createLiquidationWriter(history.db),
     })
     reader = await startReader()
   })
@@ -103,7 +108,12 @@ describe('liquidations, from the chain to the read model', () => {
     const markets = [perp, future]
     const deployment = { matching: world.at.matching, subAccounts: world.at.sub_accounts }
     return startChainReader({
-      ...{ bus, markets, nowMs: Date.now, log: silentLog, pollMs: 20, onFatal },
+      bus,
+      markets,
+      nowMs: Date.now,
+      log: silentLog,
+      pollMs: 20,
+      onFatal,
       ...openChainSource({ rpcUrl: world.anvil.rpcUrl, deployment, markets }),
     })
   }
@@ -140,8 +150,11 @@ describe('liquidations, from the chain to the read model', () => {
     const common = { market: perp.market, subaccountId: account.subaccountId }
     const mark = e18('0.00058')
     expect(started).to.deep.include({
-      ...{ ...common, ...(await placeOf(startReceipt)) },
-      ...{ event: 'auction_started', size, price: mark },
+      ...common,
+      ...(await placeOf(startReceipt)),
+      event: 'auction_started',
+      size,
+      price: mark,
     })
     expect(started).not.to.have.any.keys('portion', 'paid', 'received', 'bySubaccountId')
     for (const [record, { receipt, bid, sold, by }] of [
@@ -150,13 +163,22 @@ describe('liquidations, from the chain to the read model', () => {
     ] as const) {
       expect(sold > 0n).to.equal(true)
       expect(record).to.deep.include({
-        ...{ ...common, ...(await placeOf(receipt)), event: 'bid', size: sold, price: mark },
-        ...{ portion: bid.args.finalPercentage, paid: bid.args.cashFromBidder, received: 0n },
-        ...{ bySubaccountId: by, logIndex: bid.logIndex },
+        ...common,
+        ...(await placeOf(receipt)),
+        event: 'bid',
+        size: sold,
+        price: mark,
+        portion: bid.args.finalPercentage,
+        paid: bid.args.cashFromBidder,
+        received: 0n,
+        bySubaccountId: by,
+        logIndex: bid.logIndex,
       })
     }
     expect(ended).to.deep.include({
-      ...{ ...common, ...(await placeOf(second.receipt)), event: 'auction_ended' },
+      ...common,
+      ...(await placeOf(second.receipt)),
+      event: 'auction_ended',
     })
     expect(ended).not.to.have.any.keys('size', 'price')
   })
@@ -178,7 +200,8 @@ describe('liquidations, from the chain to the read model', () => {
   it('name the takeover of a position of a future at the index, with its bonus (REA-057)', async () => {
     const [poor] = await openTraders(world, [41], { usdc: 1_100n * ONE, cngn: 0n })
     const [rich, rescuer] = await openTraders(world, [42, 43], {
-      ...{ usdc: 10n ** 6n * ONE, cngn: 10n ** 9n * ONE },
+      usdc: 10n ** 6n * ONE,
+      cngn: 10n ** 9n * ONE,
     })
     if (poor === undefined || rich === undefined || rescuer === undefined) throw new Error('none')
     await leaveMatching(world, rescuer)
@@ -191,15 +214,23 @@ describe('liquidations, from the chain to the read model', () => {
     const args = [poor.subaccountId, world.subId, by, ONE] as const
     const receipt = await act(world, rescuer.address, 'manager', 'liquidate', ...args)
     const [event] = parseEventLogs({
-      ...{ abi: futuresManagerAbi, logs: receipt.logs, eventName: 'PositionLiquidated' },
+      abi: futuresManagerAbi,
+      logs: receipt.logs,
+      eventName: 'PositionLiquidated',
     })
     if (event === undefined) throw new Error('no liquidation')
     expect(event.args.contracts > 0n).to.equal(true)
     const [record] = await untilShown(future, 1)
     expect(record).to.deep.include({
-      ...{ market: future.market, event: 'takeover', subaccountId: poor.subaccountId },
-      ...{ bySubaccountId: by, size: event.args.contracts * 1_000n, price: index },
-      ...{ received: event.args.bonus, ...(await placeOf(receipt)), logIndex: event.logIndex },
+      market: future.market,
+      event: 'takeover',
+      subaccountId: poor.subaccountId,
+      bySubaccountId: by,
+      size: event.args.contracts * 1_000n,
+      price: index,
+      received: event.args.bonus,
+      ...(await placeOf(receipt)),
+      logIndex: event.logIndex,
     })
     expect(record).not.to.have.any.keys('paid', 'portion')
     expect(shown(perp)).to.have.length(4)

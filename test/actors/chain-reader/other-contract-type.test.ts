@@ -27,7 +27,10 @@ const edited: Market = { ...aPerp(), market: NAME, ordinal: 7, aliases: [], subI
 const resting = anOrder({ market: NAME, orderId: 'resting', nonce: 5n })
 const account = {
   facts: balanceFacts({ base: amountE18(10n), quote: quoteE18(10n) }),
-  ...{ subaccountId: 7n, leaving: false, blockNumber: 9n, blockTimeSec: 10 },
+  subaccountId: 7n,
+  leaving: false,
+  blockNumber: 9n,
+  blockTimeSec: 10,
 }
 
 describe('a market that is registered with another contract type than its log has', () => {
@@ -56,15 +59,25 @@ describe('a market that is registered with another contract type than its log ha
     const chain = fakeChain()
     const change = { seq: 1, atMs: 1, orderId: 'resting', owner: resting.owner } as const
     const amounts = {
-      ...{ side: resting.side, limitPrice: resting.limitPrice, desired: resting.desiredAmount },
-      ...{ filled: amountE18(0n), pending: amountE18(0n), open: resting.desiredAmount },
-      ...{ openDelta: resting.desiredAmount, status: 'active' as const },
+      side: resting.side,
+      limitPrice: resting.limitPrice,
+      desired: resting.desiredAmount,
+      filled: amountE18(0n),
+      pending: amountE18(0n),
+      open: resting.desiredAmount,
+      openDelta: resting.desiredAmount,
+      status: 'active' as const,
     }
     const placed = { ...change, ...amounts, kind: 'OrderPlaced', order: resting, rank: 1 } as const
     const block = { market: NAME, commandSeq: 2, commandIndex: 0, firstSeq: 1, changes: [placed] }
     await bus.append(feedSubject(NAME), encodeBlock(block))
     const reader = await startChainReader({
-      ...{ bus, chain, markets: [edited], nowMs: Date.now, log: silentLog, pollMs: 5 },
+      bus,
+      chain,
+      markets: [edited],
+      nowMs: Date.now,
+      log: silentLog,
+      pollMs: 5,
       observe: (market) => {
         asked.push(market)
         return Promise.resolve(account)

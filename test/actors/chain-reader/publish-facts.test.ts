@@ -64,8 +64,13 @@ describe('publish facts', () => {
   it('begins its term in the log, and is skipped behind the marker of a later one', async () => {
     const line = bus.connect()
     const old = await openFacts({
-      ...{ bus: line, market, contractType: 'spot', numbers: createNumbering(1) },
-      ...{ nowMs: () => nowMs, signal: new AbortController().signal, onUnknown: () => undefined },
+      bus: line,
+      market,
+      contractType: 'spot',
+      numbers: createNumbering(1),
+      nowMs: () => nowMs,
+      signal: new AbortController().signal,
+      onUnknown: () => undefined,
     })
     await (
       await open(undefined, 2)

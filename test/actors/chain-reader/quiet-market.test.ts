@@ -48,7 +48,10 @@ describe('a market whose facts may rest', () => {
     watch = createAccountWatch()
     orders = { watch, isKnown: () => isKnown, onBlock: () => undefined }
     quiet = createQuietMarket({
-      ...{ market, orders, nowMs: () => nowMs, onLife: () => (lives += 1) },
+      market,
+      orders,
+      nowMs: () => nowMs,
+      onLife: () => (lives += 1),
       lastNumbers: {
         engineVersion: () => version,
         read: (_row, most) => {

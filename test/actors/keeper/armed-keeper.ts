@@ -54,7 +54,10 @@ if (told.calendar !== undefined) {
 const { accounts = [], mostUsd = '0' } = told.rescue ?? {}
 const nothing = (): void => undefined
 await openKeeper({
-  ...{ bus, rpcUrl, deployment, dataDir },
+  bus,
+  rpcUrl,
+  deployment,
+  dataDir,
   signers: { current: createTransactionSigner(privateKey, deployment.chainId) },
   ...(told.lookEveryMs !== undefined && { lookEveryMs: told.lookEveryMs }),
   rescue: { accounts: accounts.map(BigInt), mostUsd: BigInt(mostUsd) },
@@ -62,15 +65,17 @@ await openKeeper({
     calendar: told.calendar,
     orders: seriesOrders({ bus, deploymentFile, user: 'keeper', nowMs: Date.now }),
   }),
-  ...{
-    markets: () => known.markets,
-    reserveWei: 0n,
-    hourBudgetWei: 10n ** 20n,
-    policy: FAST_SENDER,
-  },
+  markets: () => known.markets,
+  reserveWei: 0n,
+  hourBudgetWei: 10n ** 20n,
+  policy: FAST_SENDER,
   facts: {
-    ...{ sent: nothing, refused: nothing, confirmed: nothing, lost: nothing },
+    sent: nothing,
+    refused: nothing,
+    confirmed: nothing,
+    lost: nothing,
     unreadable: nothing,
   },
-  ...{ log, onFatal },
+  log,
+  onFatal,
 })

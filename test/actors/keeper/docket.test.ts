@@ -68,7 +68,9 @@ describe("the keeper's docket", () => {
     ])
     docket.refused({ ...start, scope: 'perp' }, 'BLF_DataTooOld')
     expect(lateAt(101 + JOBS.auction_start)).to.deep.include({
-      ...{ job: 'auction_start', sinceSec: JOBS.auction_start + 1, why: 'BLF_DataTooOld' },
+      job: 'auction_start',
+      sinceSec: JOBS.auction_start + 1,
+      why: 'BLF_DataTooOld',
     })
     docket.observe('perp', [], 1_000)
     expect(lateAt(1_001)).to.deep.equal([{ job: 'funding', sinceSec: 1_001 - 90 }])

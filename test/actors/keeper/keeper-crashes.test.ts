@@ -66,7 +66,9 @@ describe('a keeper that is killed', function () {
   function start(crashAt?: string): ChildProcess {
     const { at, anvil } = world
     const told: ArmedKeeper = {
-      ...{ natsUrl: nats.url, rpcUrl: anvil.rpcUrl, privateKey: KEY },
+      natsUrl: nats.url,
+      rpcUrl: anvil.rpcUrl,
+      privateKey: KEY,
       deploymentFile: join(dir, 'deployment.json'),
       dataDir: mkdtempSync(join(dir, 'data-')),
       perp: {
@@ -97,8 +99,10 @@ describe('a keeper that is killed', function () {
 
   const isLive = () =>
     world.client.readContract({
-      ...{ address: world.at.dutch_auction, abi: dutchAuctionAbi },
-      ...{ functionName: 'isAuctionLive', args: [account.subaccountId] },
+      address: world.at.dutch_auction,
+      abi: dutchAuctionAbi,
+      functionName: 'isAuctionLive',
+      args: [account.subaccountId],
     })
 
   /** Auctions that have started and ended, in all. */

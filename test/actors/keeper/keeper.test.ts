@@ -58,11 +58,14 @@ describe('a keeper', function () {
     account = await openPerpAccount(world, world.carol, { cash: 100 })
     await trade(world, { buyer: account, seller: dealer, size: 1_000_000 })
     const perp = aPerp({
-      ...{ assetAddress: lower(at.perp_asset), tradeModuleAddress: lower(at.perp_trade_module) },
-      ...{ marginManagerAddress: lower(at.perp_manager), subId: 0n },
+      assetAddress: lower(at.perp_asset),
+      tradeModuleAddress: lower(at.perp_trade_module),
+      marginManagerAddress: lower(at.perp_manager),
+      subId: 0n,
     })
     const future = aFuture({
-      ...{ assetAddress: lower(at.future_asset), subId: world.subId },
+      assetAddress: lower(at.future_asset),
+      subId: world.subId,
       marginManagerAddress: lower(at.futures_manager),
     })
     markets = [perp, future]
@@ -88,9 +91,16 @@ describe('a keeper', function () {
     const dataDir = mkdtempSync(join(tmpdir(), 'keeper-'))
     dirs.push(dataDir)
     const keeper = await openKeeper({
-      ...{ bus: bus.connect(), rpcUrl, signers: { current: SIGNER } },
-      ...{ deployment: deploymentSchema.parse(world.at), dataDir, markets: () => markets },
-      ...{ reserveWei: 0n, hourBudgetWei, policy: FAST_SENDER, facts },
+      bus: bus.connect(),
+      rpcUrl,
+      signers: { current: SIGNER },
+      deployment: deploymentSchema.parse(world.at),
+      dataDir,
+      markets: () => markets,
+      reserveWei: 0n,
+      hourBudgetWei,
+      policy: FAST_SENDER,
+      facts,
       log: createLog('test', 'silent'),
       onFatal: (error: unknown) => {
         throw error
@@ -102,12 +112,16 @@ describe('a keeper', function () {
 
   const isLive = () =>
     world.client.readContract({
-      ...{ address: world.at.dutch_auction, abi: dutchAuctionAbi },
-      ...{ functionName: 'isAuctionLive', args: [account.subaccountId] },
+      address: world.at.dutch_auction,
+      abi: dutchAuctionAbi,
+      functionName: 'isAuctionLive',
+      args: [account.subaccountId],
     })
   const fundedAt = () =>
     world.client.readContract({
-      ...{ address: world.at.perp_asset, abi: perpAssetAbi, functionName: 'lastFundingPaidAt' },
+      address: world.at.perp_asset,
+      abi: perpAssetAbi,
+      functionName: 'lastFundingPaidAt',
     })
   const startedAuctions = async () =>
     (
@@ -152,8 +166,10 @@ describe('a keeper', function () {
     const insolvent = async () =>
       (
         await world.client.readContract({
-          ...{ address: world.at.dutch_auction, abi: dutchAuctionAbi },
-          ...{ functionName: 'getAuction', args: [account.subaccountId] },
+          address: world.at.dutch_auction,
+          abi: dutchAuctionAbi,
+          functionName: 'getAuction',
+          args: [account.subaccountId],
         })
       ).insolvent
     await open()
@@ -179,7 +195,8 @@ describe('a keeper', function () {
     const mark = async () =>
       (await ask<readonly bigint[]>(world, 'asset', 'series', world.subId))[1]
     const [long, short] = await openTraders(world, [11, 12], {
-      ...{ usdc: 1_000n * ONE, cngn: 1_000_000n * ONE },
+      usdc: 1_000n * ONE,
+      cngn: 1_000_000n * ONE,
     })
     if (long === undefined || short === undefined) throw new Error('no traders')
     await setIndex(world, INDEX)

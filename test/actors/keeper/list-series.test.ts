@@ -103,11 +103,14 @@ describe('the listing of series by a keeper that is killed', () => {
     )
     chain.head = () =>
       Promise.resolve({
-        ...{ number: 5n, hash: `0x${'5'.repeat(64)}` },
+        number: 5n,
+        hash: `0x${'5'.repeat(64)}`,
         timestamp: BigInt(NOV_SEC + 60),
       })
     return createListing({
-      ...{ client: chain.client, markets: () => markets, keeper: KEEPER },
+      client: chain.client,
+      markets: () => markets,
+      keeper: KEEPER,
       deployment: { matching: `0x${'1'.repeat(40)}`, subAccounts: `0x${'2'.repeat(40)}` },
       calendar: [NOV_SEC, DEC_SEC, JAN_SEC],
       orders: seriesOrders({ bus, deploymentFile, user: 'keeper', nowMs: Date.now }),

@@ -18,8 +18,10 @@ const address = (digit: string): Address => `0x${digit.repeat(40)}`
 const nothing = (): void => undefined
 const of = selectorsOf(subAccountsAbi, 'lastAccountId', 'manager')
 const receipt = {
-  ...{ gasUsed: '0x1', effectiveGasPrice: '0x1' },
-  ...{ blockHash: `0x${'5'.repeat(64)}`, logs: [] },
+  gasUsed: '0x1',
+  effectiveGasPrice: '0x1',
+  blockHash: `0x${'5'.repeat(64)}`,
+  logs: [],
 }
 
 /** A chain on which every call passes and stays without effect: what is due remains due. */
@@ -33,13 +35,15 @@ function createStage(leftOpen: readonly string[] = [], kept?: readonly [ChainCli
   const paid: string[] = []
   const sentJobs: [Job, bigint | undefined][] = []
   const answers: Record<string, unknown> = {
-    ...{ eth_call: '0x', eth_estimateGas: '0x5208' },
+    eth_call: '0x',
+    eth_estimateGas: '0x5208',
     eth_getTransactionReceipt: receipt,
   }
   const client = {
     getBlock: () =>
       Promise.resolve({
-        ...{ number, hash: `0x${number.toString(16).padStart(64, '0')}` },
+        number,
+        hash: `0x${number.toString(16).padStart(64, '0')}`,
         timestamp: 1_000n + number,
       }),
     request: ({ method, params }: { method: string; params: readonly { to?: unknown }[] }) =>
@@ -61,7 +65,8 @@ function createStage(leftOpen: readonly string[] = [], kept?: readonly [ChainCli
       const blockNumber = sent.get(intentId)
       if (blockNumber === undefined) return undefined
       return {
-        ...{ kind: 'mined', transaction: { blockNumber, status: 'success', hash: intentId } },
+        kind: 'mined',
+        transaction: { blockNumber, status: 'success', hash: intentId },
       }
     },
     send: ({ intentId }: { intentId: string }) => sent.set(intentId, number + 1n),
@@ -70,21 +75,30 @@ function createStage(leftOpen: readonly string[] = [], kept?: readonly [ChainCli
   const stopping = new AbortController()
   const read = { money: () => Promise.resolve({ maxFeePerGas: 1n } as never) }
   const round = createRound({
-    ...{ client: kept?.[0] ?? (client as unknown as ChainClient), docket, transactions },
+    client: kept?.[0] ?? (client as unknown as ChainClient),
+    docket,
+    transactions,
     markets: () => (kept === undefined ? [] : [kept[1]]),
     leftOpen,
     deployment: { matching: address('1'), subAccounts: address('2') },
-    ...{ unread: new UnreadContracts({ unreadable: nothing }), seen: new SeenHead() },
+    unread: new UnreadContracts({ unreadable: nothing }),
+    seen: new SeenHead(),
     gas: {
-      ...{ read: () => read.money(), paid: (hash) => paid.push(hash) },
+      read: () => read.money(),
+      paid: (hash) => paid.push(hash),
       pauseFor(_cost, _facts, keptWei) {
         asked.push(keptWei)
         return undefined
       },
     },
-    ...{ ofMarketsWei: 5n, rescue: { accounts: [], mostUsd: 0n }, calendar: 'none' },
+    ofMarketsWei: 5n,
+    rescue: { accounts: [], mostUsd: 0n },
+    calendar: 'none',
     facts: {
-      ...{ refused: nothing, confirmed: nothing, lost: nothing, unreadable: nothing },
+      refused: nothing,
+      confirmed: nothing,
+      lost: nothing,
+      unreadable: nothing,
       sent: (job) => sentJobs.push([job, asked.at(-1)]),
     },
     stopping: stopping.signal,

@@ -96,18 +96,28 @@ describe('a keeper with accounts of its own', function () {
     const dataDir = mkdtempSync(join(tmpdir(), 'keeper-'))
     dirs.push(dataDir)
     const perp = aPerp({
-      ...{ assetAddress: lower(at.perp_asset), tradeModuleAddress: lower(at.perp_trade_module) },
-      ...{ marginManagerAddress: lower(at.perp_manager), subId: 0n },
+      assetAddress: lower(at.perp_asset),
+      tradeModuleAddress: lower(at.perp_trade_module),
+      marginManagerAddress: lower(at.perp_manager),
+      subId: 0n,
     })
     const future = aFuture({
-      ...{ assetAddress: lower(at.future_asset), subId: world.subId },
+      assetAddress: lower(at.future_asset),
+      subId: world.subId,
       marginManagerAddress: lower(at.futures_manager),
     })
     const keeper = await openKeeper({
-      ...{ bus: createMemoryBus().connect(), rpcUrl: world.anvil.rpcUrl, dataDir },
-      ...{ signers: { current: SIGNER }, deployment: deploymentSchema.parse(at) },
-      ...{ markets: () => [perp, future], rescue: { accounts, mostUsd }, lookEveryMs: 20 },
-      ...{ reserveWei: 0n, hourBudgetWei: 10n * ONE, policy: FAST_SENDER },
+      bus: createMemoryBus().connect(),
+      rpcUrl: world.anvil.rpcUrl,
+      dataDir,
+      signers: { current: SIGNER },
+      deployment: deploymentSchema.parse(at),
+      markets: () => [perp, future],
+      rescue: { accounts, mostUsd },
+      lookEveryMs: 20,
+      reserveWei: 0n,
+      hourBudgetWei: 10n * ONE,
+      policy: FAST_SENDER,
       facts: {
         sent: (job) => told.push(`sent ${job}`),
         refused: (job, _, why) => told.push(`refused ${job} ${why}`),
@@ -125,8 +135,10 @@ describe('a keeper with accounts of its own', function () {
 
   const isLive = () =>
     world.client.readContract({
-      ...{ address: world.at.dutch_auction, abi: dutchAuctionAbi },
-      ...{ functionName: 'isAuctionLive', args: [perpAccount.subaccountId] },
+      address: world.at.dutch_auction,
+      abi: dutchAuctionAbi,
+      functionName: 'isAuctionLive',
+      args: [perpAccount.subaccountId],
     })
   /** Cash of each bid since the chain began. */
   const paidByBidders = async () => {

@@ -66,11 +66,16 @@ describe('the answers of a matcher', () => {
   it('show the order, its market and the seq that a read must show', async () => {
     const answer = await place('o', 1n)
     expect(answer).to.deep.nested.include({
-      ...{ kind: 'order', feed_seq: 1, market: stageMarket.market },
-      ...{ 'order.orderId': 'o', 'progress.status': 'active' },
+      kind: 'order',
+      feed_seq: 1,
+      market: stageMarket.market,
+      'order.orderId': 'o',
+      'progress.status': 'active',
     })
     expect(await asked({ kind: 'CancelOrder', owner, nonce: 1n, reason })).to.deep.nested.include({
-      ...{ kind: 'order', feed_seq: 2, 'progress.status': 'cancelled' },
+      kind: 'order',
+      feed_seq: 2,
+      'progress.status': 'cancelled',
     })
   })
 
@@ -93,18 +98,22 @@ describe('the answers of a matcher', () => {
     const reduce = { kind: 'ReduceOrder', owner, nonce: 1n, reason } as const
     const answer = await asked({ ...reduce, desired: amountE18(11n * E18) })
     expect(answer).to.deep.nested.include({
-      ...{ ...answered, 'refusal.code': 'reduction_not_smaller', 'refusal.status': 422 },
+      ...answered,
+      'refusal.code': 'reduction_not_smaller',
+      'refusal.status': 422,
       'refusal.message': 'desired_amount must be at most 10, which the order asks for now',
     })
     await asked(
       placeOrder({
-        ...{ orderId: 's', side: 'sell' },
+        orderId: 's',
+        side: 'sell',
         subaccountId: 2n,
         desiredAmount: amountE18(4n * E18),
       }),
     )
     expect(await asked({ ...reduce, desired: amountE18(E18) })).to.deep.nested.include({
-      ...{ ...answered, 'refusal.code': 'reduction_too_small' },
+      ...answered,
+      'refusal.code': 'reduction_too_small',
       'refusal.message': 'desired_amount must be 0 or at least 4, which is filled or pending',
     })
   })
@@ -116,7 +125,9 @@ describe('the answers of a matcher', () => {
       ['nonce', 'duplicate_nonce'],
     ] as const) {
       expect(await asked({ kind: 'RepeatOrder', orderId: 'o', by })).to.deep.nested.include({
-        ...{ ...answered, 'refusal.code': code, 'refusal.existingOrderId': 'o' },
+        ...answered,
+        'refusal.code': code,
+        'refusal.existingOrderId': 'o',
       })
     }
     const none = await asked({ kind: 'CancelOrder', owner, nonce: 9n, reason })
@@ -127,7 +138,10 @@ describe('the answers of a matcher', () => {
   it('tell of each order that was to be cancelled, and when a lease ends', async () => {
     await place('o', 1n)
     const cancels = await askedForMany({
-      ...{ kind: 'CancelOrders', owner, orderIds: ['o', 'none'], reason },
+      kind: 'CancelOrders',
+      owner,
+      orderIds: ['o', 'none'],
+      reason,
     })
     expect(cancels).to.deep.include({ kind: 'cancels', feed_seq: 2, left: 0 })
     expect(cancels.kind === 'cancels' && cancels.outcomes.map(({ kind }) => kind)).to.deep.equal([
@@ -139,7 +153,8 @@ describe('the answers of a matcher', () => {
     expect(set.kind === 'lease' && set.ends_at_ms).to.be.greaterThan(Date.now())
     expect(await askedForMany({ ...lease, leaseId: 'other', opens: false })).to.deep.nested.include(
       {
-        ...{ ...answered, 'refusal.code': 'lease_ended' },
+        ...answered,
+        'refusal.code': 'lease_ended',
       },
     )
   })

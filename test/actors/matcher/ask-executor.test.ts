@@ -17,10 +17,13 @@ const hash = `0x${'a'.repeat(64)}`
 const field = (name: string) => ({ details: [{ field: name, message: 'bad' }] })
 
 describe('the payload for the executor', () => {
-  const [maker, taker] = [
-    matcherOrder({ orderId: 'maker-1', side: 'sell', subaccountId: 2n, signature: '0x5a' }),
-    matcherOrder({ orderId: 'taker-1', side: 'buy', signature: '0x5b' }),
-  ]
+  const maker = matcherOrder({
+    orderId: 'maker-1',
+    side: 'sell',
+    subaccountId: 2n,
+    signature: '0x5a',
+  })
+  const taker = matcherOrder({ orderId: 'taker-1', side: 'buy', signature: '0x5b' })
   const filled = (market = aMarket(), amount = 3n * E18) => {
     const match = aFill({ amount: amountE18(amount) })
     const { order_data } = executeRequest(market, match, maker, taker)
@@ -39,14 +42,20 @@ describe('the payload for the executor', () => {
       market: market.market,
       asset_address: market.assetAddress,
       module_address: market.tradeModuleAddress,
-      ...{ maker_order_id: 'maker-1', taker_order_id: 'taker-1', maker_order_ids: ['maker-1'] },
+      maker_order_id: 'maker-1',
+      taker_order_id: 'taker-1',
+      maker_order_ids: ['maker-1'],
       signatures: [taker.signature, maker.signature],
       order_data: {
-        ...{ taker_account: '1', taker_fee: '1625000000000000', manager_data: '0x' },
+        taker_account: '1',
+        taker_fee: '1625000000000000',
+        manager_data: '0x',
         fill_details: [
           {
-            ...{ filled_account: '2', amount_filled: '1000000000000000000000' },
-            ...{ price: '650000000000000', fee: '0' },
+            filled_account: '2',
+            amount_filled: '1000000000000000000000',
+            price: '650000000000000',
+            fee: '0',
           },
         ],
       },
@@ -56,7 +65,8 @@ describe('the payload for the executor', () => {
   })
 
   it('is of the two orders of the match alone', () => {
-    const [market, match] = [aMarket(), aFill()]
+    const market = aMarket()
+    const match = aFill()
     const other = matcherOrder({ orderId: 'other', side: 'buy' })
     expect(() => executeRequest(market, match, other, taker)).to.throw('another maker')
     expect(() => executeRequest(market, match, maker, other)).to.throw('another taker')
@@ -93,7 +103,10 @@ describe('answers of the executor', () => {
       'a receipt that reverted for what the executor blames on the taker',
       200,
       {
-        ...{ accepted: false, tx_hash: hash, receipt_status: 'reverted', block_number: '7' },
+        accepted: false,
+        tx_hash: hash,
+        receipt_status: 'reverted',
+        block_number: '7',
         guilty: 'taker',
       },
       { kind: 'reverted', revert: 'UnknownRevert', guilty: 'taker', txHash: hash },
@@ -120,8 +133,11 @@ describe('answers of the executor', () => {
       'a match that the chain booked at a mark',
       200,
       {
-        ...{ accepted: true, tx_hash: hash, receipt_status: 'success' },
-        ...{ block_number: '7', mark_price: '1500000000000000000000' },
+        accepted: true,
+        tx_hash: hash,
+        receipt_status: 'success',
+        block_number: '7',
+        mark_price: '1500000000000000000000',
       },
       { kind: 'success', blockNumber: 7n, markPrice: priceE18(1_500n * E18) },
     ],
@@ -129,8 +145,11 @@ describe('answers of the executor', () => {
       'a match with what its gas cost',
       200,
       {
-        ...{ accepted: true, tx_hash: hash, receipt_status: 'success' },
-        ...{ block_number: '7', gas_cost: '750000000000000' },
+        accepted: true,
+        tx_hash: hash,
+        receipt_status: 'success',
+        block_number: '7',
+        gas_cost: '750000000000000',
       },
       { kind: 'success', blockNumber: 7n, gasCost: 750_000_000_000_000n },
     ],
@@ -138,8 +157,12 @@ describe('answers of the executor', () => {
       'a reverted match with what its gas cost',
       200,
       {
-        ...{ accepted: false, tx_hash: hash, receipt_status: 'reverted' },
-        ...{ block_number: '7', revert: 'OV_InvalidSignature', gas_cost: '9' },
+        accepted: false,
+        tx_hash: hash,
+        receipt_status: 'reverted',
+        block_number: '7',
+        revert: 'OV_InvalidSignature',
+        gas_cost: '9',
       },
       { kind: 'reverted', revert: 'OV_InvalidSignature', gasCost: 9n },
     ],
@@ -250,7 +273,8 @@ describe('asking the executor', () => {
     const ask = askExecutorAt({ executors, secret: 'word', timeoutMs })
     return {
       ask: (id: string) => ask(id, payload, stopping.signal),
-      ...{ url, executors },
+      url,
+      executors,
       abort: () => stopping.abort(),
       stop: () => {
         server.closeAllConnections()
@@ -279,7 +303,8 @@ describe('asking the executor', () => {
     expect(ports.size).to.equal(1)
     expect(seen.map(([, text]) => text)).to.deep.equal(Array(2).fill('{"market":"cNGN-USDC"}'))
     expect(seen[1]?.[0]).to.include({
-      ...{ 'idempotency-key': 'a:2', authorization: 'Bearer word' },
+      'idempotency-key': 'a:2',
+      authorization: 'Bearer word',
       'content-type': 'application/json',
     })
   })
@@ -329,7 +354,8 @@ describe('asking the executor', () => {
     expect(await reading.catch((error: unknown) => error)).to.be.instanceOf(InvariantBroken)
     const faults = askFaultsAt({
       executors: { ...executors, inOrder: () => ['no address'] },
-      ...{ secret: 'word', timeoutMs: 1 },
+      secret: 'word',
+      timeoutMs: 1,
     })
     expect(await faults(never).catch((error: unknown) => error)).to.be.instanceOf(TypeError)
   })

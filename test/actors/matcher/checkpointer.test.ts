@@ -57,7 +57,11 @@ describe('the writer of checkpoints', () => {
 
   function writer(options: Partial<CheckpointerOptions> = {}): Checkpointer {
     const checkpointer = createCheckpointer({
-      ...{ bus, market, settings: SETTINGS, stored: [], sinceMs: 0 },
+      bus,
+      market,
+      settings: SETTINGS,
+      stored: [],
+      sinceMs: 0,
       claimsStoredTo: () => Promise.resolve(claims),
       facts: {
         checkpointWritten: (stored) => written.push(stored),
@@ -188,7 +192,8 @@ describe('the writer of checkpoints', () => {
     const took: number[] = []
     const checkpointWritten = (_: StoredCheckpoint, ms: number) => void took.push(ms)
     const checkpointFailed = (error: unknown) => failures.push(error)
-    const [checkpointUnusable, commandsTrimmed] = [() => undefined, () => undefined]
+    const checkpointUnusable = () => undefined
+    const commandsTrimmed = () => undefined
     const facts = { checkpointWritten, checkpointFailed, checkpointUnusable, commandsTrimmed }
     const checkpointer = writer({ facts })
     const acknowledge = bus.holdAppendAcks()

@@ -21,7 +21,8 @@ const LEAST = {
   EXECUTOR_URL: 'http://127.0.0.1:8081',
 }
 const newKey = () => operatorKeyOf(new TextEncoder().encode(newSeed()))
-const [ada, bob] = [newKey(), newKey()]
+const ada = newKey()
+const bob = newKey()
 
 describe('the settings of a matcher', () => {
   const read = (env: Record<string, string> = {}) => ({
@@ -37,10 +38,17 @@ describe('the settings of a matcher', () => {
     const { EXECUTOR_URL, ...others } = matcherEnv.parse(LEAST)
     expect(EXECUTOR_URL.map(({ href }) => href)).to.deep.equal(['http://127.0.0.1:8081/'])
     expect(others).to.deep.equal({
-      ...{ NATS_URL: LEAST.NATS_URL, NATS_MONITOR_URL: [], NATS_REPLICAS: 1 },
-      ...{ EXECUTOR_TIMEOUT_MS: 40_000, STANDBY: '0' },
-      ...{ SETTLEMENT_LATE_SECONDS: 60, OPERATOR_KEYS: new Map(), LOG_LEVEL: 'info' },
-      ...{ CHECKPOINT_COMMANDS: 100_000, CHECKPOINT_SECONDS: 600, COMMANDS_KEEP_HOURS: 168 },
+      NATS_URL: LEAST.NATS_URL,
+      NATS_MONITOR_URL: [],
+      NATS_REPLICAS: 1,
+      EXECUTOR_TIMEOUT_MS: 40_000,
+      STANDBY: '0',
+      SETTLEMENT_LATE_SECONDS: 60,
+      OPERATOR_KEYS: new Map(),
+      LOG_LEVEL: 'info',
+      CHECKPOINT_COMMANDS: 100_000,
+      CHECKPOINT_SECONDS: 600,
+      COMMANDS_KEEP_HOURS: 168,
     })
   })
 
@@ -84,7 +92,8 @@ describe('the settings of a matcher', () => {
 
   it('say where the executors are, and how long to wait for an answer', () => {
     const config = read({
-      ...{ EXECUTOR_URL: 'http://a:1, http://b:2', EXECUTOR_TIMEOUT_MS: '7' },
+      EXECUTOR_URL: 'http://a:1, http://b:2',
+      EXECUTOR_TIMEOUT_MS: '7',
     })
     const { executors, ...rest } = executorOf(config)
     expect(executors.inOrder()).to.deep.equal(['http://a:1/', 'http://b:2/'])
@@ -94,7 +103,9 @@ describe('the settings of a matcher', () => {
   it('say when a checkpoint is due, and how long the log is kept', () => {
     const config = read({ CHECKPOINT_COMMANDS: '5', CHECKPOINT_SECONDS: '6' })
     expect(checkpointsOf({ ...config, COMMANDS_KEEP_HOURS: 7 })).to.deep.equal({
-      ...{ everyCommands: 5, everyMs: 6_000, keepCommandsMs: 7 * 3_600_000 },
+      everyCommands: 5,
+      everyMs: 6_000,
+      keepCommandsMs: 7 * 3_600_000,
     })
   })
 
@@ -105,8 +116,12 @@ describe('the settings of a matcher', () => {
 
   it('have defaults that ask no executor, take no command and keep the engine’s version', async () => {
     const given = {
-      ...{ bus: createMemoryBus(), market: stageMarket, ask: neverDecides, tickMs: 1 },
-      ...{ facts: observeMatcher(createLog('test', 'silent')), nowMs: () => 5 },
+      bus: createMemoryBus(),
+      market: stageMarket,
+      ask: neverDecides,
+      tickMs: 1,
+      facts: observeMatcher(createLog('test', 'silent')),
+      nowMs: () => 5,
       onFatal: () => undefined,
     }
     const settings = withDefaults(given)
@@ -115,7 +130,8 @@ describe('the settings of a matcher', () => {
     expect(await settings.reversals.ask(0, signal)).to.deep.equal([])
     expect(await settings.faults.ask(signal)).to.deep.equal({})
     expect(settings.leaderId).to.not.equal(withDefaults(given).leaderId)
-    const [before, after] = [settings.elapsedMs(), settings.elapsedMs()]
+    const before = settings.elapsedMs()
+    const after = settings.elapsedMs()
     expect(after).to.be.within(before, before + 60_000)
     const change = { kind: 'pause' } as const
     const request: MarketRequest = { request_id: 'r', by: 'root', reason: 'test', change }
@@ -123,7 +139,8 @@ describe('the settings of a matcher', () => {
       await settings.operators.verdict(given.bus, request, () => new Uint8Array()),
     ).to.have.property('problem')
     expect(withDefaults({ ...given, standby: true, leaderId: 'one' })).to.include({
-      ...{ standby: true, leaderId: 'one' },
+      standby: true,
+      leaderId: 'one',
     })
   })
 })

@@ -28,7 +28,9 @@ function leaderOn(
   const set: [version: number, isNew: boolean][] = []
   const fatal: unknown[] = []
   const switching = startEngineSwitch({
-    ...{ bus, market: stageMarket, engineVersion },
+    bus,
+    market: stageMarket,
+    engineVersion,
     facts: {
       ...observeMatcher(createLog('matcher', 'silent')),
       engineWaits: (_, why) => waits.push(why),
@@ -116,7 +118,8 @@ describe('a leader that is to set an engine version', () => {
       return Promise.reject(new NoAnswer(subject))
     }
     const bus = { ...createMemoryBus(), ask }
-    const [older, newest] = [ENGINE_VERSION - 1, ENGINE_VERSION]
+    const older = ENGINE_VERSION - 1
+    const newest = ENGINE_VERSION
     for (const [asked, current, lowered] of [
       [undefined, newest, []],
       [undefined, older, []],

@@ -28,7 +28,9 @@ describe('the executors of a venue', () => {
   }
   const serve = async (answer: RequestListener) => `http://${await listen(createServer(answer))}`
   const address = (url: string, secret = 'word') => ({
-    ...{ executors: createExecutors([url]), secret, timeoutMs: 10_000 },
+    executors: createExecutors([url]),
+    secret,
+    timeoutMs: 10_000,
   })
 
   it('are asked in the order in which they are set, from another one on when that is used', () => {

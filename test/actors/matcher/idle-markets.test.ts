@@ -102,7 +102,9 @@ describe('fifty idle markets', () => {
       return { ...head, timestamp: BigInt(Math.floor(clockMs / 1_000)) }
     }
     reader = await startChainReader({
-      ...{ bus: bus.connect(), markets, chain: { ...chain, readHead } },
+      bus: bus.connect(),
+      markets,
+      chain: { ...chain, readHead },
       observe: async (_, id, head) => ({
         ...(await chain.observe(id, { ...head, parentHash: '0x' })),
         ...(facts !== undefined && { facts: facts[1] }),
@@ -110,11 +112,16 @@ describe('fifty idle markets', () => {
       ...(facts !== undefined && {
         observeMarket: (_, { number, timestamp }, readAtMs) =>
           Promise.resolve({
-            ...{ facts: facts[0], blockNumber: number, readAtMs },
+            facts: facts[0],
+            blockNumber: number,
+            readAtMs,
             blockTimeSec: Number(timestamp),
           }),
       }),
-      ...{ nowMs: () => clockMs, log: silentLog, pollMs: 5, onFatal: (error) => fatal.push(error) },
+      nowMs: () => clockMs,
+      log: silentLog,
+      pollMs: 5,
+      onFatal: (error) => fatal.push(error),
     })
     return () => chain.mine()
   }
@@ -154,7 +161,8 @@ describe('fifty idle markets', () => {
       await startMatchers(kind)
       const mine = await startReader(kind)
       await pass(BEGINNING, mine)
-      const [before, from] = [await appended(), (await endOf(firstMarket())) + 1]
+      const before = await appended()
+      const from = (await endOf(firstMarket())) + 1
       await pass(SECONDS, mine)
       expect((await appended()) - before).to.be.at.most(5 * SECONDS)
       const kinds = new Set(await kindsSince(from, firstMarket()))

@@ -129,7 +129,8 @@ describe('a matcher that is live', () => {
     await start({ tickMs: 1, nowMs: aheadOfTicks, faults: { ask, everyMs: 1 } }, own.bus)
     await eventually(async () => (await counted('Tick')) > 2)
     own.shut()
-    const [askedBefore, before] = [asked, await counted('Tick')]
+    const askedBefore = asked
+    const before = await counted('Tick')
     await eventually(() => asked > askedBefore + 20)
     own.pass()
     await eventually(async () => (await counted('Tick')) > before + 3)
@@ -234,8 +235,10 @@ describe('a matcher that is live', () => {
     await eventually(() => first.positions().feed_seq === 3)
     elapsedMs = 1_999
     expect(first.standing().positions).to.deep.include({
-      ...{ feed_seq: 3, pending_settlements: 1 },
-      ...{ oldest_pending_settlement_s: 1, late_settlements: 0 },
+      feed_seq: 3,
+      pending_settlements: 1,
+      oldest_pending_settlement_s: 1,
+      late_settlements: 0,
     })
     elapsedMs = 2_000
     await eventually(() => first.standing().positions.late_settlements === 1)
@@ -257,7 +260,9 @@ describe('a matcher that is live', () => {
     }
     const matcher = await start({ ...NO_TICKS, facts })
     const placement = (sourceNo: number, atMs: number): LoggedCommand => ({
-      ...{ source: 'intake', sourceNo, atMs },
+      source: 'intake',
+      sourceNo,
+      atMs,
       command: placeOrder({ orderId: `o${sourceNo}`, side: 'buy' }),
     })
     const foreign = commandsSubject(market, 'matcher')
@@ -277,7 +282,8 @@ describe('a matcher that is live', () => {
     const other = { ...stageMarket, tradeModuleAddress: `0x${'99'.repeat(20)}` } as Market
     const payloads: ExecuteRequest[] = []
     const matcher = await start({
-      ...{ ...NO_TICKS, market: other },
+      ...NO_TICKS,
+      market: other,
       ask: (id, payload, signal) => {
         payloads.push(payload)
         return neverDecides(id, payload, signal)

@@ -42,7 +42,9 @@ describe('a reader of a stream', () => {
             },
           }),
       },
-      ...{ stream: 'S', fromSeq, onError: (error) => errors.push(error) },
+      stream: 'S',
+      fromSeq,
+      onError: (error) => errors.push(error),
     })
   }
   const peeked = async (withinMs = Infinity) => {
@@ -123,7 +125,10 @@ describe('the command log of a matcher', () => {
     const stream = commandsStream(market)
     await bus.declareStream({ stream, subject: commandsSubject(market), description: '' })
     log = await openCommandLog({
-      ...{ bus, market, state: openedState(), commandSeq: 0 },
+      bus,
+      market,
+      state: openedState(),
+      commandSeq: 0,
       onError: (error) => {
         throw error
       },

@@ -57,7 +57,9 @@ describe('metrics of a matcher', () => {
       'venue_matcher_ready{market="A"} 1',
     ])
     Object.assign(positions, {
-      ...{ pending_settlements: 3, oldest_pending_settlement_s: 2, late_settlements: 1 },
+      pending_settlements: 3,
+      oldest_pending_settlement_s: 2,
+      late_settlements: 1,
     })
     ready = false
     expect((await shown()).slice(3)).to.deep.equal([

@@ -23,7 +23,10 @@ describe('the log of a matcher', () => {
     const at = (level: string) => (fields: Record<string, unknown>) =>
       void lines.push([level, fields])
     const log: Partial<Record<keyof Logger, unknown>> = {
-      ...{ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+      debug: at('debug'),
+      info: at('info'),
+      warn: at('warn'),
+      error: at('error'),
       isLevelEnabled: (level: string) => isDebugged || level !== 'debug',
     }
     facts = observeMatcher(log as Partial<Logger> as Logger)
@@ -38,7 +41,9 @@ describe('the log of a matcher', () => {
   })
 
   it('has a line for each fact, with what it is about', () => {
-    const [settlement_id, why, error] = ['A:1', 'silence', new Error('lost')]
+    const settlement_id = 'A:1'
+    const why = 'silence'
+    const error = new Error('lost')
     const stored = { commandSeq: 9, trailerSeq: 5, firstSeq: 3, storedAtMs: 0 }
     const who = { by: 'ada', reason: 'tariff' }
     const change = { kind: 'pause' } as const
@@ -106,15 +111,22 @@ describe('the log of a matcher', () => {
     facts.applied(result)
     const base = { order_id: 'order-1', status: 'active', open: '5', request_id: undefined }
     const fill = {
-      ...{ settlement_id: settlementId, trade_id: tradeId, liquidity, tx_hash: txHash },
+      settlement_id: settlementId,
+      trade_id: tradeId,
+      liquidity,
+      tx_hash: txHash,
     }
     const all = [
       ['debug', { ...base, seq: 1, request_id: 'r1' }],
       [
         'info',
         {
-          ...{ ...base, seq: 2, settlement_id: settlementId, taker_order_id: takerOrderId },
-          ...{ amount: '1000', price: '0.00065' },
+          ...base,
+          seq: 2,
+          settlement_id: settlementId,
+          taker_order_id: takerOrderId,
+          amount: '1000',
+          price: '0.00065',
         },
       ],
       ['info', { ...base, seq: 3, ...fill }],

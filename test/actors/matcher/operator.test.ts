@@ -35,7 +35,8 @@ import {
 
 const { market } = stageMarket
 const newKey = () => operatorKeyOf(new TextEncoder().encode(newSeed()))
-const [ada, foreign] = [newKey(), newKey()]
+const ada = newKey()
+const foreign = newKey()
 
 type Words = Partial<Pick<MarketRequest, 'by' | 'reason'>>
 
@@ -105,8 +106,10 @@ describe('a leader whose operator asks for something', () => {
     expect(logged).to.deep.include({
       requestId: 'r1',
       command: {
-        ...{ kind: 'MarketRulesSet', rules: { takerFeeBps: 30 } },
-        ...{ by: 'ada (root)', reason: 'tariff' },
+        kind: 'MarketRulesSet',
+        rules: { takerFeeBps: 30 },
+        by: 'ada (root)',
+        reason: 'tariff',
       },
     })
   })

@@ -27,7 +27,10 @@ describe('the commands of a matcher itself', () => {
   })
   const open = (replaced: Partial<Bus> = {}): OwnCommands =>
     createOwnCommands({
-      ...{ bus: { ...bus, ...replaced }, market, contractType: 'spot', term: TERM },
+      bus: { ...bus, ...replaced },
+      market,
+      contractType: 'spot',
+      term: TERM,
       nowMs: () => NOW,
       onUnknown: (error) => unknown.push(error),
     })
@@ -36,7 +39,8 @@ describe('the commands of a matcher itself', () => {
   const logged = async (): Promise<LoggedCommand[][]> =>
     (await messages()).map(({ data }) => [...decodeCommands(data)])
   const numbers = createNumbering(TERM)
-  const [first, second] = [numbers.next(), numbers.next()]
+  const first = numbers.next()
+  const second = numbers.next()
 
   it('are durable in the log, under their own subject, when submitting resolves', async () => {
     const own = open()
@@ -56,8 +60,12 @@ describe('the commands of a matcher itself', () => {
     expect(await logged()).to.deep.equal([
       [
         {
-          ...{ source: 'operator', sourceNo: first, atMs: NOW, command },
-          ...{ replyTo: 'inbox', requestId: 'r1' },
+          source: 'operator',
+          sourceNo: first,
+          atMs: NOW,
+          command,
+          replyTo: 'inbox',
+          requestId: 'r1',
         },
       ],
       [{ source: 'matcher', sourceNo: second, atMs: NOW, command: { kind: 'Tick' } }],

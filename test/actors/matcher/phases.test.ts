@@ -45,8 +45,13 @@ describe('the phases of a matcher', () => {
   /** Starts one and does not wait until it leads. */
   async function begin(on: Bus, fatal: unknown[], options: Partial<MatcherOptions> = {}) {
     const matcher = await startMatcher({
-      ...{ bus: on, market: stageMarket, ask: neverDecides, facts: silent },
-      ...{ nowMs: Date.now, tickMs: 50, onFatal: (error) => fatal.push(error) },
+      bus: on,
+      market: stageMarket,
+      ask: neverDecides,
+      facts: silent,
+      nowMs: Date.now,
+      tickMs: 50,
+      onFatal: (error) => fatal.push(error),
       ...options,
     })
     running.push({ matcher })

@@ -137,7 +137,8 @@ describe('a matcher that reads reversals', () => {
     }
     const settlementId = `${market}:42`
     const trail = await openFeedTrail({ ...bus, read }, market, {
-      ...{ settlementIds: [settlementId], fromSeq: 42 },
+      settlementIds: [settlementId],
+      fromSeq: 42,
     })
     // Found by halving.
     expect(reads.length).to.be.lessThan(10)
@@ -147,7 +148,8 @@ describe('a matcher that reads reversals', () => {
     expect([from, page]).to.deep.equal([proposing?.seq, 64])
     expect(reads.slice(1)).to.deep.equal([[from + 64, lastSeq - 10 - from - 64 + 1]])
     expect(trail.reversalOf(settlementId, 1, LOST)).to.deep.nested.include({
-      ...{ 'match.settlementId': settlementId, 'now.published.txHash': '0xab' },
+      'match.settlementId': settlementId,
+      'now.published.txHash': '0xab',
     })
     reads.splice(0)
     await trail.readUpTo(lastSeq - 10)

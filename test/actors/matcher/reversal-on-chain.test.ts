@@ -108,8 +108,13 @@ describe('settlements on a chain that changes its mind', function () {
     const nonce = await client.getTransactionCount({ address: account.address })
     const fee = 10n ** 12n
     const raw = await account.signTransaction({
-      ...{ chainId: client.chain.id, nonce, to: account.address, gas: 21_000n },
-      ...{ maxFeePerGas: fee, maxPriorityFeePerGas: fee, type: 'eip1559' },
+      chainId: client.chain.id,
+      nonce,
+      to: account.address,
+      gas: 21_000n,
+      maxFeePerGas: fee,
+      maxPriorityFeePerGas: fee,
+      type: 'eip1559',
     })
     await client.sendRawTransaction({ serializedTransaction: raw })
     await client.mine({ blocks: 1 })

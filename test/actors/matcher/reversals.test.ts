@@ -80,8 +80,12 @@ describe('matcher whose settlements are turned round', () => {
     const [maker, taker, returned] = (await changesOf(bus)).slice(5)
     expect(maker).to.include({ kind: 'FillReversed', orderId: 'm', filled: 0n, status: 'active' })
     expect(taker).to.include({
-      ...{ kind: 'FillReversed', orderId: 't', filled: 0n, status: 'cancelled' },
-      ...{ revert: 'WERC_CannotBeNegative', cancelReason: 'settlement_reversed' },
+      kind: 'FillReversed',
+      orderId: 't',
+      filled: 0n,
+      status: 'cancelled',
+      revert: 'WERC_CannotBeNegative',
+      cancelReason: 'settlement_reversed',
     })
     expect(taker).to.have.nested.property('fill.tradeId', 65_536 + stageMarket.ordinal)
     expect(returned).to.include({ kind: 'OrderReleased', orderId: 'm' })

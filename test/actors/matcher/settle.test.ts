@@ -91,7 +91,10 @@ describe('settling matches', () => {
 
   it('reports the outcome as the executor gave it, and how long it took', async () => {
     const reverted: ExecutorAnswer = {
-      ...{ kind: 'reverted', revert: 'TM_X', guilty: 'taker', txHash: '0xcd' },
+      kind: 'reverted',
+      revert: 'TM_X',
+      guilty: 'taker',
+      txHash: '0xcd',
     }
     const settler = settlerWith((settlementId, sent) => {
       expect(sent).to.equal(payload)

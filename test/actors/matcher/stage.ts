@@ -102,7 +102,10 @@ export async function changesOf(bus: Bus): Promise<Change[]> {
 
 /** A placement as the log has it. */
 export const loggedPlacement: LoggedCommand = {
-  ...{ source: 'intake', sourceNo: 1, atMs: CHANGES_START_MS, requestId: 'r1' },
+  source: 'intake',
+  sourceNo: 1,
+  atMs: CHANGES_START_MS,
+  requestId: 'r1',
   command: { kind: 'PlaceOrder', order: anOrder() },
 }
 
@@ -110,7 +113,8 @@ export const loggedPlacement: LoggedCommand = {
 export const resultOf = (...facts: readonly ChangeFacts[]): MessageResult => ({
   logged: loggedPlacement,
   applied: {
-    ...{ moreIsDue: false, continueOrderIds: [] },
+    moreIsDue: false,
+    continueOrderIds: [],
     changes: facts.map((each, i) => aChange(i + 1, anOrder(), each, { open: 5n })),
   },
 })

@@ -40,7 +40,10 @@ const PAIR = [
   placeOrder({ orderId: 't', side: 'buy' }),
 ]
 const CANCEL_OF_NOTHING: Command = {
-  ...{ kind: 'CancelOrder', owner: `0x${'1'.repeat(40)}`, nonce: 1n, reason: 'x' },
+  kind: 'CancelOrder',
+  owner: `0x${'1'.repeat(40)}`,
+  nonce: 1n,
+  reason: 'x',
 }
 
 const placement = (orderId: string): LoggedCommand => ({
@@ -113,7 +116,8 @@ describe('matchers of one market', () => {
   })
 
   it('take over when the leader is gone, and settle what it had proposed (OPE-045)', async () => {
-    const [first, second] = [bus.connect(), bus.connect()]
+    const first = bus.connect()
+    const second = bus.connect()
     await start(first)
     const asked: string[] = []
     const next = await standby(second, (id) => {

@@ -55,11 +55,9 @@ describe('the operator’s acceptance of a foreign transaction', () => {
 
   it('says that none is there only where nothing listens', async () => {
     expect(await refusalOf(await nowhere(), await nowhere())).to.match(/^no executor listens at /)
-    const [cut, slow, halfway] = [
-      await serve((request) => request.socket.destroy()),
-      await silent(),
-      await serve((_request, response) => void response.writeHead(200).write('{')),
-    ]
+    const cut = await serve((request) => request.socket.destroy())
+    const slow = await silent()
+    const halfway = await serve((_request, response) => void response.writeHead(200).write('{'))
     for (const url of [cut, slow, halfway]) {
       expect(await refusalOf(url, await nowhere())).to.match(
         new RegExp(`^${url} gives no answer: .+ may have accepted ${HASH}`),

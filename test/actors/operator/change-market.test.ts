@@ -67,8 +67,14 @@ describe('./venue market', () => {
   ) =>
     carryOut(
       {
-        ...{ bus, deploymentFile: join(dir.path, 'devnet.json'), user: 'ada' },
-        ...{ openWithinMs: 0, operatorKey, calendar: 'none', nowMs: Date.now, ...when },
+        bus,
+        deploymentFile: join(dir.path, 'devnet.json'),
+        user: 'ada',
+        openWithinMs: 0,
+        operatorKey,
+        calendar: 'none',
+        nowMs: Date.now,
+        ...when,
       },
       marketOrderIn(line),
     )
@@ -95,8 +101,10 @@ describe('./venue market', () => {
     const [line] = await run(`set ${NAME} taker_fee_bps=30 --reason tariff`)
     expect(line).to.match(new RegExp(`^${NAME}: enabled, open, taker_fee_bps=30 `))
     expect(await commands()).to.deep.include({
-      ...{ kind: 'MarketRulesSet', rules: { takerFeeBps: 30 } },
-      ...{ by: 'ada', reason: 'tariff' },
+      kind: 'MarketRulesSet',
+      rules: { takerFeeBps: 30 },
+      by: 'ada',
+      reason: 'tariff',
     })
     expect((await run(`disable ${NAME}`))[0]).to.match(/: disabled, taker_fee_bps=/)
     expect((await run('list'))[0]).to.match(/: disabled, taker_fee_bps=/)
@@ -259,7 +267,9 @@ describe('./venue market', () => {
       bus.reply(replyTo, encodeMarketAnswer({ kind: 'terms', feed_seq: 1, terms: ruled }))
     })
     expect(await row('month-end')).to.include({
-      ...{ market: 'USDC-cNGN-29FEB28', taker_fee_bps: 12, asset: futureAddresses.future_asset },
+      market: 'USDC-cNGN-29FEB28',
+      taker_fee_bps: 12,
+      asset: futureAddresses.future_asset,
     })
     expect(await row('none', '2028-06-30T14:00Z')).to.include({ market: 'USDC-cNGN-30JUN28' })
     const refused = await row([nowMs() / 1_000 - 9]).catch((error: unknown) => error)
@@ -269,7 +279,8 @@ describe('./venue market', () => {
   it('says in one line that no venue runs', () => {
     const started = (env: NodeJS.ProcessEnv) =>
       spawnSync('./venue', ['market', 'list'], {
-        ...{ cwd: inProject('.'), encoding: 'utf8' as const },
+        cwd: inProject('.'),
+        encoding: 'utf8' as const,
         env: { PATH: process.env.PATH, ...env },
       })
     const none = started({ DATA_DIR: join(dir.path, 'none') })

@@ -5,7 +5,9 @@ import type { Address } from '../../../core/action.js'
 import { aMarket } from '../../support/builders.js'
 
 const line = (result: DeploymentCheck['result']): DeploymentCheck => ({
-  ...{ what: 'a fact', result, detail: '' },
+  what: 'a fact',
+  result,
+  detail: '',
 })
 
 describe('./venue check-deployment', () => {
@@ -19,7 +21,10 @@ describe('./venue check-deployment', () => {
   it('names each row that is no market of the venue, and each market without a row, with the reason', () => {
     const at = (digit: number): Address => `0x${`${digit}`.repeat(40)}`
     const named = (market: string, assetAddress: Address, enabled = true) => ({
-      ...{ ...aMarket(), market, assetAddress, enabled },
+      ...aMarket(),
+      market,
+      assetAddress,
+      enabled,
     })
     const lines = unlisted(
       {

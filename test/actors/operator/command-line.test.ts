@@ -11,17 +11,23 @@ describe('the command line of an operator', () => {
     expect(taskOf('status')).to.deep.equal({ kind: 'status', json: false })
     expect(taskOf('status --json')).to.deep.equal({ kind: 'status', json: true })
     expect(taskOf('inspect 0xab --json')).to.deep.equal({
-      ...{ kind: 'inspect', subject: '0xab', json: true },
+      kind: 'inspect',
+      subject: '0xab',
+      json: true,
     })
     expect(taskOf('market set A taker_fee_bps=30 tick_size=0.1 --reason tariff')).to.deep.equal({
       kind: 'market',
       order: {
-        ...{ kind: 'change', market: 'A', reason: 'tariff' },
+        kind: 'change',
+        market: 'A',
+        reason: 'tariff',
         change: { kind: 'set', fields: { taker_fee_bps: '30', tick_size: '0.1' } },
       },
     })
     expect(taskOf('export 2026-11-21 /srv/history')).to.deep.equal({
-      ...{ kind: 'export', date: '2026-11-21', dir: '/srv/history' },
+      kind: 'export',
+      date: '2026-11-21',
+      dir: '/srv/history',
     })
     expect(taskOf('market pause A')).to.deep.equal({
       kind: 'market',

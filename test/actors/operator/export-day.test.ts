@@ -20,15 +20,21 @@ import { feedOf } from '../../support/market-feed.js'
 import { perpetualFacts } from '../../support/perpetual.js'
 import { tempDir } from '../../support/temp-dir.js'
 
-const [SPOT, PERP] = [aMarket(), aPerp()]
+const SPOT = aMarket()
+const PERP = aPerp()
 const DAY = '2026-01-01'
 const FROM_MS = Date.parse(`${DAY}T00:00:00Z`)
 const DAY_MS = 86_400_000
 const NOW_MS = FROM_MS + 10 * DAY_MS
 
 const place = (buy: boolean, price: number, size: number): MarketAct => ({
-  ...{ act: 'place', buy, price, size, trader: buy ? 1 : 2 },
-  ...{ unchecked: false, livesSec: 3_600 },
+  act: 'place',
+  buy,
+  price,
+  size,
+  trader: buy ? 1 : 2,
+  unchecked: false,
+  livesSec: 3_600,
 })
 
 /** A trade every quarter of a day of both sides, through two days and a little of a third. */
@@ -54,7 +60,10 @@ describe('the export of a day', () => {
       const atSec = FROM_MS / 1_000 + hour * 3_600
       const facts = hidePerpetual(perpetualFacts({ fundingRate: BigInt(-hour) }))
       writer.write(PERP, hour + 2, {
-        ...{ facts, blockNumber: BigInt(hour + 9), blockTimeSec: atSec, readAtMs: atSec * 1_000 },
+        facts,
+        blockNumber: BigInt(hour + 9),
+        blockTimeSec: atSec,
+        readAtMs: atSec * 1_000,
       })
     }
   })

@@ -93,8 +93,12 @@ describe('the files of a backup', () => {
     const address = `0x${'ab'.repeat(20)}`
     expect(
       withoutSecrets({
-        ...{ matching: address, chain_id: 8453, odd: key, private_key: 'x' },
-        ...{ accounts: [{ address }], nested: { list: [key, address], seed: 'words' } },
+        matching: address,
+        chain_id: 8453,
+        odd: key,
+        private_key: 'x',
+        accounts: [{ address }],
+        nested: { list: [key, address], seed: 'words' },
       }),
     ).to.deep.equal({ matching: address, chain_id: 8453, nested: { list: [address] } })
   })

@@ -14,7 +14,8 @@ const ADDRESS = '0x00000000000000000000000000000000000000aa'
 
 describe('readStatus', () => {
   const dir = tempDir()
-  const [running, stopped] = [join(dir.path, 'running'), join(dir.path, 'stopped')]
+  const running = join(dir.path, 'running')
+  const stopped = join(dir.path, 'stopped')
   const gateway = createServer((request, response) => {
     const markets = { 'cNGN-USDC': { projected_seq: 3, ...trading } }
     response.end(JSON.stringify(request.url === '/readyz' ? { status: 'ready' } : { markets }))

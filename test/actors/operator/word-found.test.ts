@@ -9,16 +9,25 @@ import { aFuture, aMarket, anOrder, progressOf } from '../../support/builders.js
 /** The lines of an order that is filled for 15,300 of the market's base, with its trade. */
 function linesOf(of: Market, markets: readonly Market[]): string[] {
   const order = anOrder({
-    ...{ market: of.market, desiredAmount: amountE18(153_000n * E18) },
+    market: of.market,
+    desiredAmount: amountE18(153_000n * E18),
     uiIntent: { side: 'sell', price: '1530', size: '100' },
     actionExpirySec: UINT256_MAX,
   })
   const filled = amountE18(15_300n * E18)
   const progress = progressOf(order, { filled, createdAtMs: 1_790_000_000_123 })
   const trade = {
-    ...{ tradeId: 1, market: of.market, at: '', settlementId: '', makerOrderId: '' },
-    ...{ takerOrderId: '', txHash: '0x' as const, blockNumber: 1, reversed: false },
-    ...{ price: '650000000000000', amount: String(filled) },
+    tradeId: 1,
+    market: of.market,
+    at: '',
+    settlementId: '',
+    makerOrderId: '',
+    takerOrderId: '',
+    txHash: '0x' as const,
+    blockNumber: 1,
+    reversed: false,
+    price: '650000000000000',
+    amount: String(filled),
   }
   const found = {
     orders: [
@@ -26,12 +35,17 @@ function linesOf(of: Market, markets: readonly Market[]): string[] {
         order,
         progress,
         sums: {
-          ...{ amount: filled, quote: quoteE18(9_945n * 10n ** 15n) },
-          ...{ product: 0n, fee: quoteE18(0n) },
+          amount: filled,
+          quote: quoteE18(9_945n * 10n ** 15n),
+          product: 0n,
+          fee: quoteE18(0n),
         },
       },
     ],
-    ...{ trades: [trade], settlements: [], transfers: [], chain: [] },
+    trades: [trade],
+    settlements: [],
+    transfers: [],
+    chain: [],
   }
   return printFields(wordFound(found, markets))
     .split('\n')

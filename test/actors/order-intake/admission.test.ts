@@ -23,7 +23,8 @@ const { market } = anIntakeStage().market
 function watched() {
   const at = { lastSeq: 0, commandSeq: 0 as number | undefined }
   const full: { storage: Storage | undefined; disks: readonly Disk[] } = {
-    ...{ storage: undefined, disks: [] },
+    storage: undefined,
+    disks: [],
   }
   const admission = watchAdmission({
     bus: {
@@ -97,7 +98,8 @@ describe('room for new orders', () => {
       admission: { trouble: () => trouble, listen: () => undefined },
     })
     const matcher = await startFakeMatcher(bus, market)
-    const [first, second] = [await signedBody(), await signedBody()]
+    const first = await signedBody()
+    const second = await signedBody()
     expect(await ask(bus, 'place', first)).to.include({ kind: 'order' })
     trouble = 'full'
     const refused = await ask(bus, 'place', second)

@@ -73,7 +73,9 @@ describe('cancels of many orders at the intake', () => {
   }
   const askFor = async ({ kind = 'cancel_all', body = {}, frame, authenticated }: Sent) => {
     const answer = await askOneMarket(bus, {
-      ...{ request_id: 'r', kind, market: stage.market.market },
+      request_id: 'r',
+      kind,
+      market: stage.market.market,
       body: JSON.stringify({ owner_address: owner, ...body }),
       ...(frame !== undefined && { service_auth: frame }),
       ...(authenticated !== undefined && { authenticated }),
@@ -227,7 +229,8 @@ describe('cancels of many orders at the intake', () => {
   })
 
   it('cancels a list, each order for itself', async () => {
-    const [a, b] = [idOf(await place()), idOf(await place())]
+    const a = idOf(await place())
+    const b = idOf(await place())
     const orderIds = [a, 'unknown', b, a]
     const sent = {
       kind: 'cancel_orders',
@@ -304,7 +307,8 @@ describe('cancels of many orders at the intake', () => {
 
   it('stops the market alone when its log turns out to be rolled back', async () => {
     await intake.stop()
-    const [line, inner] = [bus.connect(), bus.connect()]
+    const line = bus.connect()
+    const inner = bus.connect()
     let isRolledBack = false
     const append: MemoryBus['append'] = (subject, ...rest) =>
       isRolledBack && subject.startsWith('commands.')

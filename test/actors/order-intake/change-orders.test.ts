@@ -75,7 +75,9 @@ describe('replacements and reductions at the intake', () => {
     await replace(second)
     await replace(second)
     expect(matcher.taken.at(-1)?.command).to.include({
-      ...{ kind: 'RepeatOrder', orderId: second.order_id, by: 'order_id' },
+      kind: 'RepeatOrder',
+      orderId: second.order_id,
+      by: 'order_id',
     })
   })
 
@@ -103,7 +105,9 @@ describe('replacements and reductions at the intake', () => {
     const to = (desired_amount: string) => ({ owner_address, nonce, desired_amount })
     expect(await outcomeOf(() => reduce(to('2.5')))).to.equal('taken')
     expect(matcher.taken.at(-1)?.command).to.deep.include({
-      ...{ kind: 'ReduceOrder', nonce: BigInt(nonce), reason: 'unspecified' },
+      kind: 'ReduceOrder',
+      nonce: BigInt(nonce),
+      reason: 'unspecified',
       desired: amountE18((5n * E18) / 2n),
     })
     expect(await outcomeOf(() => reduce(to('2.0000005')))).to.equal('400 invalid_amount_step')

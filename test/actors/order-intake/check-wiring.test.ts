@@ -5,7 +5,8 @@ import { aMarket, aPerp } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { silentLog } from '../../support/intake-stage.js'
 
-const [spot, perp] = [aMarket(), aPerp()]
+const spot = aMarket()
+const perp = aPerp()
 
 function checked(readWiring: ReadWiring) {
   const stopped = new Map<string, string>()

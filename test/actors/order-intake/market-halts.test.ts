@@ -63,7 +63,8 @@ describe('the halts of order intake', () => {
     halts.close(NAME, 'no contract at asset')
     halts.stop(NAME, 'no log')
     expect(halts.cancelRefusalOf(NAME)).to.deep.include({
-      ...{ code: 'trading_paused', message: 'trading_paused' },
+      code: 'trading_paused',
+      message: 'trading_paused',
       extra: { message: 'nothing was cancelled: no log' },
     })
     halts.release(NAME)

@@ -116,7 +116,12 @@ describe('a market whose log is missing', () => {
     const fatal: unknown[] = []
     const chain = fakeChain()
     const reader = await startChainReader({
-      ...{ bus, chain, markets: [lost, good], nowMs: Date.now, log: silentLog, pollMs: 5 },
+      bus,
+      chain,
+      markets: [lost, good],
+      nowMs: Date.now,
+      log: silentLog,
+      pollMs: 5,
       observe: () => Promise.reject(new Error('no account is live')),
       onFatal: (error) => fatal.push(error),
     })

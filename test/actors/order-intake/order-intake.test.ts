@@ -76,9 +76,12 @@ describe('order intake', () => {
 
   it('puts what the account has beside the order, and nothing when that cannot be read', async () => {
     stage.chain.funds = {
-      ...{ subaccountId: 7n, leaving: false },
+      subaccountId: 7n,
+      leaving: false,
       facts: balanceFacts({ base: amountE18(5n), quote: quoteE18(6n) }),
-      ...{ custodyOwner: otherOwner, blockNumber: 9n, blockTimeSec: 10 },
+      custodyOwner: otherOwner,
+      blockNumber: 9n,
+      blockTimeSec: 10,
     }
     await place(await signedBody())
     expect(matcher.taken[0]?.command).to.deep.include({ account: stage.chain.funds })
@@ -256,7 +259,9 @@ describe('order intake', () => {
     // Also one that limits them no more: the order may have come before.
     for (const openOrderLimit of [3, 0]) {
       expect(repeatIn(aMarket({ openOrderLimit }))?.command).to.deep.equal({
-        ...{ kind: 'RepeatOrder', orderId: 'o1', by: 'order_id' },
+        kind: 'RepeatOrder',
+        orderId: 'o1',
+        by: 'order_id',
       })
     }
   })
@@ -319,7 +324,8 @@ describe('order intake', () => {
   })
 
   it('refuses cancels that name nothing, and service-tagged ones of protected orders', async () => {
-    const [body, smoke] = [await signedBody(), await signedBody({ orderId: 'smoke:1' })]
+    const body = await signedBody()
+    const smoke = await signedBody({ orderId: 'smoke:1' })
     await place(body)
     await place(smoke)
     const { owner_address, nonce } = smoke

@@ -12,8 +12,20 @@ function placementOf(orderId: string, overrides: Partial<Order> = {}): Block {
   const order = anOrder({ orderId, ...overrides })
   const { market, owner, side, limitPrice, desiredAmount: desired } = order
   const change: Change = {
-    ...{ kind: 'OrderPlaced', seq: 1, atMs: 1, rank: 1, order, orderId, owner, side, limitPrice },
-    ...{ desired, filled: NONE, pending: NONE, open: desired, openDelta: desired },
+    kind: 'OrderPlaced',
+    seq: 1,
+    atMs: 1,
+    rank: 1,
+    order,
+    orderId,
+    owner,
+    side,
+    limitPrice,
+    desired,
+    filled: NONE,
+    pending: NONE,
+    open: desired,
+    openDelta: desired,
     status: 'active',
   }
   return { market, commandSeq: 1, commandIndex: 0, firstSeq: 1, changes: [change] }

@@ -43,13 +43,18 @@ describe('order intake of a perpetual', () => {
   function shows(facts: Partial<PerpetualFacts>): void {
     stage.chain.observed = {
       facts: hidePerpetual(perpetualFacts(facts)),
-      ...{ blockNumber: 9n, blockTimeSec: 10, readAtMs: 10_000 },
+      blockNumber: 9n,
+      blockTimeSec: 10,
+      readAtMs: 10_000,
     }
   }
   function has(account: Partial<PerpetualAccount>): void {
     stage.chain.funds = {
       facts: hidePerpetualAccount(perpetualAccount(account)),
-      ...{ subaccountId: 7n, leaving: false, blockNumber: 9n, blockTimeSec: 10 },
+      subaccountId: 7n,
+      leaving: false,
+      blockNumber: 9n,
+      blockTimeSec: 10,
     }
   }
   /** A purchase of a hundred at one, by default. */
@@ -102,7 +107,8 @@ describe('order intake of a perpetual', () => {
   it('refuses while the venue takes no orders of the market, behind the account and before what the chain shows', async () => {
     await intake.stop()
     intake = await stage.start(bus, {
-      ...{ markets: [market], readWiring: () => Promise.resolve('no contract at asset') },
+      markets: [market],
+      readWiring: () => Promise.resolve('no contract at asset'),
     })
     has({ cash: 0n })
     expect(await place()).to.equal('400 trading_paused')

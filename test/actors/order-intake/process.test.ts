@@ -34,7 +34,8 @@ describe('the order-intake process', function () {
   before(async () => {
     server = await startNatsServer()
     bus = await connectNatsBus({ url: server.url, name: 'test' })
-    const [stream, subject] = [commandsStream(market), commandsSubject(market)]
+    const stream = commandsStream(market)
+    const subject = commandsSubject(market)
     await bus.declareStream({ stream, subject, description: 'test' })
     matcher = await startFakeMatcher(bus, market)
     writeDeployment()
@@ -130,7 +131,8 @@ describe('the order-intake process', function () {
     const other = tempDir()
     const standby = start({ STANDBY: '1', DATA_DIR: other.path })
     try {
-      const [first, second] = [await signedBody(), await signedBody()]
+      const first = await signedBody()
+      const second = await signedBody()
       await placeUntilKnown(first)
       const storedIn = () => existsSync(join(other.path, 'intake.db'))
       await eventually(storedIn)
@@ -148,7 +150,8 @@ describe('the order-intake process', function () {
       )
       expect(placed.slice(-2)).to.deep.equal([first.order_id, second.order_id])
       expect(matcher.taken.at(-1)?.command).to.include({
-        ...{ kind: 'RepeatOrder', orderId: first.order_id },
+        kind: 'RepeatOrder',
+        orderId: first.order_id,
       })
     } finally {
       standby.kill('SIGKILL')

@@ -11,8 +11,16 @@ const NOW_SEC = 1_800_000_000
 const OWNER: Address = `0x${'aa'.repeat(20)}`
 
 const anOrderOf = (owner: Address, signer: Address): WatchedOrder => ({
-  ...{ market: 'cNGN-USDC', orderId: 'a', proof: undefined, placedAt: 1, owner, signer },
-  ...{ unchecked: false, logged: undefined, recovered: true, keyEndsSec: undefined },
+  market: 'cNGN-USDC',
+  orderId: 'a',
+  proof: undefined,
+  placedAt: 1,
+  owner,
+  signer,
+  unchecked: false,
+  logged: undefined,
+  recovered: true,
+  keyEndsSec: undefined,
   byCode: false,
   goodUntilSec: NOW_SEC + 600,
 })

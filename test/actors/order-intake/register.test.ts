@@ -27,10 +27,13 @@ import { eventually } from '../../support/eventually.js'
 import { anIntakeStage, silentLog } from '../../support/intake-stage.js'
 import { anyOperator, registerMarkets, startRegister } from '../../support/registered.js'
 
-const [spot, perp] = [aMarket(), aPerp()]
+const spot = aMarket()
+const perp = aPerp()
 const other = aMarket({ market: 'B', ordinal: 9, aliases: [], subId: 9n })
 const file = (...markets: readonly Market[]): LoadedMarkets => ({
-  ...{ markets, refused: [], absent: [] },
+  markets,
+  refused: [],
+  absent: [],
 })
 
 describe('the import of a market file', () => {
@@ -101,7 +104,9 @@ describe('the import of a market file', () => {
     await Promise.all([
       provide(file(spot, perp)),
       provideRegister({
-        ...{ bus: bus.connect(), registry, log: silentLog },
+        bus: bus.connect(),
+        registry,
+        log: silentLog,
         readFile: () => file(spot),
       }),
     ])
@@ -179,7 +184,8 @@ describe('a registration by an operator', () => {
     expect((await bus.streamState(registerStream)).lastSeq).to.equal(1)
     const reworded = entryOf(aMarket({ aliases: ['NEW'] }))
     expect(await ask({ after_seq: 1, entries: [reworded] })).to.deep.equal({
-      ...{ kind: 'registered', seq: 2 },
+      kind: 'registered',
+      seq: 2,
     })
   })
 
@@ -232,7 +238,9 @@ describe('a registration by an operator', () => {
       fatal = []
       running = await answerRegister(
         {
-          ...{ bus, log: silentLog, operators: anyOperator },
+          bus,
+          log: silentLog,
+          operators: anyOperator,
           now: () => ({ entries: new Map(), seq: 0 }),
           onFatal: (error) => fatal.push(error),
         },

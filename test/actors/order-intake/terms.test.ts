@@ -52,9 +52,13 @@ describe('the terms of order intake', () => {
   }
   const createLog = (stage: IntakeStage, through: Bus = bus): CommandLogWriter =>
     createCommandLog({
-      ...{ market, contractType: 'spot', bus: through, registry: stage.registry() },
+      market,
+      contractType: 'spot',
+      bus: through,
+      registry: stage.registry(),
       claimOf: (order) => claimOf(aMarket(), order),
-      ...{ nowMs: () => 1_760_000_000_000, log: silentLog },
+      nowMs: () => 1_760_000_000_000,
+      log: silentLog,
     })
   const begin = (commandLog: CommandLogWriter, term: number, id = `intake-${term}`) =>
     commandLog.begin({ numbers: createNumbering(term), id })
@@ -69,7 +73,10 @@ describe('the terms of order intake', () => {
       command.kind === 'PlaceOrder' ? command.order.orderId : command.kind,
     )
   const logged = (sourceNo: number, number: number): LoggedCommand => ({
-    ...{ source: 'intake', sourceNo, atMs: 1, command: entryOf(number).command },
+    source: 'intake',
+    sourceNo,
+    atMs: 1,
+    command: entryOf(number).command,
   })
   const write = (...commands: LoggedCommand[]) =>
     bus.append(commandsSubject(market), encodeCommands(commands))

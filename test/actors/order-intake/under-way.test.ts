@@ -156,7 +156,8 @@ describe('orders on their way through the intake', () => {
   })
 
   it('do not wait for each other for ever', async () => {
-    const [first, second] = [await signedBody(), await signedBody()]
+    const first = await signedBody()
+    const second = await signedBody()
     const both = [
       ask(bus, 'replace', { ...first, replaces_nonce: second.nonce }).then(shown),
       ask(bus, 'replace', { ...second, replaces_nonce: first.nonce }).then(shown),
@@ -173,7 +174,9 @@ describe('orders on their way through the intake', () => {
   it('are cancelled by their id once they are placed', async () => {
     const { body, placed } = await placing()
     const asked = askOneMarket(bus, {
-      ...{ request_id: 'r', kind: 'cancel_orders', market: stage.market.market },
+      request_id: 'r',
+      kind: 'cancel_orders',
+      market: stage.market.market,
       body: JSON.stringify({ owner_address, order_ids: [body.order_id] }),
       authenticated: owner_address,
     })

@@ -35,7 +35,9 @@ const stream = feedStream(market.market)
 const MONTH_SEC = 30 * 86_400
 const DATED = { buy: true, price: 95, size: 1, trader: 1, livesSec: 20 * 86_400, unchecked: false }
 const place = (over: Partial<Extract<MarketAct, { act: 'place' }>> = {}): MarketAct => ({
-  ...{ act: 'place', ...DATED, ...over },
+  act: 'place',
+  ...DATED,
+  ...over,
 })
 const wait = (sec: number): MarketAct => ({ act: 'wait', sec })
 /** Orders expire, and then this many months pass. */
@@ -59,8 +61,13 @@ describe('the archive of a feed', () => {
     opened.push(dir, history)
     history.projection.applyBatch(streamed(blocks))
     const settings = {
-      ...{ dir: dir.path, keepMs: 0, keepChanges: 5, leastMessages: 1, segmentMessages: 7 },
-      ...{ reviewEveryMs: 0, ...over },
+      dir: dir.path,
+      keepMs: 0,
+      keepChanges: 5,
+      leastMessages: 1,
+      segmentMessages: 7,
+      reviewEveryMs: 0,
+      ...over,
     }
     const kept = createKeptOrders(history.db)
     const options: ArchiveOptions = { bus, history: kept, market, settings, nowMs: () => lastMs }
@@ -94,7 +101,8 @@ describe('the archive of a feed', () => {
     opened.push(history)
     const blocks: StreamedBlock[] = []
     const reader = await feed.follow({
-      ...{ stream, fromSeq: 1 },
+      stream,
+      fromSeq: 1,
       onMessage: ({ seq, data }) => void blocks.push({ streamSeq: seq, block: decodeBlock(data) }),
       onError: (error) => expect.fail(String(error)),
     })
@@ -119,7 +127,8 @@ describe('the archive of a feed', () => {
     expect(await seqsFrom(36)).to.deep.equal([36, 37, 38, 39, 40])
     const seen: number[] = []
     const following = await feed.follow({
-      ...{ stream, fromSeq: 3 },
+      stream,
+      fromSeq: 3,
       onMessage: ({ seq }) => void seen.push(seq),
       onError: (error) => expect.fail(String(error)),
     })
@@ -162,7 +171,8 @@ describe('the archive of a feed', () => {
       throw new Error('there is no tombstone')
     const claim = claimOf(market, first.order)
     expect(claimOfTombstone(tombstone.tombstone)).to.deep.equal({
-      ...{ ...claim, fingerprint: Buffer.from(claim.fingerprint) },
+      ...claim,
+      fingerprint: Buffer.from(claim.fingerprint),
     })
     const again = await rebuilt(feed, history.projection.position(market.market).streamSeq)
     expect(allRows(again.db)).to.deep.equal(allRows(history.db))

@@ -31,7 +31,9 @@ describe('metrics of the bus', () => {
     // Longer than a look at a server, also on a busy machine.
     const metrics = createMetrics(60_000)
     sampleDisk(metrics, {
-      ...{ dataDir: dir.path, markets: [], projectedSeq: () => 0 },
+      dataDir: dir.path,
+      markets: [],
+      projectedSeq: () => 0,
       monitorUrls: [...hosts.values()].map((host) => `http://${host}`),
     })
     const { body } = await metrics.text()

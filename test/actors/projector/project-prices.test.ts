@@ -35,7 +35,8 @@ describe('projecting prices', () => {
     history = openHistory([perp])
     reads = openReadModel(history.path)
     await bus.declareStream({
-      ...{ stream: commandsStream(name), subject: commandsSubjects(name) },
+      stream: commandsStream(name),
+      subject: commandsSubjects(name),
       description: 'commands of a market',
     })
   })
@@ -49,7 +50,9 @@ describe('projecting prices', () => {
 
   const start = async () => {
     running = await projectPrices({
-      ...{ bus, writer: createPriceWriter(history.db), market: perp },
+      bus,
+      writer: createPriceWriter(history.db),
+      market: perp,
       writeCloseOuts: createWriteCloseOuts(history.db),
       onFatal: (error) => failures.push(error),
     })
@@ -64,7 +67,9 @@ describe('projecting prices', () => {
     const facts = perpetualFacts({ mark: priceE18(e18(`0.${minute + 1}`)) })
     const observation = {
       facts: hidePerpetual(facts),
-      ...{ blockNumber: 1n, blockTimeSec, readAtMs: blockTimeSec * 1000 },
+      blockNumber: 1n,
+      blockTimeSec,
+      readAtMs: blockTimeSec * 1000,
     }
     return log({ kind: 'MarketObserved', observation })
   }
@@ -86,9 +91,15 @@ describe('projecting prices', () => {
   it('takes what the chain has closed, each account once, in its last form (FUT-052)', async () => {
     const owner: Address = `0x${'0a'.repeat(20)}`
     const closeOut = (subaccountId: bigint, different: Partial<CloseOut> = {}): CloseOut => ({
-      ...{ subaccountId, owner, position: -(3n * E18), price: priceE18(e18('1500')) },
-      ...{ variation: e18('-7.5'), txHash: `0x${'1'.repeat(64)}`, blockNumber: 9n },
-      ...{ blockTimeSec: START, ...different },
+      subaccountId,
+      owner,
+      position: -(3n * E18),
+      price: priceE18(e18('1500')),
+      variation: e18('-7.5'),
+      txHash: `0x${'1'.repeat(64)}`,
+      blockNumber: 9n,
+      blockTimeSec: START,
+      ...different,
     })
     const close = (...closed: readonly CloseOut[]) => log({ kind: 'PositionsClosed', closed })
     const seen = () =>
@@ -98,8 +109,13 @@ describe('projecting prices', () => {
     await eventually(() => expect(seen()).to.deep.equal([2n, 1n].map((id) => [id, e18('-7.5')])))
     const [newest] = reads.closeOuts(owner, { limit: 1 })
     expect(newest).to.deep.include({
-      ...{ market: name, subaccountId: 2n, size: -(3n * E18), price: e18('1500'), blockNumber: 9 },
-      ...{ atMs: (START + 2) * 1_000, txHash: `0x${'1'.repeat(64)}` },
+      market: name,
+      subaccountId: 2n,
+      size: -(3n * E18),
+      price: e18('1500'),
+      blockNumber: 9,
+      atMs: (START + 2) * 1_000,
+      txHash: `0x${'1'.repeat(64)}`,
     })
     // The chain has another block in the place of that one; and the log is read again after a restart.
     await close(closeOut(2n, { variation: e18('-8'), blockTimeSec: START + 1 }))
@@ -127,7 +143,9 @@ describe('projecting prices', () => {
   it('follows nothing where the contract has no prices', async () => {
     const follow = () => Promise.reject(new Error('followed'))
     const spot = await projectPrices({
-      ...{ bus: { ...bus, follow }, writer: createPriceWriter(history.db), market: aMarket() },
+      bus: { ...bus, follow },
+      writer: createPriceWriter(history.db),
+      market: aMarket(),
       writeCloseOuts: createWriteCloseOuts(history.db),
       onFatal: (error) => failures.push(error),
     })

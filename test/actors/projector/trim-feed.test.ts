@@ -57,8 +57,12 @@ describe('a trimmed feed', function () {
   async function archiveNow(): Promise<void> {
     const db = openDatabase({ path: historyPath(venue.dataDir), ...HISTORY_FILE, readonly: true })
     const settings = {
-      ...{ dir: archive.path, keepMs: 0, keepChanges: 0 },
-      ...{ leastMessages: 1, segmentMessages: 2, reviewEveryMs: 0 },
+      dir: archive.path,
+      keepMs: 0,
+      keepChanges: 0,
+      leastMessages: 1,
+      segmentMessages: 2,
+      reviewEveryMs: 0,
     }
     // The matcher of a venue keeps a million changes.
     const trim = (belowSeq: number) => venue.bus.trim(FEED, belowSeq)
@@ -191,7 +195,9 @@ describe('a trimmed feed', function () {
       expect(said.join()).to.not.include('WARNING')
 
       const to = {
-        ...{ NATS_URL: server.url, RPC_URL: from.RPC_URL, DATA_DIR: join(place.path, 'data') },
+        NATS_URL: server.url,
+        RPC_URL: from.RPC_URL,
+        DATA_DIR: join(place.path, 'data'),
         FEED_ARCHIVE_DIR: join(place.path, 'archive'),
       }
       const restore = (env: NodeJS.ProcessEnv) =>

@@ -92,8 +92,11 @@ describe('deposit submitter', () => {
     const body = await depositBody(world, owner, { permit })
     const { value, deadline, signature } = permit
     const data = encodePermit({
-      ...{ owner: owner.address, spender: world.at.deposit_module },
-      ...{ value: BigInt(value), deadline: BigInt(deadline), signature },
+      owner: owner.address,
+      spender: world.at.deposit_module,
+      value: BigInt(value),
+      deadline: BigInt(deadline),
+      signature,
     })
     await perform(world, { from: world.bob.address, to: world.at.usdc, data })
     const record = recordIn(await deposits.ask(body))

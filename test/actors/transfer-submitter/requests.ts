@@ -42,7 +42,9 @@ export async function depositBody(
   const { amount = TEN, asset = world.at.cash_asset, manager = world.at.perp_manager } = terms
   const data = encodeAbiParameters(DEPOSIT_DATA, [{ amount, asset, managerForNewAccount: manager }])
   const { action, signature } = await signAction(world, owner, data, {
-    ...{ subaccountId: 0n, module: world.at.deposit_module, expiry: nowSec() + 600n },
+    subaccountId: 0n,
+    module: world.at.deposit_module,
+    expiry: nowSec() + 600n,
     ...overrides,
   })
   const body = { action: actionJson(action), signature }
@@ -59,7 +61,8 @@ export async function withdrawalBody(
   const { asset, amount: assetAmount } = terms
   const data = encodeAbiParameters(WITHDRAWAL_DATA, [{ asset, assetAmount }])
   const { action, signature } = await signAction(world, owner, data, {
-    ...{ module: world.at.withdrawal_module, expiry: nowSec() + 600n },
+    module: world.at.withdrawal_module,
+    expiry: nowSec() + 600n,
     ...overrides,
   })
   return { action: actionJson(action), signature }
@@ -81,7 +84,9 @@ export async function signPermit(
   })
   const signature = await owner.account.signTypedData({
     domain: {
-      ...{ name: 'USD Coin', version: '2', chainId: ANVIL_CHAIN_ID },
+      name: 'USD Coin',
+      version: '2',
+      chainId: ANVIL_CHAIN_ID,
       verifyingContract: world.at.usdc,
     },
     types: {

@@ -46,7 +46,11 @@ describe('the records of a submitter, made from its journal', () => {
 
   const ownerOf = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
   const actionOf = (n: number, owner = ownerOf(n)): Action => ({
-    ...{ subaccountId: 9n, nonce: BigInt(n), module: withdrawalModule, owner, signer: owner },
+    subaccountId: 9n,
+    nonce: BigInt(n),
+    module: withdrawalModule,
+    owner,
+    signer: owner,
     data: encodeWithdrawalData({ asset: places.wrappedUsdc, amount: 4_000_000n }),
     expiry: 1_800_000_000n,
   })
@@ -64,18 +68,24 @@ describe('the records of a submitter, made from its journal', () => {
   }
   const mine = (n: number, outcome: IntentOutcome, at = n): void =>
     void journal.recordMined(signer.address, n, {
-      ...{ hash: hash(500 + n), ...block(at), outcomes: [outcome] },
+      hash: hash(500 + n),
+      ...block(at),
+      outcomes: [outcome],
     })
   const restore = (term: number): readonly Hex[] =>
     restoreRecords({
       rules: { kind: 'withdrawal', revertName: (_, revert) => `named ${revert}` },
       published: { journal, claims: journal.claims, term },
-      ...{ store, nowMs: () => NOW_MS },
+      store,
+      nowMs: () => NOW_MS,
     })
   const statusOf = (n: number) => store.find(hash(n))?.record.status
   const aClaim = (n: number, owner = ownerOf(n)) =>
     anUnsentTransfer({
-      ...{ kind: 'withdrawal', actionHash: hash(n), owner, nonce: BigInt(n) },
+      kind: 'withdrawal',
+      actionHash: hash(n),
+      owner,
+      nonce: BigInt(n),
       subaccountIdRequested: 9n,
     })
   const claim = (n: number, owner = ownerOf(n)): void =>
@@ -94,8 +104,12 @@ describe('the records of a submitter, made from its journal', () => {
     expect(restore(2)).to.have.members([1, 2, 3, 4].map(hash))
     expect(store.find(hash(1))).to.deep.equal({
       record: {
-        ...{ ...aClaim(1), status: 'confirmed', subaccountId: 9n, updatedAtMs: NOW_MS },
-        ...{ txHash: hash(501), blockNumber: 1n },
+        ...aClaim(1),
+        status: 'confirmed',
+        subaccountId: 9n,
+        updatedAtMs: NOW_MS,
+        txHash: hash(501),
+        blockNumber: 1n,
       },
       request: 'request 1',
     })

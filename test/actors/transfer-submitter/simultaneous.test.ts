@@ -41,7 +41,10 @@ function aJudge({
   givenUp = GIVEN_UP,
 }: Judging = {}) {
   const validate = ({ action, signature }: TransferBody): SignedTransfer => ({
-    ...{ action, signature: signature as Hex, asset: places.cashAsset, amount: tokenUnits6(1n) },
+    action,
+    signature: signature as Hex,
+    asset: places.cashAsset,
+    amount: tokenUnits6(1n),
   })
   const deps = {
     rules: { kind: 'deposit', validate, preCheck },
@@ -53,14 +56,19 @@ function aJudge({
     records: { find: () => undefined, claim: () => Promise.resolve(claimed) },
     jobs: { giveUp: () => Promise.resolve(givenUp) },
     limits: createLimits({
-      ...{ kind: 'deposit', perMinute: PER_MINUTE, nowMs: () => NOW_MS },
-      ...{ owners: inMemory(), clients: inMemory() },
+      kind: 'deposit',
+      perMinute: PER_MINUTE,
+      nowMs: () => NOW_MS,
+      owners: inMemory(),
+      clients: inMemory(),
       store: { othersInProgress: () => false, submittedAfter: () => [] },
     }),
     gas: { read: () => Promise.resolve({}), pauseFor: () => undefined },
     clock: { latestMs: () => NOW_MS, saw: () => undefined },
     reader: { blockTimeSec: () => Promise.resolve(0n) },
-    ...{ kind: 'deposit', domain: {}, nowMs: () => NOW_MS },
+    kind: 'deposit',
+    domain: {},
+    nowMs: () => NOW_MS,
   }
   return createJudge(deps as unknown as JudgeDeps<SignedTransfer>)
 }
@@ -72,7 +80,9 @@ describe('transfers of an owner that are requested at the same moment', () => {
       [1, 2, 3, 4].map((nonce) =>
         judge({
           body: JSON.stringify(aDepositBody({}, { nonce: `${nonce}` })),
-          ...{ clientAddress: '192.0.2.1', isLate: () => false, onClaim: () => undefined },
+          clientAddress: '192.0.2.1',
+          isLate: () => false,
+          onClaim: () => undefined,
         }),
       ),
     )
@@ -89,7 +99,9 @@ describe('transfers of an owner that are requested at the same moment', () => {
     const ask = (nonce: number) =>
       judge({
         body: JSON.stringify(aDepositBody({}, { nonce: `${nonce}` })),
-        ...{ clientAddress: '192.0.2.1', isLate: () => false, onClaim: () => claims.push(nonce) },
+        clientAddress: '192.0.2.1',
+        isLate: () => false,
+        onClaim: () => claims.push(nonce),
       })
     const others = Array.from({ length: PER_MINUTE - 1 }, (_, nonce) => ask(nonce + 1))
     const last = ask(PER_MINUTE)
@@ -110,7 +122,8 @@ describe('a transfer that is claimed and not carried out', () => {
     let isClaimed = false
     const judged = await aJudge(judging)({
       body: JSON.stringify(aDepositBody()),
-      ...{ clientAddress: '192.0.2.1', isLate: () => isLate && isClaimed },
+      clientAddress: '192.0.2.1',
+      isLate: () => isLate && isClaimed,
       onClaim: () => (isClaimed = true),
     })
     return refusalIn(judged as TransferAnswer).code

@@ -184,7 +184,10 @@ async function startSubmitter<Transfer extends SignedTransfer>(
   }
   const running = await openSubmitter({
     ...sort,
-    ...{ bus, deployment: stage.deployment, dataDir, policy: POLICY },
+    bus,
+    deployment: stage.deployment,
+    dataDir,
+    policy: POLICY,
     signers: {
       current: signerOf(privateKey),
       ...(setup.retiringKey !== undefined && { retiring: signerOf(setup.retiringKey) }),
@@ -203,7 +206,11 @@ async function startSubmitter<Transfer extends SignedTransfer>(
   }
   return {
     ...asksOf({ bus: server }, sort.kind),
-    ...{ dataDir, privateKey, stop, server, bus },
+    dataDir,
+    privateKey,
+    stop,
+    server,
+    bus,
     address: lower(privateKeyToAccount(privateKey).address),
     end: async () => {
       await stop()

@@ -98,9 +98,13 @@ describe('the limits of requests by a clock that was set back', () => {
   function refusalWith(moments: { readonly requests: number[]; readonly submitted: number[] }) {
     const counts = { within: () => moments.requests, count: () => undefined }
     const limits = createLimits({
-      ...{ kind: 'deposit', perMinute: 1, perHour: 1, nowMs: () => nowMs },
+      kind: 'deposit',
+      perMinute: 1,
+      perHour: 1,
+      nowMs: () => nowMs,
       store: { othersInProgress: () => false, submittedAfter: () => moments.submitted },
-      ...{ owners: counts, clients: counts },
+      owners: counts,
+      clients: counts,
     })
     return limits.refuse(OWNER, hash('00'))?.status
   }
@@ -158,13 +162,19 @@ describe('how a gas wallet stands', () => {
   it('is told without its balance, and soon, while the chain hangs', async () => {
     const wallet = createGasWallet({ ...limits, readGas: () => new Promise(() => undefined) })
     expect(await wallet.standing()).to.deep.equal({
-      ...{ signer: places.owner, reserveWei: 10n, hourBudgetWei: 20n, hourSpentWei: 7n },
+      signer: places.owner,
+      reserveWei: 10n,
+      hourBudgetWei: 20n,
+      hourSpentWei: 7n,
     })
   })
 
   it('leaves of its budget, and not of its balance, what it is told to', () => {
     const facts = {
-      ...{ maxFeePerGas: 1n, maxPriorityFeePerGas: 0n, baseFeePerGas: 1n, blockGasLimit: 100n },
+      maxFeePerGas: 1n,
+      maxPriorityFeePerGas: 0n,
+      baseFeePerGas: 1n,
+      blockGasLimit: 100n,
       balance: 24n,
     }
     const wallet = createGasWallet({ ...limits, readGas: () => Promise.resolve(facts) })

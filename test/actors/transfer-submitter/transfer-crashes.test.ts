@@ -194,7 +194,9 @@ const sent = ({ world }: TransferStage, key: Hex) =>
   world.client.getTransactionCount({ address: privateKeyToAddress(key) })
 const spent = ({ world }: TransferStage, owner: Hex) =>
   world.client.getLogs({
-    ...{ address: world.at.deposit_module, event: NONCE_USED, args: { owner } },
+    address: world.at.deposit_module,
+    event: NONCE_USED,
+    args: { owner },
     fromBlock: 0n,
   })
 

@@ -59,8 +59,13 @@ describe('a deposit whose nonce a foreign transaction took', function () {
     const account = privateKeyToAccount(deposits.privateKey)
     const fee = 10n ** 12n
     const raw = await account.signTransaction({
-      ...{ chainId: client.chain.id, nonce: 0, to: account.address, gas: 21_000n },
-      ...{ maxFeePerGas: fee, maxPriorityFeePerGas: fee, type: 'eip1559' },
+      chainId: client.chain.id,
+      nonce: 0,
+      to: account.address,
+      gas: 21_000n,
+      maxFeePerGas: fee,
+      maxPriorityFeePerGas: fee,
+      type: 'eip1559',
     })
     await client.sendRawTransaction({ serializedTransaction: raw })
     await client.mine({ blocks: 1 })

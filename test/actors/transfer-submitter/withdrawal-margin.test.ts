@@ -80,7 +80,9 @@ describe('withdrawal submitter, for accounts that trade futures', () => {
     // Five contracts need a tenth of 5,000 USDC.
     const refusal = refusalIn(await ask(owner, usdc, 500n * UNIT + 1n))
     expect(refusal).to.deep.include({
-      ...{ status: 422, code: 'withdrawal_would_revert', revert: 'SRM_PortfolioBelowMargin' },
+      status: 422,
+      code: 'withdrawal_would_revert',
+      revert: 'SRM_PortfolioBelowMargin',
       message: 'the withdrawal would revert on chain: SRM_PortfolioBelowMargin',
     })
     expect(await balanceOf(world, owner.subaccountId, usdc)).to.equal(1_000n * ONE)
@@ -102,8 +104,11 @@ describe('withdrawal submitter, for accounts that trade futures', () => {
     const owner = await accountWith(0n)
     await goLong(owner, 2n)
     await settleFill(world, {
-      ...{ taker: owner, maker: world.bob, takerBuys: false },
-      ...{ amount: 2n * ONE, price: INDEX },
+      taker: owner,
+      maker: world.bob,
+      takerBuys: false,
+      amount: 2n * ONE,
+      price: INDEX,
     })
     await withoutIndex(async () => {
       expect(recordIn(await ask(owner, usdc, 1_000n * UNIT)).status).to.equal('confirmed')
@@ -119,7 +124,8 @@ describe('withdrawal submitter, for accounts that trade futures', () => {
     await withoutIndex(async () => {
       for (const body of bodies) {
         expect(refusalIn(await withdrawals.ask(body))).to.deep.include({
-          ...{ status: 422, revert: 'BLF_DataTooOld' },
+          status: 422,
+          revert: 'BLF_DataTooOld',
           message: 'the withdrawal would revert on chain: BLF_DataTooOld',
         })
       }

@@ -34,12 +34,18 @@ interface FakeChain extends FundsReader {
 
 function aFakeChain(): FakeChain {
   const chain: FakeChain = {
-    ...{ total: 1_000_000n * E18, block: 7n, isDown: false, readAtMs: Date.now(), reads: 0 },
+    total: 1_000_000n * E18,
+    block: 7n,
+    isDown: false,
+    readAtMs: Date.now(),
+    reads: 0,
     readFunds(_, subaccountId) {
       chain.reads += 1
       if (chain.isDown) return Promise.resolve(undefined)
       const holding = (asset: typeof market.assetAddress) => ({
-        ...{ asset, subId: 0n, balance: chain.total },
+        asset,
+        subId: 0n,
+        balance: chain.total,
       })
       const funds: AccountFunds = {
         subaccountId,
@@ -167,8 +173,10 @@ describe('ws-fanout balances', () => {
     }
     const [orderId = '', size = 0n] = [...pending].find(([, left]) => left > 0n) ?? []
     const rest = {
-      ...{ subaccountId: 3n, side: 'buy' as const },
-      ...{ price: priceE18(2n * E18), amount: amountE18(600_000n * E18) },
+      subaccountId: 3n,
+      side: 'buy' as const,
+      price: priceE18(2n * E18),
+      amount: amountE18(600_000n * E18),
     }
     const question = { market: market.market, orderId, owner: alice, after }
     const everyone = await askFacts(question)
@@ -184,7 +192,9 @@ describe('ws-fanout balances', () => {
     expect(account?.balances?.subaccount_id).to.equal('3')
     expect(account?.needs).to.deep.equal([
       {
-        ...{ token: 'USDC', asset_address: market.quoteAssetAddress, needed: '1200000' },
+        token: 'USDC',
+        asset_address: market.quoteAssetAddress,
+        needed: '1200000',
         missing: formatDecimal(200_000n * E18 + e18(reserved), 18),
       },
     ])

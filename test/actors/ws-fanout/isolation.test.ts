@@ -27,8 +27,16 @@ function flickering(count: number): Change[] {
     const base = {
       seq: i + 1,
       atMs: 1_790_000_000_000 + i,
-      ...{ orderId, owner, side, limitPrice, desired: desiredAmount },
-      ...{ filled: 0n, pending: 0n, open: desiredAmount, openDelta: 0n, status: 'active' },
+      orderId,
+      owner,
+      side,
+      limitPrice,
+      desired: desiredAmount,
+      filled: 0n,
+      pending: 0n,
+      open: desiredAmount,
+      openDelta: 0n,
+      status: 'active',
     }
     const facts = i < 2 ? { kind: 'OrderPlaced', order, rank: i + 1 } : { kind: 'OrderReleased' }
     return { ...base, ...facts } as Change
@@ -61,7 +69,9 @@ describe('ws-fanout isolation', function () {
       })
       client.send(await signedAuth({ privateKey: user.key }))
       client.send({
-        ...{ op: 'subscribe', channel: 'orders', market: MARKET },
+        op: 'subscribe',
+        channel: 'orders',
+        market: MARKET,
         since_seq: user.seqs.at(-1) ?? 0,
       })
     }

@@ -57,7 +57,9 @@ describe('the keeper of leases', function () {
 
   const aKeeper = (maxLeases = 10): LeaseKeeper => {
     const keeper = createLeaseKeeper({
-      ...{ bus, log: silentLog, maxLeases },
+      bus,
+      log: silentLog,
+      maxLeases,
       elapsedMs: () => nowMs,
     })
     keepers.push(keeper)
@@ -105,7 +107,8 @@ describe('the keeper of leases', function () {
 
   it('ends the orders of a socket with it, those on their way too, and no others (CAN-029)', async () => {
     const keeper = aKeeper()
-    const [first, second] = [await hold(keeper), await hold(keeper)]
+    const first = await hold(keeper)
+    const second = await hold(keeper)
     const under = ({ leaseId }: { readonly leaseId: string }, of = owner) =>
       anOrder({ owner: of, leaseId })
     keeper.onPlaced('M', under(first))
@@ -259,7 +262,8 @@ describe('the keeper of leases', function () {
   })
 
   it('of each worker writes a lease of its own, which ends alone', async () => {
-    const [left, right] = [aKeeper(), aKeeper()]
+    const left = aKeeper()
+    const right = aKeeper()
     const parts = await Promise.all([left, left, right, right].map((keeper) => hold(keeper)))
     expect(new Set(parts.map(({ leaseId }) => leaseId.slice(0, 32))).size).to.equal(2)
     expect(written('open_lease')).to.have.length(2 * markets.length)

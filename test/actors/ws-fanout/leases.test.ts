@@ -100,7 +100,8 @@ describe('leases of sockets', () => {
   })
 
   it('has an order cancelled that comes after its socket, while another socket holds the lease', async () => {
-    const [first, second] = [await authenticated(), await authenticated()]
+    const first = await authenticated()
+    const second = await authenticated()
     const { lease_id: gone } = await reply(first, { op: 'cancel_on_disconnect' })
     await reply(second, { op: 'cancel_on_disconnect' })
     expect(kinds()).to.deep.equal(['open_lease'])
@@ -140,12 +141,17 @@ describe('leases of sockets', () => {
     const client = await authenticated()
     const set = { op: 'cancel_all_after', seconds: 60 }
     expect(await reply(client, set)).to.deep.equal({
-      ...{ type: 'lease', seconds: 60, ends_at: '2026-11-21T10:01:00.000Z', req_id: 'q' },
+      type: 'lease',
+      seconds: 60,
+      ends_at: '2026-11-21T10:01:00.000Z',
+      req_id: 'q',
     })
     answer = () => ({ kind: 'lease', ends_at_ms: 0 })
     const { market } = rig.market
     expect(await reply(client, { ...set, seconds: 0, market })).to.deep.equal({
-      ...{ type: 'lease', seconds: 0, req_id: 'q' },
+      type: 'lease',
+      seconds: 0,
+      req_id: 'q',
     })
     expect(asked.map(({ body }) => JSON.parse(body) as unknown)).to.deep.equal([
       { owner_address: addressOf(alicesKey), seconds: 60 },
@@ -156,14 +162,19 @@ describe('leases of sockets', () => {
   it('cancels all orders of its owner, in every market or where the frame says (STR-063)', async () => {
     const other = { orderId: 'b', code: 'order_of_another_owner' as const }
     answer = () => ({
-      ...{ kind: 'cancels', feed_seq: 7, left: 2 },
+      kind: 'cancels',
+      feed_seq: 7,
+      left: 2,
       outcomes: [{ kind: 'not_cancelled', ...other }],
     })
     const client = await authenticated()
     const { market } = rig.market
     const all = await reply(client, { op: 'cancel_all' })
     expect(all).to.deep.include({
-      ...{ type: 'result', op: 'cancel_all', status: 200, left: 2 },
+      type: 'result',
+      op: 'cancel_all',
+      status: 200,
+      left: 2,
       feed_seqs: { [market]: 7 },
     })
     expect(all).to.have.nested.property('orders[0].market', market)
@@ -177,7 +188,9 @@ describe('leases of sockets', () => {
     expect(asked.map(({ authenticated: by }) => by)).to.deep.equal([owner_address, owner_address])
     answer = () => ({ kind: 'refused', refusal: cancelsRefusals.tooManyLeases })
     expect(await reply(client, { op: 'cancel_all' })).to.include({
-      ...{ type: 'result', op: 'cancel_all', code: cancelsRefusals.tooManyLeases.code },
+      type: 'result',
+      op: 'cancel_all',
+      code: cancelsRefusals.tooManyLeases.code,
     })
   })
 
@@ -201,8 +214,13 @@ describe('leases of sockets', () => {
         : { kind: 'cancels', feed_seq: 7, left: 1, outcomes: [] }
     const partly = await reply(await authenticated(), { op: 'cancel_all' })
     expect(partly).to.deep.include({
-      ...{ type: 'result', op: 'cancel_all', status: 500, code: 'cancel_target_unresolved' },
-      ...{ retry_after_seconds: 1, orders: [], left: 1 },
+      type: 'result',
+      op: 'cancel_all',
+      status: 500,
+      code: 'cancel_target_unresolved',
+      retry_after_seconds: 1,
+      orders: [],
+      left: 1,
     })
     expect(partly).to.have.nested.property('failed_markets[0].market', market)
   })
@@ -237,7 +255,8 @@ describe('leases of sockets', () => {
     ]
     for (const [who, frame, refused] of cases) {
       expect(await reply(who, frame), JSON.stringify(frame)).to.include({
-        ...{ type: 'error', ...refused },
+        type: 'error',
+        ...refused,
       })
     }
     expect(asked).to.deep.equal([])
@@ -247,7 +266,8 @@ describe('leases of sockets', () => {
     answer = () => ({ kind: 'refused', refusal: cancelsRefusals.tooManyLeases })
     const client = await authenticated()
     expect(await reply(client, { op: 'cancel_on_disconnect' })).to.include({
-      ...{ code: 'lease_failed', type: 'error' },
+      code: 'lease_failed',
+      type: 'error',
     })
     expect(await reply(client, { op: 'cancel_all_after', seconds: 10 })).to.include({
       code: 'lease_failed',

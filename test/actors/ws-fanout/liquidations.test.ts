@@ -16,7 +16,8 @@ import { startNatsServer, type TestNatsServer } from '../../support/nats-server.
 import type { Frame, SocketClient } from '../../support/socket-client.js'
 
 const STREAM = {
-  ...{ stream: liquidationsStream, subject: liquidationsSubject },
+  stream: liquidationsStream,
+  subject: liquidationsSubject,
   description: 'liquidations',
 }
 
@@ -55,7 +56,8 @@ function clientState() {
 function inOrder(client: SocketClient) {
   let from = 0
   return {
-    ...{ send: client.send.bind(client), leave: () => client.ws.terminate() },
+    send: client.send.bind(client),
+    leave: () => client.ws.terminate(),
     frames: client.frames,
     /** The next frame that suits; those before it are passed over. */
     async next(suits: (frame: Frame) => boolean = () => true): Promise<Frame> {
@@ -124,9 +126,18 @@ function describeChannel(name: string, stage: Stage) {
       expect(update).to.deep.include({ seq: 1, prev_seq: 0 })
       expect(update).not.to.have.property('market')
       expect((update.data as LiquidationRecord[])[0]).to.deep.equal({
-        ...{ market: 'cNGN-PERP', event: 'bid', subaccount_id: '7', size: '1000' },
-        ...{ price: '0.00065', portion: '0.5', by_subaccount_id: '9', paid: '3', received: '0' },
-        ...{ occurred_at: '2026-09-21T14:13:30.000Z', block_number: 5, log_index: 3 },
+        market: 'cNGN-PERP',
+        event: 'bid',
+        subaccount_id: '7',
+        size: '1000',
+        price: '0.00065',
+        portion: '0.5',
+        by_subaccount_id: '9',
+        paid: '3',
+        received: '0',
+        occurred_at: '2026-09-21T14:13:30.000Z',
+        block_number: 5,
+        log_index: 3,
         tx_hash: aLiquidation({ block: 5 }).txHash,
       })
     })
@@ -199,7 +210,8 @@ function describeChannel(name: string, stage: Stage) {
 
     it('reaches several clients, and ends where it is asked to', async () => {
       await bus.declareStream(STREAM)
-      const [one, two] = [await connect(), await connect()]
+      const one = await connect()
+      const two = await connect()
       await started(one)
       await started(two)
       await tell(blocks(1))

@@ -106,7 +106,9 @@ describe('ws-fanout market data', () => {
       await publish(changes.slice(100))
       await rig.restart()
       const { client: resumed, first } = await subscribed({
-        ...{ channel: 'levels', depth: 10, since_seq: 100 },
+        channel: 'levels',
+        depth: 10,
+        since_seq: 100,
       })
       expect(first).to.include({ type: 'ack', message: 'resumed', seq: changes.length })
       expect(resumed.frames[0]).to.include({ prev_seq: 100, seq: changes.length, type: 'update' })
@@ -173,7 +175,9 @@ describe('ws-fanout market data', () => {
       const { first } = await subscribed({ channel: 'candles', interval: '1m' })
       await rig.restart()
       const { client } = await subscribed({
-        ...{ channel: 'candles', interval: '1m', since_seq: 2 },
+        channel: 'candles',
+        interval: '1m',
+        since_seq: 2,
       })
       await client.next(({ message }) => message === 'resumed')
       const updates = client.frames.filter(({ type }) => type === 'update')
@@ -183,7 +187,9 @@ describe('ws-fanout market data', () => {
       ])
       const head = updates.at(-1)?.seq
       const { first: answer } = await subscribed({
-        ...{ channel: 'candles', interval: '1m', since_seq: head },
+        channel: 'candles',
+        interval: '1m',
+        since_seq: head,
       })
       expect(answer).to.include({ message: 'resumed', seq: head })
     })
@@ -224,7 +230,8 @@ describe('ws-fanout market data', () => {
     const update = await client.next(({ type }) => type === 'update')
     expect(update).to.include({ seq: 2, prev_seq: 1 })
     expect(update.data).to.include({
-      ...{ trading_status: 'paused', trading_status_reason: 'maintenance' },
+      trading_status: 'paused',
+      trading_status_reason: 'maintenance',
     })
     await rig.restart()
     const { first: same } = await subscribed({ channel: 'status', since_seq: 2 })
@@ -252,7 +259,8 @@ describe('ws-fanout market data', () => {
     ...['2m', '1M', 60, null].map((interval): [object, object] => [
       { channel: 'candles', market: MARKET, interval },
       {
-        ...{ code: 'bad_op', field: 'interval' },
+        code: 'bad_op',
+        field: 'interval',
         message: 'interval must be one of 1m, 5m, 15m, 1h, 4h, 1d',
       },
     ]),

@@ -18,7 +18,9 @@ const { encode } = commandMessages(perp)
 
 const observation = (mark: string, readAtMs: number): MarketObservation => ({
   facts: hidePerpetual(perpetualFacts({ mark: priceE18(e18(mark)) })),
-  ...{ blockNumber: 1n, blockTimeSec: Math.floor(readAtMs / 1_000), readAtMs },
+  blockNumber: 1n,
+  blockTimeSec: Math.floor(readAtMs / 1_000),
+  readAtMs,
 })
 
 describe("a perpetual's book on a socket", () => {
@@ -29,7 +31,8 @@ describe("a perpetual's book on a socket", () => {
   const open = async () => {
     rig = await startRig({ markets: [perp] })
     await rig.bus.declareStream({
-      ...{ stream: commandsStream(name), subject: commandsSubjects(name) },
+      stream: commandsStream(name),
+      subject: commandsSubjects(name),
       description: 'commands of a market',
     })
   }

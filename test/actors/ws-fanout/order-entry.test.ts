@@ -30,8 +30,11 @@ interface Asked {
 
 const order = anOrder()
 const taken: OrderReply = {
-  ...{ kind: 'order', feed_seq: 1, market: order.market },
-  ...{ order, progress: progressOf(order) },
+  kind: 'order',
+  feed_seq: 1,
+  market: order.market,
+  order,
+  progress: progressOf(order),
 }
 
 describe('order entry by the socket', () => {
@@ -82,7 +85,10 @@ describe('order entry by the socket', () => {
     expect(placed).to.have.nested.property('order.order_id', order.orderId)
     asked[0]?.answer({ kind: 'refused', refusal: refusals.signature })
     expect(await resultOf('r0')).to.include({
-      ...{ type: 'result', op: 'place', status: 400, code: 'invalid_signature' },
+      type: 'result',
+      op: 'place',
+      status: 400,
+      code: 'invalid_signature',
       error: 'signature does not authorize this action',
     })
   })
@@ -106,7 +112,9 @@ describe('order entry by the socket', () => {
     expect(answer).to.have.nested.property('replaced.order_id', 'gone')
     asked[1]?.answer({ kind: 'refused', refusal: refusals.activeOrderNotFound })
     expect(await resultOf('r1')).to.include({
-      ...{ op: 'reduce', status: 404, code: 'active_order_not_found' },
+      op: 'reduce',
+      status: 404,
+      code: 'active_order_not_found',
     })
   })
 
@@ -145,7 +153,9 @@ describe('order entry by the socket', () => {
     await eventually(() => asked.length === 2)
     asked[0]?.answer({ kind: 'refused', refusal: repeat })
     expect(await resultOf('r0')).to.include({
-      ...{ status: 500, code: 'outcome_unknown', retry_after_seconds: 1 },
+      status: 500,
+      code: 'outcome_unknown',
+      retry_after_seconds: 1,
     })
     const decided = { market: order.market, seq: 1 }
     asked[1]?.answer({ kind: 'refused', refusal: { ...repeat, decided } })
@@ -162,7 +172,9 @@ describe('order entry by the socket', () => {
     // Those that are not answered count for this socket, or its owner could send any number at once.
     send('beyond')
     expect(await resultOf('beyond')).to.deep.include({
-      ...{ status: 500, code: 'too_many_orders', retry_after_seconds: 0 },
+      status: 500,
+      code: 'too_many_orders',
+      retry_after_seconds: 0,
       rate_limit: { limit: 10, remaining: 10, reset_seconds: 0 },
     })
     for (const it of asked) it.answer(taken)
@@ -173,7 +185,8 @@ describe('order entry by the socket', () => {
     const other = await rig.connect()
     other.send({ op: 'place', req_id: 'o', order: { owner_address: order.owner } })
     expect(await other.next(({ req_id }) => req_id === 'o')).to.deep.include({
-      ...{ status: 500, retry_after_seconds: 1 },
+      status: 500,
+      retry_after_seconds: 1,
       rate_limit: { limit: 10, remaining: 0, reset_seconds: 10 },
     })
     client.send({ op: 'cancel', req_id: 'c', order: { owner_address: order.owner } })

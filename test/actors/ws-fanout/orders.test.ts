@@ -94,8 +94,9 @@ describe('ws-fanout orders', () => {
       desired_amount: `${(fill?.desired ?? 0n) / 10n ** 18n}`,
       limit_price: formatDecimal(fill?.limitPrice ?? 0n, 18),
       price_ticks: `${fill?.limitPrice}`,
-      ...{ pending_amount: formatDecimal(fill?.pending ?? -1n, 18), inherited_filled_amount: '0' },
-      ...{ final: fill?.status === 'filled' },
+      pending_amount: formatDecimal(fill?.pending ?? -1n, 18),
+      inherited_filled_amount: '0',
+      final: fill?.status === 'filled',
     })
   })
 
@@ -188,7 +189,8 @@ describe('ws-fanout orders', () => {
   })
 
   it('includes a market unscoped that is listed later, until it leaves', async () => {
-    const [perp, future] = [aPerp({ enabled: false }), aFuture()]
+    const perp = aPerp({ enabled: false })
+    const future = aFuture()
     rig = await startRig({ markets: [aMarket(), perp] })
     const client = await connectAs()
     client.send(orders)

@@ -41,9 +41,10 @@ describe('ws-fanout slow clients', () => {
 
   it('closes a client that does not read with slow_consumer and serves the others (STR-052)', async () => {
     rig = await startRig({
-      limits: { ...SESSION_LIMITS, ...{ maxBacklogBytes: 2 ** 20, closeWithinMs: 1 }, ...PATIENT },
+      limits: { ...SESSION_LIMITS, maxBacklogBytes: 2 ** 20, closeWithinMs: 1, ...PATIENT },
     })
-    const [stalled, reading] = [await rig.connect(), await rig.connect()]
+    const stalled = await rig.connect()
+    const reading = await rig.connect()
     for (const client of [stalled, reading]) {
       client.send(book)
       await client.next(({ type }) => type === 'snapshot')
@@ -85,7 +86,8 @@ describe('ws-fanout slow clients', () => {
     rig = await startRig({ ringChanges: 8, limits })
     const changes = bulkyHistory(200)
     await rig.publish(changes, 2)
-    const [stalled, reading] = [await rig.connect(), await rig.connect()]
+    const stalled = await rig.connect()
+    const reading = await rig.connect()
     stalled.ws.pause()
     for (const client of [stalled, reading]) client.send({ ...book, since_seq: 0 })
     await reading.next(({ seq }) => seq === changes.length)

@@ -74,7 +74,8 @@ function requestsOf(
           : bodyOf(schema, real.bodiesOf?.[path] ?? real.bodies),
     })
     .map(({ segments, query, headers, body }) => ({
-      ...{ method, headers },
+      method,
+      headers,
       path: filled(path, segments) + query,
       ...(body === undefined ? {} : { body }),
     }))

@@ -32,16 +32,21 @@ export async function aHistoryGateway(
   const readModel = openReadModel(history.path)
   const heads = new Map<string, number>()
   const ownWrites = createOwnWrites({
-    ...{ readModel, maxWaitMs: 100 },
+    readModel,
+    maxWaitMs: 100,
     readHead: (market) => Promise.resolve(heads.get(market) ?? 0),
   })
   const stage = await aGatewayStage({
-    ...{ readModel, ownWrites, auth: AUTH, books: aBookShelf(readModel) },
+    readModel,
+    ownWrites,
+    auth: AUTH,
+    books: aBookShelf(readModel),
     ...overrides,
   })
   return {
     ...stage,
-    ...{ history, heads },
+    history,
+    heads,
     project: (blocks) => {
       const { streamSeq } = history.projection.position(blocks[0]?.market ?? aMarket().market)
       history.projection.applyBatch(

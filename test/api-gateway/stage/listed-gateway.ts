@@ -15,8 +15,13 @@ export const LISTED = { spot: aMarket(), perp: aPerp(), future: aFuture() }
 export const LISTED_NOW_MS = Date.parse('2026-01-01T02:00:30Z')
 
 const place = (buy: boolean, price: number, size: number): MarketAct => ({
-  ...{ act: 'place', buy, price, size, trader: buy ? 1 : 2 },
-  ...{ unchecked: false, livesSec: 86_400 },
+  act: 'place',
+  buy,
+  price,
+  size,
+  trader: buy ? 1 : 2,
+  unchecked: false,
+  livesSec: 86_400,
 })
 const settle = (pick: number): MarketAct => ({ act: 'settle', pick, outcome: 'success' })
 
@@ -28,7 +33,10 @@ const story: MarketAct[] = [
 ]
 
 const seen = (facts: MarketObservation['facts']): MarketObservation => ({
-  ...{ facts, blockNumber: 7n, blockTimeSec: LISTED_NOW_MS / 1_000, readAtMs: LISTED_NOW_MS },
+  facts,
+  blockNumber: 7n,
+  blockTimeSec: LISTED_NOW_MS / 1_000,
+  readAtMs: LISTED_NOW_MS,
 })
 
 /** What the chain shows of the two contracts. */
@@ -38,7 +46,8 @@ export const OBSERVED: ReadonlyMap<string, MarketObservation> = new Map([
     seen(
       hidePerpetual(
         perpetualFacts({
-          ...{ openInterest: amountE18(e18('2000')), index: priceE18(e18('0.00065')) },
+          openInterest: amountE18(e18('2000')),
+          index: priceE18(e18('0.00065')),
           fundingRate: -10_000_000_000_000n,
         }),
       ),

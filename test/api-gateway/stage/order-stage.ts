@@ -76,7 +76,10 @@ export async function anOrderStage(
   const matcher = await startFakeMatcher(bus, intake.market.market)
   const { server, port, history } = await startGateway({ bus, markets, matcher, nowMs })
   return {
-    ...{ port, matcher, markets, contracts },
+    port,
+    matcher,
+    markets,
+    contracts,
     chain: intake.chain,
     nowSec: nowMs / 1_000,
     send: (method, path, options) => send(port, { method, path, judged: true, ...options }),
@@ -111,15 +114,22 @@ async function startGateway({ bus, markets, matcher, nowMs }: GatewayParts) {
     order: (orderId: string) => placed(matcher, orderId) ?? history.reads.order(orderId),
   }
   const app = createApp({
-    ...{ bus, markets, readModel, log: silentLog, refreshMarkets: () => undefined },
+    bus,
+    markets,
+    readModel,
+    log: silentLog,
+    refreshMarkets: () => undefined,
     ownWrites: createOwnWrites({
-      ...{ readModel, maxWaitMs: 100, readHead: () => Promise.resolve(undefined) },
+      readModel,
+      maxWaitMs: 100,
+      readHead: () => Promise.resolve(undefined),
     }),
     books: aBookShelf(readModel),
     readiness: { missing: () => Promise.resolve({}) },
     deployment: {
       ...A_DEPLOYMENT,
-      ...{ chainId: testDomain.chainId, matching: testDomain.verifyingContract },
+      chainId: testDomain.chainId,
+      matching: testDomain.verifyingContract,
     },
     aliasCutoffMs: Date.parse('2027-01-06T00:00:00Z'),
     auth: { header: 'X-Service-Auth', words: { domain: 'venue.test', product: 'service' } },

@@ -168,7 +168,9 @@ describe('checkDeployment', function () {
     const own = await openAccount(world, alice.address, world.at.perp_manager)
     const odd = await openAccount(world, alice.address, world.at.earlier_spot_manager)
     const checks = await checkDeployment({
-      ...{ ...deps, keeper, keeperAccounts: [alice.subaccountId, odd, own] },
+      ...deps,
+      keeper,
+      keeperAccounts: [alice.subaccountId, odd, own],
     })
     const ofAccounts = checks.filter(({ what }) => what.startsWith("the keeper's account"))
     expect(ofAccounts).to.deep.equal([
@@ -183,7 +185,8 @@ describe('checkDeployment', function () {
         detail: `it is under ${lower(world.at.earlier_spot_manager)}, the manager of no market`,
       },
       {
-        ...{ what: `the keeper's account ${own}`, result: 'ok' },
+        what: `the keeper's account ${own}`,
+        result: 'ok',
         detail: 'takes over in cNGN-PERP',
       },
     ])
@@ -196,13 +199,19 @@ describe('checkDeployment', function () {
     const batch = world.at.batch_executor ?? world.executor
     const set = async (value: boolean) => {
       await administer(manager, 'guardian', {
-        ...{ abi: admin, functionName: 'setAdjustmentsPaused', args: [!value] },
+        abi: admin,
+        functionName: 'setAdjustmentsPaused',
+        args: [!value],
       })
       await administer(matching, 'owner', {
-        ...{ abi: admin, functionName: 'setAllowedModule', args: [module, value] },
+        abi: admin,
+        functionName: 'setAllowedModule',
+        args: [module, value],
       })
       await administer(matching, 'owner', {
-        ...{ abi: admin, functionName: 'setTradeExecutor', args: [batch, value] },
+        abi: admin,
+        functionName: 'setTradeExecutor',
+        args: [batch, value],
       })
     }
     await set(false)
@@ -226,7 +235,10 @@ describe('checkDeployment', function () {
     const account = BigInt(world.at.spot_fee_subaccount_id)
     const owner = lower(
       await world.client.readContract({
-        ...{ address: subAccounts, abi: subAccountsAbi, functionName: 'ownerOf', args: [account] },
+        address: subAccounts,
+        abi: subAccountsAbi,
+        functionName: 'ownerOf',
+        args: [account],
       }),
     )
     await world.client.setBalance({ address: owner, value: parseEther('1') })
@@ -238,7 +250,8 @@ describe('checkDeployment', function () {
     await allow(7n)
     expect(await findings()).to.deep.equal([
       {
-        ...{ what: `${SPOT}: fees can be credited`, result: 'failed' },
+        what: `${SPOT}: fees can be credited`,
+        result: 'failed',
         detail: `${module} may credit 7 of ${quote} to account ${account}: setAssetAllowances(${account}, ${module}, …) on ${subAccounts}, as ${owner}`,
       },
     ])

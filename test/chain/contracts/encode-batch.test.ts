@@ -32,15 +32,19 @@ function action(subaccountId: bigint, isBid: boolean): Action {
 
 function aMatch(takerBuys: boolean): MatchCall {
   const fill = (filledAccount: bigint) => ({
-    ...{ filledAccount, amountFilled: amountE18(5n * E18) },
-    ...{ price: priceE18(3n * E18), fee: quoteE18(2n) },
+    filledAccount,
+    amountFilled: amountE18(5n * E18),
+    price: priceE18(3n * E18),
+    fee: quoteE18(2n),
   })
   return {
     actions: [action(7n, takerBuys), action(8n, !takerBuys), action(9n, !takerBuys)],
     signatures: ['0x01', '0x02', '0x03'],
     orderData: {
-      ...{ takerAccount: 7n, takerFee: quoteE18(4n) },
-      ...{ fillDetails: [fill(8n), fill(9n)], managerData: '0x' },
+      takerAccount: 7n,
+      takerFee: quoteE18(4n),
+      fillDetails: [fill(8n), fill(9n)],
+      managerData: '0x',
     },
   }
 }

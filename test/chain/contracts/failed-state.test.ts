@@ -13,12 +13,10 @@ const at = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const PARENT = hashOf(1)
 const BLOCK = hashOf(2)
 const TRANSACTION = hashOf(3)
-const [WALLET, CREATED, KEY, OTHER_KEY] = [
-  at(0x10_0001),
-  at(0x10_0002),
-  at(0x10_0003),
-  at(0x10_0004),
-]
+const WALLET = at(0x10_0001)
+const CREATED = at(0x10_0002)
+const KEY = at(0x10_0003)
+const OTHER_KEY = at(0x10_0004)
 const DELEGATION: Hex = `0xef0100${'aa'.repeat(20)}`
 
 describe('the state before a transaction that failed', () => {
@@ -45,7 +43,10 @@ describe('the state before a transaction that failed', () => {
         return transaction
       case 'eth_getBlockByHash':
         return {
-          ...{ hash: BLOCK, parentHash: PARENT, number: '0x2', timestamp: '0x1' },
+          hash: BLOCK,
+          parentHash: PARENT,
+          number: '0x2',
+          timestamp: '0x1',
           transactions: [transaction],
         }
       default:
@@ -53,8 +54,16 @@ describe('the state before a transaction that failed', () => {
     }
   }
   const transaction = {
-    ...{ hash: TRANSACTION, blockHash: BLOCK, blockNumber: '0x2', transactionIndex: '0x0' },
-    ...{ from: KEY, nonce: '0x0', type: '0x2', value: '0x0', gas: '0x1', chainId: '0x1' },
+    hash: TRANSACTION,
+    blockHash: BLOCK,
+    blockNumber: '0x2',
+    transactionIndex: '0x0',
+    from: KEY,
+    nonce: '0x0',
+    type: '0x2',
+    value: '0x0',
+    gas: '0x1',
+    chainId: '0x1',
     input: '0x',
   }
   const timesAsked = (wanted: string) => asked.filter(({ method }) => method === wanted).length

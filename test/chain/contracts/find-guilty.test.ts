@@ -27,8 +27,10 @@ const match = {
     takerFee: quoteE18(0n),
     fillDetails: [
       {
-        ...{ filledAccount: 8n, amountFilled: amountE18(E18) },
-        ...{ price: priceE18(E18), fee: quoteE18(0n) },
+        filledAccount: 8n,
+        amountFilled: amountE18(E18),
+        price: priceE18(E18),
+        fee: quoteE18(0n),
       },
     ],
     managerData: '0x',
@@ -40,7 +42,8 @@ const silent = new Proxy({} as ChainClient, {
   get: () => () => Promise.reject(new ChainUnreachable('the node is gone')),
 })
 const findGuilty = createGuiltyFinder({
-  ...{ client: silent, markets: [market] },
+  client: silent,
+  markets: [market],
   deployment: { matching: MATCHING, subAccounts: MATCHING, chainId: 1 },
   sender: MATCHING,
 })
@@ -90,7 +93,9 @@ describe('a broken invariant while the blame is looked for', () => {
       },
     })
     const find = createGuiltyFinder({
-      ...{ client: broken, markets: [market], sender: MATCHING },
+      client: broken,
+      markets: [market],
+      sender: MATCHING,
       deployment: { matching: MATCHING, subAccounts: MATCHING, chainId: 1 },
     })
     const failed = await find(match, 'OV_InvalidSignature', { kind: 'mined', hash: '0x12' }).catch(
@@ -103,7 +108,9 @@ describe('a broken invariant while the blame is looked for', () => {
     const planted = new TypeError('planted')
     const broken = new Proxy({} as ChainClient, { get: () => () => Promise.reject(planted) })
     const find = createGuiltyFinder({
-      ...{ client: broken, markets: [market], sender: MATCHING },
+      client: broken,
+      markets: [market],
+      sender: MATCHING,
       deployment: { matching: MATCHING, subAccounts: MATCHING, chainId: 1 },
     })
     for (const at of [SIMULATED, { kind: 'mined', hash: '0x12' } as const]) {
@@ -116,7 +123,9 @@ describe('a broken invariant while the blame is looked for', () => {
     const request = () => Promise.reject(new InvariantBroken('a defect'))
     const client = createPublicClient({ transport: custom({ request }, { retryCount: 0 }) })
     const find = createGuiltyFinder({
-      ...{ client: client, markets: [market], sender: MATCHING },
+      client: client,
+      markets: [market],
+      sender: MATCHING,
       deployment: { matching: MATCHING, subAccounts: MATCHING, chainId: 1 },
     })
     for (const revert of ['OV_InvalidSignature', 'WERC_CannotBeNegative']) {

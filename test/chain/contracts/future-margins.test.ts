@@ -80,7 +80,8 @@ describe('margin of accounts with positions in several series', () => {
     const { at } = world
     client = createChainClient(world.anvil.rpcUrl, 'read')
     spot = aMarket({
-      ...{ assetAddress: at.wrapped_cngn, quoteAssetAddress: at.wrapped_usdc },
+      assetAddress: at.wrapped_cngn,
+      quoteAssetAddress: at.wrapped_usdc,
       marginManagerAddress: at.futures_manager,
     })
     const keys = Array.from({ length: ACCOUNTS }, (_, i) => 700 + i)
@@ -91,7 +92,8 @@ describe('margin of accounts with positions in several series', () => {
       ...(await openTraders(world, keys.slice(ACCOUNTS / 2), both)),
     ]
     const [counterpart] = await openTraders(world, [799], {
-      ...{ usdc: 10n ** 9n * ONE, cngn: 10n ** 12n * ONE },
+      usdc: 10n ** 9n * ONE,
+      cngn: 10n ** 12n * ONE,
     })
     if (counterpart === undefined) throw new Error('no counterpart')
     rich = counterpart
@@ -112,8 +114,11 @@ describe('margin of accounts with positions in several series', () => {
     const { at } = world
     series.push(
       aFuture({
-        ...{ market: `USDC-cNGN-${subId}`, subId, assetAddress: at.future_asset },
-        ...{ quoteAssetAddress: at.wrapped_usdc, tradeModuleAddress: at.future_trade_module },
+        market: `USDC-cNGN-${subId}`,
+        subId,
+        assetAddress: at.future_asset,
+        quoteAssetAddress: at.wrapped_usdc,
+        tradeModuleAddress: at.future_trade_module,
         marginManagerAddress: at.futures_manager,
       }),
     )
@@ -141,7 +146,11 @@ describe('margin of accounts with positions in several series', () => {
     const between = low + ((high - low) * BigInt(next(1_000))) / 1_000n
     const amount = BigInt(1 + next(9_000)) * 10n ** 15n
     const fill = {
-      ...{ taker, maker: pick(others), takerBuys: next(2) === 0, amount, subId: market.subId },
+      taker,
+      maker: pick(others),
+      takerBuys: next(2) === 0,
+      amount,
+      subId: market.subId,
       price: pick([low, high, index, between]),
       takerFee: next(3) === 0 ? 0n : (amount * 25n) / 10n,
     }
@@ -211,7 +220,10 @@ describe('margin of accounts with positions in several series', () => {
     const { abi } = world.artifacts.FuturesManager
     const asked = ids.flatMap((id) =>
       [true, false].map((isInitial) => ({
-        ...{ to: world.at.futures_manager, abi, functionName: 'getMargin', args: [id, isInitial] },
+        to: world.at.futures_manager,
+        abi,
+        functionName: 'getMargin',
+        args: [id, isInitial],
       })),
     )
     const answers = (await askAll(world, asked)) as readonly (bigint | undefined)[]
@@ -306,8 +318,10 @@ describe('margin of accounts with positions in several series', () => {
     count(isDone ? 'accepted match' : 'refused match')
     if (!maker.isAccepted) return
     const order = anOrder({
-      ...{ side: fill.takerBuys ? 'buy' : 'sell', limitPrice: priceE18(fill.price) },
-      ...{ desiredAmount: amountE18(fill.amount * 1_000n), initialFilled: amountE18(0n) },
+      side: fill.takerBuys ? 'buy' : 'sell',
+      limitPrice: priceE18(fill.price),
+      desiredAmount: amountE18(fill.amount * 1_000n),
+      initialFilled: amountE18(0n),
     })
     const checks = tradingOf(market).admission ?? []
     const asked = { market, order, account: taker.account, observed: seen }

@@ -85,7 +85,10 @@ describe('a dated future on a chain', function () {
 
   const deployment = () => ({ matching: world.at.matching, subAccounts: world.at.sub_accounts })
   const fill = (different: Partial<FutureFill> = {}): FutureFill => ({
-    ...{ taker: buyer, maker: seller, amount: 2n * ONE, price: 1_495n * ONE },
+    taker: buyer,
+    maker: seller,
+    amount: 2n * ONE,
+    price: 1_495n * ONE,
     ...different,
   })
 
@@ -115,10 +118,17 @@ describe('a dated future on a chain', function () {
     const { facts } = await observe(buyer)
     expect(facts).to.deep.equal({
       expirySec: Number(world.subId),
-      ...{ moduleAllowed: true, paused: false, indexStale: false, index: INDEX, mark: INDEX },
-      ...{ totalPosition: 0n, positionCap: FUTURES_PARAMETERS.positionCap },
-      ...{ initialRate: E18 / 10n, maintenanceRate: (7n * E18) / 100n },
-      ...{ initialFactor: (9n * E18) / 10n, maintenanceFactor: (95n * E18) / 100n },
+      moduleAllowed: true,
+      paused: false,
+      indexStale: false,
+      index: INDEX,
+      mark: INDEX,
+      totalPosition: 0n,
+      positionCap: FUTURES_PARAMETERS.positionCap,
+      initialRate: E18 / 10n,
+      maintenanceRate: (7n * E18) / 100n,
+      initialFactor: (9n * E18) / 10n,
+      maintenanceFactor: (95n * E18) / 100n,
       cngnAsset: world.at.wrapped_cngn,
     })
   })
@@ -130,7 +140,9 @@ describe('a dated future on a chain', function () {
     await settleFill(world, fill({ amount: ONE, price: INDEX, subId: other }))
     const { account } = await observe(seller)
     expect(account).to.deep.include({
-      ...{ position: -2n * ONE, usdc: FUNDS.usdc, otherSize: ONE },
+      position: -2n * ONE,
+      usdc: FUNDS.usdc,
+      otherSize: ONE,
       others: { net: -ONE, worth: -1_000n * INDEX },
     })
     for (const trader of [buyer, seller]) {

@@ -8,7 +8,10 @@ import type { Address, Hex } from '../../../core/action.js'
 import { aScriptedChain, type ScriptedChain } from '../../support/scripted-chain.js'
 
 const address = (digit: string): Address => `0x${digit.repeat(40)}`
-const [PERP, CASH, MANAGER, FOREIGN] = [address('a'), address('c'), address('d'), address('f')]
+const PERP = address('a')
+const CASH = address('c')
+const MANAGER = address('d')
+const FOREIGN = address('f')
 const deployment = { matching: address('1'), subAccounts: address('2') }
 const of = selectorsOf(subAccountsAbi, 'lastAccountId', 'manager', 'getAccountBalances')
 
@@ -42,9 +45,14 @@ const withEvents = ({ client }: ScriptedChain, count: number): ChainClient =>
   }) as unknown as ChainClient
 
 const adjustedOf = (id: bigint) => ({
-  ...{ address: deployment.subAccounts, data: '0x', logIndex: '0x0', removed: false },
-  ...{ topics: [ADJUSTED, `0x${id.toString(16).padStart(64, '0')}`] },
-  ...{ blockNumber: '0x6', blockHash: hashOf(6n), transactionHash: hashOf(7n) },
+  address: deployment.subAccounts,
+  data: '0x',
+  logIndex: '0x0',
+  removed: false,
+  topics: [ADJUSTED, `0x${id.toString(16).padStart(64, '0')}`],
+  blockNumber: '0x6',
+  blockHash: hashOf(6n),
+  transactionHash: hashOf(7n),
   transactionIndex: '0x0',
 })
 

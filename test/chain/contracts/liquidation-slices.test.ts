@@ -3,8 +3,13 @@ import type { PlacedEvent } from '../../../chain/contracts/chain-contract.js'
 import { inSlices } from '../../../chain/contracts/read-liquidations.js'
 
 const eventOf = (tx: string, logIndex: number): PlacedEvent => ({
-  ...{ address: '0xaa', topics: [], data: '0x', txHash: `0x${tx}`, blockHash: '0xbb' },
-  ...{ blockNumber: 1n, logIndex },
+  address: '0xaa',
+  topics: [],
+  data: '0x',
+  txHash: `0x${tx}`,
+  blockHash: '0xbb',
+  blockNumber: 1n,
+  logIndex,
 })
 
 describe('events of liquidations are read in slices', () => {

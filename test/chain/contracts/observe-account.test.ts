@@ -114,7 +114,9 @@ describe('observing an account on a chain', () => {
     const keys = [balanceClaim(subaccountId, asset, 0n), marginClaim(manager, subaccountId)]
     const { hash } = await client.getBlock()
     const margin = await client.readContract({
-      ...{ address: manager, abi: managerAbi, functionName: 'getMargin' },
+      address: manager,
+      abi: managerAbi,
+      functionName: 'getMargin',
       args: [subaccountId, true],
     })
     const expected = [await balanceOf(world, subaccountId, asset), margin]

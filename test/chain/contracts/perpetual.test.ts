@@ -58,9 +58,18 @@ describe('a perpetual on a chain', () => {
     const { market: facts } = await observe()
     const { index, mark, stable } = START_PRICES
     expect(facts).to.deep.include({
-      ...{ moduleAllowed: true, paused: false, disabled: false, pricesStale: false },
-      ...{ index, mark, stable, markConfidence: E18, indexConfidence: E18 },
-      ...{ totalPosition: 0n, openInterest: 0n, positionCap: PERP_PARAMETERS.positionCap },
+      moduleAllowed: true,
+      paused: false,
+      disabled: false,
+      pricesStale: false,
+      index,
+      mark,
+      stable,
+      markConfidence: E18,
+      indexConfidence: E18,
+      totalPosition: 0n,
+      openInterest: 0n,
+      positionCap: PERP_PARAMETERS.positionCap,
       fundingRate: PERP_PARAMETERS.staticRatePerHour,
       initialRate: PERP_PARAMETERS.initialMargin,
       maintenanceRate: PERP_PARAMETERS.maintenanceMargin,
@@ -94,8 +103,10 @@ describe('a perpetual on a chain', () => {
       const own = marginOf(seen.market, { position, cash, collateral, unsettled: 0n }, kind)
       const args = [account, kind === 'initial', 0n] as const
       const [margin] = await client.readContract({
-        ...{ address: market.marginManagerAddress, abi: perpManagerAbi },
-        ...{ functionName: 'getMarginAndMarkToMarket', args },
+        address: market.marginManagerAddress,
+        abi: perpManagerAbi,
+        functionName: 'getMarginAndMarkToMarket',
+        args,
       })
       expect(own, kind).to.equal(margin)
     }

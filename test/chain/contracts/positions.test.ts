@@ -46,7 +46,10 @@ describe('positions on a chain', () => {
     // Each request reads anew.
     let elapsedMs = 0
     const positions = createPositionsReader({
-      ...{ client, deployment, nowMs: Date.now, timeoutMs: 60_000 },
+      client,
+      deployment,
+      nowMs: Date.now,
+      timeoutMs: 60_000,
       elapsedMs: () => (elapsedMs += 1_000),
     })
     gateway = await aGatewayStage({ markets: [market], positions })
@@ -97,19 +100,26 @@ describe('positions on a chain', () => {
     const value = (posted * index) / e18('1')
     expect(body.accounts).to.have.length(1)
     expect(body.accounts[0]).to.deep.include({
-      ...{ market: 'cNGN-PERP', subaccount_id: id.toString(), ...surpluses },
+      market: 'cNGN-PERP',
+      subaccount_id: id.toString(),
+      ...surpluses,
       cash: text(await balanceOf(world, id, cash_asset)),
     })
     expect(body.accounts[0]?.collateral[0]).to.deep.include({
-      ...{ asset_address: wrapped_cngn, balance: text(posted), value_usd: text(value) },
+      asset_address: wrapped_cngn,
+      balance: text(posted),
+      value_usd: text(value),
       margin_value_usd: text((value * factor) / e18('1')),
     })
     const position = await balanceOf(world, id, perp_asset)
     if (position === 0n) expect(body.positions).to.deep.equal([])
     else
       expect(body.positions[0]).to.deep.include({
-        ...{ engine_position: text(position), ...surpluses, price_status: 'ok' },
-        ...{ unrealized_pnl: text(unsettled), mark_price_ui: text(mark) },
+        engine_position: text(position),
+        ...surpluses,
+        price_status: 'ok',
+        unrealized_pnl: text(unsettled),
+        mark_price_ui: text(mark),
         index_price_ui: text(index),
       })
     return body
@@ -177,7 +187,9 @@ describe('positions on a chain', () => {
       expect((await surplusAt(at + step)) < 0n, position.ui_side).to.equal(true)
       const [lost] = (await shown(trader.subaccountId)).positions
       expect(lost).to.include({
-        ...{ liquidation_status: 'due', liquidation_distance: '0', liquidation_price: '' },
+        liquidation_status: 'due',
+        liquidation_distance: '0',
+        liquidation_price: '',
       })
     }
     await setPrices(world, { index: '0.00065' })

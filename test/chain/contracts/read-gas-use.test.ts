@@ -31,7 +31,8 @@ describe('the gas of a mined match', () => {
     nowMs = 0
     strange = []
     read = createGasUseReader({
-      ...{ client: { request } as unknown as ChainClient, batchExecutor: AT.batchExecutor },
+      client: { request } as unknown as ChainClient,
+      batchExecutor: AT.batchExecutor,
       onUnreadable: (hash) => void strange.push(hash),
       elapsedMs: () => nowMs,
     })
@@ -40,7 +41,10 @@ describe('the gas of a mined match', () => {
   function batchOf(used: readonly number[]) {
     const logs = used.map((gasUsed, i) => ({
       ...matchTriedLog({
-        ...{ call: CALLS[i] ?? '0x', outcome: SUCCESS, gasUsed: BigInt(gasUsed), revertData: '0x' },
+        call: CALLS[i] ?? '0x',
+        outcome: SUCCESS,
+        gasUsed: BigInt(gasUsed),
+        revertData: '0x',
         booked: [],
       }),
     }))

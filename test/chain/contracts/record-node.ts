@@ -41,7 +41,9 @@ const withdrawalSubmitter = lower(privateKeyToAccount(testKey(1012)).address)
 async function record(): Promise<RecordedAnswers> {
   const node = await recordNode(world.anvil.rpcUrl)
   const sender = (role: string, address: SenderKey['address']): SenderKey => ({
-    ...{ role, address, reserveWei: RESERVE_WEI },
+    role,
+    address,
+    reserveWei: RESERVE_WEI,
   })
   try {
     const checks = await checkDeployment({
@@ -75,7 +77,8 @@ function brief(asked: string, answer: RecordedAnswers[string]): RecordedAnswers[
   if (!asked.startsWith('eth_simulateV1 ')) return answer
   const blocks = result as readonly { readonly calls: readonly Record<string, unknown>[] }[]
   const calls = ({ status, returnData, error }: Record<string, unknown>) => ({
-    ...{ status, returnData },
+    status,
+    returnData,
     ...(error !== undefined && { error }),
   })
   return { result: blocks.map((block) => ({ calls: block.calls.map(calls) })) }
@@ -97,7 +100,8 @@ try {
     from: at.fee_owner,
     to: at.sub_accounts,
     data: encodeFunctionData({
-      ...{ abi: subAccountsAbi, functionName: 'setAssetAllowances' },
+      abi: subAccountsAbi,
+      functionName: 'setAssetAllowances',
       args: [BigInt(at.spot_fee_subaccount_id), at.spot_trade_module, [asset]],
     }),
   })
@@ -105,7 +109,8 @@ try {
   const recorded: RecordedNode = {
     deployment: { ...at },
     senders: { executor, depositSubmitter, withdrawalSubmitter },
-    ...{ complete, faulty },
+    complete,
+    faulty,
   }
   const text = await format(JSON.stringify(recorded), { parser: 'json', printWidth: 100 })
   writeFileSync(inProject(RECORDED_NODE), text)

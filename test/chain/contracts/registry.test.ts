@@ -19,10 +19,20 @@ const marketWith = (market: string, asset: Address, more: Partial<Market> = {}):
 /** A match in which both sides have signed the asset and the sub id. */
 function matchOf(asset: Address, subId = 0n, module = address('d1')): MatchCall {
   const actionOf = (subaccountId: bigint, isBid: boolean) => ({
-    ...{ subaccountId, nonce: 1n, module, expiry: 9n, owner: address('aa'), signer: address('aa') },
+    subaccountId,
+    nonce: 1n,
+    module,
+    expiry: 9n,
+    owner: address('aa'),
+    signer: address('aa'),
     data: encodeTradeData({
-      ...{ asset, subId, limitPrice: E18, desiredAmount: E18, worstFee: 1n },
-      ...{ recipientId: subaccountId, isBid },
+      asset,
+      subId,
+      limitPrice: E18,
+      desiredAmount: E18,
+      worstFee: 1n,
+      recipientId: subaccountId,
+      isBid,
     }),
   })
   const fill = { filledAccount: 8n, amountFilled: amountE18(E18), price: priceE18(E18) }
@@ -30,7 +40,9 @@ function matchOf(asset: Address, subId = 0n, module = address('d1')): MatchCall 
     actions: [actionOf(7n, true), actionOf(8n, false)],
     signatures: ['0x01', '0x02'],
     orderData: {
-      ...{ takerAccount: 7n, takerFee: quoteE18(3n), managerData: '0x' },
+      takerAccount: 7n,
+      takerFee: quoteE18(3n),
+      managerData: '0x',
       fillDetails: [{ ...fill, fee: quoteE18(0n) }],
     },
   }
@@ -64,7 +76,9 @@ describe('the market of a match', () => {
     for (const match of unknown) {
       expect(readMatch(match, markets)).to.equal(undefined)
       expect(termsOf(match, '0x', markets)).to.deep.equal({
-        ...{ call: '0x', accountIds: [7n, 8n], match: undefined },
+        call: '0x',
+        accountIds: [7n, 8n],
+        match: undefined,
       })
     }
   })

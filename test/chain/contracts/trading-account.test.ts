@@ -71,8 +71,10 @@ describe('a trading account on a chain', function () {
     const { at } = world
     client = createChainClient(world.anvil.rpcUrl, 'read')
     market = aMarket({
-      ...{ assetAddress: at.wrapped_cngn, quoteAssetAddress: at.wrapped_usdc },
-      ...{ tradeModuleAddress: at.spot_trade_module, marginManagerAddress: at.spot_manager },
+      assetAddress: at.wrapped_cngn,
+      quoteAssetAddress: at.wrapped_usdc,
+      tradeModuleAddress: at.spot_trade_module,
+      marginManagerAddress: at.spot_manager,
     })
     const opened = await openTraders(world, [31, 32, 33], FUNDS)
     const [a, b, c] = opened
@@ -90,7 +92,7 @@ describe('a trading account on a chain', function () {
 
   /** The holder sells so many contracts to the other account, at the mark. */
   const open = (contracts = 10n) =>
-    settleFill(world, { ...{ taker: other, maker: holder, price: INDEX }, amount: contracts * ONE })
+    settleFill(world, { taker: other, maker: holder, price: INDEX, amount: contracts * ONE })
 
   async function factsOf({ subaccountId }: Trader): Promise<BalanceFacts> {
     const block = await client.getBlock()
@@ -274,11 +276,15 @@ describe('a trading account on a chain', function () {
     const contract = chainContractOf(market)
     assert(contract !== undefined, 'spot has a record')
     const terms = {
-      ...{ takerAccount: holder.subaccountId, takerIsBuyer: true, takerFee: quoteE18(0n) },
+      takerAccount: holder.subaccountId,
+      takerIsBuyer: true,
+      takerFee: quoteE18(0n),
       fillDetails: [
         {
-          ...{ filledAccount: plain.subaccountId, amountFilled: amountE18(1_000n * ONE) },
-          ...{ price: priceE18(PRICE), fee: quoteE18(0n) },
+          filledAccount: plain.subaccountId,
+          amountFilled: amountE18(1_000n * ONE),
+          price: priceE18(PRICE),
+          fee: quoteE18(0n),
         },
       ],
     }

@@ -35,7 +35,9 @@ describe('events of accounts and session keys', () => {
     await toMatching(
       alice.address,
       encodeFunctionData({
-        ...{ ...call, functionName: 'deregisterSessionKey', args: [carol.address] },
+        ...call,
+        functionName: 'deregisterSessionKey',
+        args: [carol.address],
       }),
     )
     const last = await client.getBlockNumber()

@@ -16,7 +16,9 @@ describe('bounded reads', () => {
   it('run so many at a time, in order, and make none beyond what may wait', async () => {
     const log: string[] = []
     const bounded = createBoundedReads({ running: 2, waiting: 1 })
-    const [a, b, c] = [held(log, 'a'), held(log, 'b'), held(log, 'c')]
+    const a = held(log, 'a')
+    const b = held(log, 'b')
+    const c = held(log, 'c')
     const answers = [a, b, c].map(({ read }) => bounded(read))
     expect(await bounded(() => Promise.resolve('d'))).to.equal(undefined)
     expect(log).to.deep.equal(['a', 'b'])

@@ -33,7 +33,8 @@ function aNode(together: (calls: readonly Hex[]) => Hex | Promise<Hex>) {
 
 const words = (count: number): Hex[] => Array.from({ length: count }, (_, i) => word(i))
 const refusal = new RpcRequestError({
-  ...{ body: {}, url: 'http://node' },
+  body: {},
+  url: 'http://node',
   error: { code: -32_000, message: 'no address' },
 })
 

@@ -8,7 +8,8 @@ import { noAnswer } from '../../support/silent-node.js'
 const of = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const BLOCK: Hex = '0xb1'
 const refused = new RpcRequestError({
-  ...{ url: 'http://node', body: {} },
+  url: 'http://node',
+  body: {},
   error: { code: -32_601, message: 'no such method' },
 })
 

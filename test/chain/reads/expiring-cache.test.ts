@@ -54,7 +54,9 @@ describe('expiring cache', () => {
     let nowMs = 0
     let holds = true
     const cache = createExpiringCache<number>({
-      ...{ ttlMs: 100, maxEntries: 10, nowMs: () => nowMs },
+      ttlMs: 100,
+      maxEntries: 10,
+      nowMs: () => nowMs,
       keep: {
         stillHolds: (value, askedAtMs) => holds && value === 1 && askedAtMs === 0,
         mostMs: 500,
@@ -77,7 +79,9 @@ describe('expiring cache', () => {
   it('keeps values that were loaded together for times of their own, the last fifth apart', async () => {
     let nowMs = 0
     const cache = createExpiringCache<string>({
-      ...{ ttlMs: 100, maxEntries: 1_000, nowMs: () => nowMs },
+      ttlMs: 100,
+      maxEntries: 1_000,
+      nowMs: () => nowMs,
       keep: { stillHolds: () => true, mostMs: 500 },
     })
     const keys = Array.from({ length: 1_000 }, (_, i) => `${i}`)

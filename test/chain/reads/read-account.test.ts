@@ -66,7 +66,10 @@ describe('account reader on a chain', () => {
     const client = createChainClient(world.anvil.rpcUrl, 'read')
     const deployment = { matching: world.at.matching, subAccounts: world.at.sub_accounts }
     const reader = createAccountReader({
-      ...{ client, deployment, cacheMs: 0, readHead: createHeadReader(client) },
+      client,
+      deployment,
+      cacheMs: 0,
+      readHead: createHeadReader(client),
       touched: { isUntouched: () => true },
     })
     const held = await reader.readAccount(world.bob.subaccountId)

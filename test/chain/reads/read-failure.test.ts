@@ -72,7 +72,9 @@ describe('a TypeError on the way of a settlement', () => {
   const defect = new TypeError('planted')
   const client = failing(defect)
   const transaction = {
-    ...{ evmNonce: 1, intentIds: ['a'], status: 'open' },
+    evmNonce: 1,
+    intentIds: ['a'],
+    status: 'open',
     attempts: [{ hash: HASH, raw: '0x02' }],
   } as unknown as Parameters<typeof sendTransaction>[1]
   const places: Record<string, () => Promise<unknown>> = {
@@ -80,7 +82,8 @@ describe('a TypeError on the way of a settlement', () => {
     'a broadcast': () => sendTransaction(client, transaction),
     'the events of batches': () =>
       readEventReceipts(client, {
-        ...{ span: { from: 1n, to: 2n }, mined: [transaction] },
+        span: { from: 1n, to: 2n },
+        mined: [transaction],
         event: { address: `0x${'aa'.repeat(20)}`, topic: HASH },
       }),
     'the name of a revert': () => explainRevert(client, HASH, 1n),
@@ -101,14 +104,15 @@ const isFields = (value: unknown): value is object =>
 describe('an answer of a node in another form than the question has', () => {
   const ADDRESS: Hex = `0x${'aa'.repeat(20)}`
   const block = {
-    ...{
-      number: '0x10',
-      timestamp: '0x6a000000',
-      hash: HASH,
-      parentHash: HASH,
-      gasLimit: '0x1c9c380',
-    },
-    ...{ baseFeePerGas: '0x7', gasUsed: '0x0', size: '0x200', transactions: [HASH] },
+    number: '0x10',
+    timestamp: '0x6a000000',
+    hash: HASH,
+    parentHash: HASH,
+    gasLimit: '0x1c9c380',
+    baseFeePerGas: '0x7',
+    gasUsed: '0x0',
+    size: '0x200',
+    transactions: [HASH],
   }
   const transaction = {
     hash: HASH,

@@ -24,7 +24,8 @@ describe('an operator who accepts a foreign transaction', () => {
     const hash = txSender.mineForeign()
     await txSender.look(3)
     expect(await accept(NOWHERE)).to.deep.nested.include({
-      ...{ kind: 'another', 'frozen.by.hash': hash },
+      kind: 'another',
+      'frozen.by.hash': hash,
     })
     expect(await accept(hash)).to.include({ kind: 'not_final' })
     expect(txSender.tracker.frozen()).to.not.equal(undefined)
@@ -99,7 +100,9 @@ describe('an operator who accepts a foreign transaction', () => {
     await txSender.look(3)
     await deepen(12)
     expect(await accept(last)).to.deep.nested.include({
-      ...{ kind: 'own', evmNonce: 0, 'by.hash': hashes[0] },
+      kind: 'own',
+      evmNonce: 0,
+      'by.hash': hashes[0],
     })
     expect(txSender.tracker.frozen()).to.deep.nested.include({ 'by.hash': last })
     expect(txSender.journal.nextNonce(SENDER_ADDRESS)).to.equal(0)
@@ -133,7 +136,8 @@ describe('an operator who accepts a foreign transaction', () => {
     txSender.mineForeign({ hash })
     await txSender.look()
     expect(await accept(hash)).to.deep.nested.include({
-      ...{ kind: 'not_final', 'frozen.by.blockNumber': 14n },
+      kind: 'not_final',
+      'frozen.by.blockNumber': 14n,
     })
     await deepen(12)
     expect(await accept(hash)).to.have.property('kind', 'accepted')
@@ -141,12 +145,14 @@ describe('an operator who accepts a foreign transaction', () => {
   })
 
   it('is told of the one before it where the chain has lost only the last', async () => {
-    const [first, last] = [txSender.mineForeign(), txSender.mineForeign()]
+    const first = txSender.mineForeign()
+    const last = txSender.mineForeign()
     await txSender.look(3)
     txSender.reorg(1, false)
     await deepen(12)
     expect(await accept(last)).to.deep.nested.include({
-      ...{ kind: 'another', 'frozen.by.hash': first },
+      kind: 'another',
+      'frozen.by.hash': first,
     })
     expect(await accept(first)).to.have.property('kind', 'accepted')
     expect(txSender.take('a').evmNonce).to.equal(1)

@@ -21,12 +21,18 @@ const receipt: MinedReceipt = { ...where, status: 'success', to: null, logs: [] 
 const foreign = { hash: hashOf(9), blockNumber: 90n, blockHash: BLOCK }
 
 const aView = (view: Partial<ChainView> = {}): ChainView => ({
-  ...{ nowMs: 1_000, head: 100n, behind: false, finalHeight: 88n, count: 5 },
-  ...{ blocks: new Map([[90n, BLOCK]]), receipts: new Map() },
+  nowMs: 1_000,
+  head: 100n,
+  behind: false,
+  finalHeight: 88n,
+  count: 5,
+  blocks: new Map([[90n, BLOCK]]),
+  receipts: new Map(),
   ...view,
 })
 const known = (more: Partial<KnownTransaction> = {}): KnownTransaction => ({
-  ...{ evmNonce: 4, doubt: NO_DOUBT },
+  evmNonce: 4,
+  doubt: NO_DOUBT,
   ...more,
 })
 const follow = (of: KnownTransaction, view: ChainView) => followTransaction(of, view, SENDER_POLICY)

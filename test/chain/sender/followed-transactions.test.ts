@@ -14,7 +14,8 @@ const attempt = (gasLimit: bigint, maxFeePerGas: bigint) =>
 
 const aTransaction = (evmNonce: number, ...intentIds: string[]): OpenTransaction => ({
   from: `0x${'11'.repeat(20)}`,
-  ...{ evmNonce, intentIds },
+  evmNonce,
+  intentIds,
   attempts: [attempt(10n, 3n)],
 })
 const mined = { hash: hashOf(1), blockNumber: 7n, blockHash: hashOf(2) }

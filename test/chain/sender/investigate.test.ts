@@ -41,8 +41,14 @@ function usedIn(heights: readonly number[], pruned = 0) {
     )
     const foreign = [0, 1, 2].map((nonce) => ({ from: OTHER, nonce }))
     const transactions = [...foreign, ...ours].map(({ from, nonce }) => ({
-      ...{ from, nonce: hexOf(nonce), hash: from === OTHER ? hashOf(0xf0) : hashOf(nonce) },
-      ...{ type: '0x2', value: '0x0', gas: '0x1', chainId: '0x1', input: '0x1234' },
+      from,
+      nonce: hexOf(nonce),
+      hash: from === OTHER ? hashOf(0xf0) : hashOf(nonce),
+      type: '0x2',
+      value: '0x0',
+      gas: '0x1',
+      chainId: '0x1',
+      input: '0x1234',
       to: TO.toUpperCase().replace('0X', '0x'),
     }))
     return { number: hexOf(height), hash: hashOf(height), transactions, timestamp: '0x1' }

@@ -16,10 +16,15 @@ const headAt = (n: number): HeadBlock => ({ number: BigInt(n), hash: hashOf(n) }
 const HEAD = headAt(100)
 
 const inBlock = (evmNonce: number, n: number) => ({
-  ...{ hash: hashOf(1_000 + evmNonce), blockNumber: BigInt(n), blockHash: hashOf(n) },
+  hash: hashOf(1_000 + evmNonce),
+  blockNumber: BigInt(n),
+  blockHash: hashOf(n),
 })
 const receiptIn = (evmNonce: number, n: number): MinedReceipt => ({
-  ...{ ...inBlock(evmNonce, n), status: 'success', to: null, logs: [] },
+  ...inBlock(evmNonce, n),
+  status: 'success',
+  to: null,
+  logs: [],
 })
 
 /** A poll of a key of which `count` nonces are used at the head. */
@@ -68,7 +73,8 @@ describe('what a poll of a sender reads', () => {
     expect(far).to.include({ nowMs: 5, head: 100n, behind: false, finalHeight: 88n, count: 3 })
     const policy = { ...SENDER_POLICY, finality: 'finalized' } as const
     expect(await aPoll(3, { highest: 101n, policy }).look()).to.include({
-      ...{ behind: true, finalHeight: 33n },
+      behind: true,
+      finalHeight: 33n,
     })
   })
 
@@ -122,7 +128,8 @@ describe('what a poll of a sender reads', () => {
     expect(await spanAfter(headAt(50))).to.deep.equal({ from: 97n, to: 100n })
     // Another block of the same height, and a node that is behind.
     expect(await spanAfter({ number: 100n, hash: hashOf(1) })).to.deep.equal({
-      ...{ from: 100n, to: 100n },
+      from: 100n,
+      to: 100n,
     })
     expect(await spanAfter(headAt(104))).to.deep.equal({ from: 100n, to: 100n })
   })

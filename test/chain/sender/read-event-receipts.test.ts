@@ -10,7 +10,8 @@ const TOPIC: Hex = `0x${'77'.repeat(32)}`
 const hashOf = (n: number): Hex => `0x${n.toString(16).padStart(64, '0')}`
 
 const transaction = (evmNonce: number, intents: number, hashes: readonly number[]) => ({
-  ...{ from: FROM, evmNonce },
+  from: FROM,
+  evmNonce,
   intentIds: Array.from({ length: intents }, (_, i) => `${evmNonce}/${i}`),
   attempts: hashes.map((n) => {
     return { hash: hashOf(n), raw: '0x', gasLimit: 1n, maxFeePerGas: 1n } as const
@@ -31,7 +32,9 @@ async function read(mined: readonly ReturnType<typeof transaction>[], answer: ()
   }
   const span = { from: 6n, to: 7n }
   const receipts = await readEventReceipts({ request } as ChainClient, {
-    ...{ span, mined, event: { address: BATCH, topic: TOPIC } },
+    span,
+    mined,
+    event: { address: BATCH, topic: TOPIC },
   })
   return { asked, receipts }
 }

@@ -30,7 +30,10 @@ async function read(forms: number, receipts: Readonly<Record<Hex, object>>) {
 
 const log = { address: TO, topics: [hashOf(8)], data: '0x05' }
 const mined = (status: string) => ({
-  ...{ status, blockNumber: '0x10', blockHash: hashOf(9), to: TO },
+  status,
+  blockNumber: '0x10',
+  blockHash: hashOf(9),
+  to: TO,
   logs: [{ ...log, removed: false, logIndex: '0x0' }],
 })
 
@@ -40,8 +43,12 @@ describe('the receipt of a transaction', () => {
       const { asked, receipt } = await read(3, { [hashOf(form)]: mined('0x1') })
       expect(asked).to.deep.equal([1, 2, 3].map(hashOf))
       expect(receipt).to.deep.equal({
-        ...{ status: 'success', hash: hashOf(form), to: TO },
-        ...{ blockNumber: 16n, blockHash: hashOf(9), logs: [log] },
+        status: 'success',
+        hash: hashOf(form),
+        to: TO,
+        blockNumber: 16n,
+        blockHash: hashOf(9),
+        logs: [log],
       })
     }
   })

@@ -63,8 +63,13 @@ export function openScriptedSender(options: ScriptedSenderOptions = {}): Scripte
   function open() {
     const nonces = openKeyNonces({ signer, journal, minedNonces: scripted.count() })
     const tracker = createTransactionTracker({
-      ...{ journal, nonces, chain: scripted.chain, policy: { ...SENDER_POLICY, ...policy } },
-      ...{ reserve, facts, nowMs: () => nowMs },
+      journal,
+      nonces,
+      chain: scripted.chain,
+      policy: { ...SENDER_POLICY, ...policy },
+      reserve,
+      facts,
+      nowMs: () => nowMs,
       ...(verifyChain && { verifyChain }),
       ...(outcomesOf && { outcomesOf }),
       ...(mayBeOurs && { mayBeOurs }),
@@ -77,7 +82,10 @@ export function openScriptedSender(options: ScriptedSenderOptions = {}): Scripte
 
   let running = open()
   const txSender: ScriptedSender = Object.assign(scripted, {
-    ...{ journal, told, mined, tracker: running.tracker },
+    journal,
+    told,
+    mined,
+    tracker: running.tracker,
     take(...intentIds: string[]) {
       const intents = intentIds.map((intentId) => ({ intentId, fingerprint: FINGERPRINT }))
       const { maxFeePerGas, maxPriorityFeePerGas } = scripted.gas

@@ -130,7 +130,9 @@ describe('the sender of a key', () => {
       intentId,
       fingerprint: `0x${'f1'.repeat(32)}` as const,
     })),
-    ...{ to: signer.address, data: '0x01' as const, fees },
+    to: signer.address,
+    data: '0x01' as const,
+    fees,
   })
   const failureOf = (failing: Promise<unknown>) => failing.catch((error: unknown) => error)
 

@@ -13,23 +13,30 @@ const market = aMarket()
 const domain = { chainId: 84_531, verifyingContract: `0x${'c1'.repeat(20)}` as const }
 const E18 = 10n ** 18n
 const trade: TradeData = {
-  ...{
-    asset: market.assetAddress,
-    subId: 0n,
-    limitPrice: E18 / 1_600n,
-    desiredAmount: 1_600n * E18,
-  },
-  ...{ worstFee: 2n * 10n ** 15n, recipientId: 7n, isBid: true },
+  asset: market.assetAddress,
+  subId: 0n,
+  limitPrice: E18 / 1_600n,
+  desiredAmount: 1_600n * E18,
+  worstFee: 2n * 10n ** 15n,
+  recipientId: 7n,
+  isBid: true,
 }
 const action: Action = {
-  ...{ subaccountId: 7n, nonce: 1n, module: market.tradeModuleAddress },
-  ...{ data: encodeTradeData(trade), expiry: 1_800_000_000n, owner, signer: owner },
+  subaccountId: 7n,
+  nonce: 1n,
+  module: market.tradeModuleAddress,
+  data: encodeTradeData(trade),
+  expiry: 1_800_000_000n,
+  owner,
+  signer: owner,
 }
 
 const typed = (signed: Action, on: object = domain) =>
   ({
     domain: { ...MATCHING_DOMAIN, ...on },
-    ...{ types: ACTION_TYPES, primaryType: 'Action' as const, message: signed },
+    types: ACTION_TYPES,
+    primaryType: 'Action' as const,
+    message: signed,
   }) as const
 const digest = hashTypedData(typed(action))
 const withData = (change: Partial<TradeData>): Action => ({

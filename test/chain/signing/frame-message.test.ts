@@ -186,13 +186,15 @@ describe('message-signed frames', () => {
       [await aFrame(), 'history'],
       [socket, 'socket'],
     ] as const) {
-      const [rs, v] = [good.signature.slice(2, 130), Number(`0x${good.signature.slice(130)}`)]
+      const rs = good.signature.slice(2, 130)
+      const v = Number(`0x${good.signature.slice(130)}`)
       const mistakes: Record<string, string> = {
         [`0x${rs}0${v - 27}`]: `it ends in v = ${v - 27}: send ${v}`,
         [`0x${rs}${(v + 10).toString(16)}`]: `it ends in v = ${v + 10}, as EIP-155 has it: send ${v}`,
         [`0x${v.toString(16)}${rs}`]: 'it has v in front: send r, s and v, in this order',
         [serializeErc6492Signature({
-          ...{ address: `0x${'fa'.repeat(20)}`, data: '0x' },
+          address: `0x${'fa'.repeat(20)}`,
+          data: '0x',
           signature: good.signature as Hex,
         })]: 'it is wrapped as ERC-6492: deploy the wallet and send the signature inside',
       }

@@ -21,8 +21,12 @@ const OTHER: Hex = `0x${'22'.repeat(32)}`
 const CHAIN = 8453
 const local = createTransactionSigner(KEY, CHAIN)
 const REQUEST: TransactionRequest = {
-  ...{ to: `0x${'ab'.repeat(20)}`, data: '0x010203', evmNonce: 7, gasLimit: 100_000n },
-  ...{ maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000n },
+  to: `0x${'ab'.repeat(20)}`,
+  data: '0x010203',
+  evmNonce: 7,
+  gasLimit: 100_000n,
+  maxFeePerGas: 2_000_000_000n,
+  maxPriorityFeePerGas: 1_000_000n,
 }
 const unwanted = {
   onWarning: (message: string): void => expect.fail(message),
@@ -146,7 +150,8 @@ describe('keys of executor and submitters', () => {
         expect(() => signer.sign(REQUEST)).to.throw(SignerUnavailable, why)
         expect(performance.now() - sinceMs).to.be.below(onThisMachine(5_000))
         server.set('signs')
-        const [asked, expected] = [server.asked(), local.sign(REQUEST)]
+        const asked = server.asked()
+        const expected = local.sign(REQUEST)
         if (mood === 'silent') {
           // It is not asked again at once: its caller stands still meanwhile.
           expect(() => signer.sign(REQUEST)).to.throw(SignerUnavailable, 'silent just now')

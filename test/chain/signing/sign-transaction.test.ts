@@ -44,8 +44,13 @@ describe('transaction signer', () => {
     const key = `0x${'01'.repeat(32)}` as const
     const signer = createTransactionSigner(key, 1)
     const full: TransactionRequest = {
-      ...{ to: signer.address, data: '0x01', value: 9n, evmNonce: 3, gasLimit: 21_000n },
-      ...{ maxFeePerGas: 5n, maxPriorityFeePerGas: 4n },
+      to: signer.address,
+      data: '0x01',
+      value: 9n,
+      evmNonce: 3,
+      gasLimit: 21_000n,
+      maxFeePerGas: 5n,
+      maxPriorityFeePerGas: 4n,
     }
     expect(requestOf(signer.sign(full).raw)).to.deep.equal(full)
     const least = { ...full, data: '0x', value: 0n, evmNonce: 0, maxPriorityFeePerGas: 0n } as const
@@ -65,7 +70,8 @@ describe('transaction signer', () => {
   it('signs calldata of any length a node takes', async () => {
     const key = `0x${'01'.repeat(32)}` as const
     const to = `0x${'bb'.repeat(20)}` as const
-    const [account, signer] = [privateKeyToAccount(key), createTransactionSigner(key, 1)]
+    const account = privateKeyToAccount(key)
+    const signer = createTransactionSigner(key, 1)
     for (const length of [0, 1, 55, 56, 255, 256, 65_535, 65_536, 110_000]) {
       const data = `0x${'7f'.repeat(length)}` as const
       const fees = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n }

@@ -21,8 +21,10 @@ const domains = fc.record({
 describe('a word of typed data', () => {
   const hasher = createActionHasher({ chainId: 1, verifyingContract: `0x${'cc'.repeat(20)}` })
   const good: CancelStatement = {
-    ...{ owner: `0x${'aa'.repeat(20)}`, signer: `0x${'bb'.repeat(20)}` },
-    ...{ nonce: 0n, expiry: 2n ** 256n - 1n },
+    owner: `0x${'aa'.repeat(20)}`,
+    signer: `0x${'bb'.repeat(20)}`,
+    nonce: 0n,
+    expiry: 2n ** 256n - 1n,
   }
 
   it('holds what fits, and breaks an invariant otherwise', () => {

@@ -9,17 +9,28 @@ import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
 /** An order for so many units at a price of two, with what of a live order the means read. */
 const order = (side: 'buy' | 'sell', unmatched: bigint, orderId = 'own') =>
   ({
-    ...{ side, orderId, limitPrice: priceE18(2n * E18), unmatched: amountE18(unmatched) },
+    side,
+    orderId,
+    limitPrice: priceE18(2n * E18),
+    unmatched: amountE18(unmatched),
   }) as LiveOrder
 /** Ten units at a price of two, for a fee of one, taken by the order `own`. */
 const match = {
-  ...{ settlementId: 's', takerOrderId: 'own', makerOrderId: 'other' },
-  ...{ price: priceE18(2n * E18), amount: amountE18(10n), takerFee: quoteE18(1n) },
+  settlementId: 's',
+  takerOrderId: 'own',
+  makerOrderId: 'other',
+  price: priceE18(2n * E18),
+  amount: amountE18(10n),
+  takerFee: quoteE18(1n),
 }
 const settledIn = (blockNumber: bigint): SettledMatch => ({ match, blockNumber })
 const seen = (base: bigint, quote: bigint, blockNumber: bigint) => ({
-  ...{ subaccountId: 1n, leaving: false, blockNumber, blockTimeSec: 0 },
-  ...{ blockHash: '0x' as const, facts: { base: amountE18(base), quote: quoteE18(quote) } },
+  subaccountId: 1n,
+  leaving: false,
+  blockNumber,
+  blockTimeSec: 0,
+  blockHash: '0x' as const,
+  facts: { base: amountE18(base), quote: quoteE18(quote) },
 })
 const short = (needed: bigint) => ({ reason: 'insufficient_balance', needed })
 const available = ({ availableBase, availableQuote }: BalanceRiskAccount) => [
@@ -134,8 +145,10 @@ describe('means of an account that pays with balances', () => {
     /** 1,000 USDC, 3,000 cNGN of which all counts, at an index of three and a factor of 0.9: 1,900 USDC of margin. */
     const observeExposed = (different: Partial<Exposure> = {}): void => {
       const exposure = {
-        ...{ cngn: 3_000n * E18, required: 1_000n * E18 },
-        ...{ index: priceE18(3n * E18), factor: (9n * E18) / 10n },
+        cngn: 3_000n * E18,
+        required: 1_000n * E18,
+        index: priceE18(3n * E18),
+        factor: (9n * E18) / 10n,
         ...different,
       }
       const observed = seen(3_000n * E18, 1_000n * E18, 100n)

@@ -18,15 +18,19 @@ const MANAGER = `0x${'a1'.repeat(20)}` as const
 const BASE = `0x${'c1'.repeat(20)}` as const
 const QUOTE = `0x${'c2'.repeat(20)}` as const
 const MARKET = aMarket({
-  ...{ assetAddress: BASE, subId: 0n, quoteAssetAddress: QUOTE },
+  assetAddress: BASE,
+  subId: 0n,
+  quoteAssetAddress: QUOTE,
   marginManagerAddress: MANAGER,
 })
 
 /** Account 7 against two makers, each five at a price of three. */
 function terms(takerIsBuyer: boolean, makers: readonly bigint[] = [8n, 9n]): MatchTerms {
   const fillDetails = makers.map((filledAccount) => ({
-    ...{ filledAccount, amountFilled: amountE18(5n * E18) },
-    ...{ price: priceE18(3n * E18), fee: quoteE18(2n) },
+    filledAccount,
+    amountFilled: amountE18(5n * E18),
+    price: priceE18(3n * E18),
+    fee: quoteE18(2n),
   }))
   return { takerAccount: 7n, takerIsBuyer, takerFee: quoteE18(4n), fillDetails }
 }
@@ -96,15 +100,21 @@ describe('what spot and futures of one account leave each other', () => {
   const { cngnAsset } = futureFacts()
   const manager = aFuture().marginManagerAddress
   const spotMarket = aMarket({
-    ...{ assetAddress: cngnAsset, quoteAssetAddress: USDC, marginManagerAddress: manager },
+    assetAddress: cngnAsset,
+    quoteAssetAddress: USDC,
+    marginManagerAddress: manager,
   })
   const otherSeries = aFuture({ subId: aFuture().subId + 86_400n })
   const one = (takerIsBuyer: boolean, amount: bigint, price: bigint): MatchTerms => ({
-    ...{ takerAccount: 7n, takerIsBuyer, takerFee: quoteE18(0n) },
+    takerAccount: 7n,
+    takerIsBuyer,
+    takerFee: quoteE18(0n),
     fillDetails: [
       {
-        ...{ filledAccount: 8n, amountFilled: amountE18(amount) },
-        ...{ price: priceE18(price), fee: quoteE18(0n) },
+        filledAccount: 8n,
+        amountFilled: amountE18(amount),
+        price: priceE18(price),
+        fee: quoteE18(0n),
       },
     ],
   })
@@ -119,11 +129,14 @@ describe('what spot and futures of one account leave each other', () => {
   /** Account 7 has 1,000 of each token; with a position if margin binds it. */
   const left = (claims: readonly CapacityClaim[], surplus?: bigint) => {
     const facts: BalanceFacts = {
-      ...{ base: amountE18(1_000n * E18), quote: quoteE18(1_000n * E18) },
+      base: amountE18(1_000n * E18),
+      quote: quoteE18(1_000n * E18),
       ...(surplus !== undefined && {
         exposure: {
-          ...{ cngn: 0n, required: 1_000n * E18 - surplus },
-          ...{ index: priceE18(3n * E18), factor: E18 },
+          cngn: 0n,
+          required: 1_000n * E18 - surplus,
+          index: priceE18(3n * E18),
+          factor: E18,
         },
       }),
     }
@@ -159,7 +172,8 @@ describe('what spot and futures of one account leave each other', () => {
   })
 
   it('is the same for two series', () => {
-    const [near, far] = [opens(6n), opens(5n, otherSeries)]
+    const near = opens(6n)
+    const far = opens(5n, otherSeries)
     const all = left([...near, ...far])
     expect(all.lacking(far)).to.deep.equal([])
     all.take(near)

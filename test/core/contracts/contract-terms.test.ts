@@ -19,7 +19,10 @@ const spot = aMarket()
 const presentation = { ...spot.presentation, baseAssetSymbol: 'BASE', quoteAssetSymbol: 'QUOTE' }
 
 const observed = (facts: MarketObservation['facts']): MarketObservation => ({
-  ...{ facts, blockNumber: 1n, blockTimeSec: START_MS / 1_000, readAtMs: START_MS },
+  facts,
+  blockNumber: 1n,
+  blockTimeSec: START_MS / 1_000,
+  readAtMs: START_MS,
 })
 
 describe('the amount that a fill turns over', () => {

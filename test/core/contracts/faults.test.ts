@@ -48,9 +48,13 @@ describe('faults of the venue on spot', () => {
 
 describe('faults of the venue on margin markets', () => {
   const OF_FUTURES: Readonly<Record<string, FaultOf>> = {
-    ...{ FT_IndexStale: 'deployment', FT_OutsideFillBand: 'price', FT_TradingEnded: 'deployment' },
-    ...{ FA_AlreadySettled: 'deployment', FA_UnknownSeries: 'deployment' },
-    ...{ FM_OnlyTradeModule: 'deployment', SRM_UnsupportedAsset: 'manager' },
+    FT_IndexStale: 'deployment',
+    FT_OutsideFillBand: 'price',
+    FT_TradingEnded: 'deployment',
+    FA_AlreadySettled: 'deployment',
+    FA_UnknownSeries: 'deployment',
+    FM_OnlyTradeModule: 'deployment',
+    SRM_UnsupportedAsset: 'manager',
   }
   const perpetual = tradingOf({ contractType: 'perpetual' })
   const future = tradingOf({ contractType: 'future' })

@@ -33,7 +33,10 @@ function fits(size: bigint, asked: Asked = {}): boolean {
     reducesFreely: () => isFree,
   }
   const bearing: AccountBearing = {
-    ...{ position: 0n, standing: { cash, equity }, own: NO_FLIGHT, opposite: NO_FLIGHT },
+    position: 0n,
+    standing: { cash, equity },
+    own: NO_FLIGHT,
+    opposite: NO_FLIGHT,
     ...asked,
   }
   return fitsMargin(model, undefined, bearing, { size } as Leg)

@@ -39,11 +39,16 @@ function refusedAs({ limit = 1_500, side = 'buy', size = 1_000, ...rest }: Askin
     ...(rest.reduceOnly === true && { reduceOnly: true as const }),
   }
   const asked: ObservedOrder = {
-    ...{ market: MARKET, order, observed: observedFuture(rest.facts) },
+    market: MARKET,
+    order,
+    observed: observedFuture(rest.facts),
     account: {
-      ...{ subaccountId: 1n, facts: hideFutureAccount(futureAccount(rest.account)) },
-      ...{ custodyOwner: order.owner, leaving: false },
-      ...{ blockNumber: 1n, blockTimeSec: START_MS / 1000 },
+      subaccountId: 1n,
+      facts: hideFutureAccount(futureAccount(rest.account)),
+      custodyOwner: order.owner,
+      leaving: false,
+      blockNumber: 1n,
+      blockTimeSec: START_MS / 1000,
     },
   }
   for (const check of trading.admission ?? []) {
@@ -119,7 +124,9 @@ describe('the admission of an order of a series refuses (FUT-018, FUT-020)', () 
       'no reduce-only order for the fee of more than there is to reduce',
       undefined,
       {
-        ...{ side: 'sell', size: 2_000, reduceOnly: true },
+        side: 'sell',
+        size: 2_000,
+        reduceOnly: true,
         account: { position: E18, usdc: (25n * E18) / 10n },
       },
     ],
@@ -148,8 +155,12 @@ describe('the admission of an order of a series refuses (FUT-018, FUT-020)', () 
     const order = anOrder({ limitPrice: price(1_500), desiredAmount: usdc(1) })
     const [, , byMargin] = trading.admission ?? []
     const account = {
-      ...{ subaccountId: 1n, custodyOwner: order.owner, leaving: false },
-      ...{ facts: hideFutureAccount(futureAccount()), blockNumber: 1n, blockTimeSec: 0 },
+      subaccountId: 1n,
+      custodyOwner: order.owner,
+      leaving: false,
+      facts: hideFutureAccount(futureAccount()),
+      blockNumber: 1n,
+      blockTimeSec: 0,
     }
     const codeOf = (asked: Partial<ObservedOrder>) =>
       byMargin?.({ market: MARKET, order, account, observed: observedFuture(), ...asked })?.code
@@ -166,19 +177,26 @@ describe('the admission of an order of a series refuses (FUT-018, FUT-020)', () 
     const [, , byMargin] = trading.admission ?? []
     const judged = (facts: Partial<FutureFacts>, side: 'buy' | 'sell', held = {}) => {
       const account = {
-        ...{ subaccountId: 1n, custodyOwner: MARKET.assetAddress, leaving: false },
+        subaccountId: 1n,
+        custodyOwner: MARKET.assetAddress,
+        leaving: false,
         facts: hideFutureAccount(futureAccount({ usdc: E18, ...held })),
-        ...{ blockNumber: 1n, blockTimeSec: 0 },
+        blockNumber: 1n,
+        blockTimeSec: 0,
       }
       const order = anOrder({ side, limitPrice: price(1_560), desiredAmount: usdc(1_000) })
       return byMargin?.({ market: MARKET, order, account, observed: observedFuture(facts) })
     }
     const apart = { mark: price(1_500), index: price(1_600) }
     const detail = (by: 'mark' | 'index') => ({
-      ...{ judged_by: by, mark_price: '1500', index_price: '1600' },
+      judged_by: by,
+      mark_price: '1500',
+      index_price: '1600',
     })
     expect(judged(apart, 'buy')).to.deep.include({
-      ...{ status: 400, code: 'insufficient_margin', detail: detail('mark') },
+      status: 400,
+      code: 'insufficient_margin',
+      detail: detail('mark'),
     })
     expect(judged(apart, 'sell')?.detail).to.deep.equal(detail('index'))
     // What it holds counts as well: a short of two contracts loses at the index.
@@ -190,20 +208,27 @@ describe('the admission of an order of a series refuses (FUT-018, FUT-020)', () 
   it('with what is wrong, and the band in its detail (FUT-013)', () => {
     const order = anOrder({ limitPrice: price(2_000), desiredAmount: usdc(1) })
     const detail = {
-      ...{ index_price: '1500', band_width: '0.1' },
-      ...{ fill_band_low: '1350', fill_band_high: '1650' },
+      index_price: '1500',
+      band_width: '0.1',
+      fill_band_low: '1350',
+      fill_band_high: '1650',
     }
     const refusalAt = (facts: Partial<FutureFacts>) => {
       const asked = { market: MARKET, order, account: undefined, observed: observedFuture(facts) }
       return trading.admission?.[0]?.(asked)
     }
     expect(refusalAt({})).to.deep.equal({
-      ...{ status: 400, code: 'outside_fill_band', message: 'outside_fill_band' },
+      status: 400,
+      code: 'outside_fill_band',
+      message: 'outside_fill_band',
       extra: { message: 'limit_price is outside of the fill band' },
-      ...{ field: 'limit_price', detail },
+      field: 'limit_price',
+      detail,
     })
     expect(refusalAt({ indexStale: true })).to.deep.equal({
-      ...{ status: 400, code: 'index_stale', message: 'index_stale' },
+      status: 400,
+      code: 'index_stale',
+      message: 'index_stale',
       extra: { message: 'the index is stale: no new orders are taken until it updates' },
       detail,
     })

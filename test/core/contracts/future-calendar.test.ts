@@ -112,7 +112,9 @@ describe('a calendar as a setting', () => {
 
 describe('the series that comes next', () => {
   const at = sec('2026-11-26T00:00:00Z')
-  const [NOV, DEC, JAN] = ['2026-11-30T14:00:00Z', '2026-12-31T14:00:00Z', '2027-01-31T14:00:00Z']
+  const NOV = '2026-11-30T14:00:00Z'
+  const DEC = '2026-12-31T14:00:00Z'
+  const JAN = '2027-01-31T14:00:00Z'
 
   it('takes the place of the series that ends first', () => {
     expect(nextSeries('month-end', listed(NOV, DEC), at)).to.deep.equal({

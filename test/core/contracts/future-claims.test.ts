@@ -64,14 +64,18 @@ describe('claims of a match in dated futures', () => {
     // 13.5 cNGN worse: 13,500 cNGN are 9 USDC, as a debt 10.
     const fill = { price: e18('1513.5'), fee: e18('2.5') }
     expect(claimed(fill, facts)).to.deep.equal({
-      ...{ long: e18('112.5'), usdc: e18('2.5'), cngn: e18('13500') },
+      long: e18('112.5'),
+      usdc: e18('2.5'),
+      cngn: e18('13500'),
     })
     expect(claimed(fill, facts, MAKER)).to.deep.equal({ short: e18('100') })
   })
 
   it('take from the other side what costs more than the contracts release', () => {
     expect(claimed({ price: e18('1770') }, facts)).to.deep.equal({
-      ...{ long: e18('300'), short: e18('100'), cngn: e18('270000') },
+      long: e18('300'),
+      short: e18('100'),
+      cngn: e18('270000'),
     })
   })
 

@@ -60,7 +60,8 @@ describe('the margin model of dated futures', () => {
     it(`has a standing ${name}`, () => {
       const held = futureAccount({ usdc: e18('1000'), ...account })
       expect(futureModel.standing(held, futureFacts(market))).to.deep.equal({
-        ...{ cash: e18('1000'), equity: e18(equity) },
+        cash: e18('1000'),
+        equity: e18(equity),
       })
     })
   }

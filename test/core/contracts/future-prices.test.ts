@@ -116,7 +116,8 @@ describe('the fixing', () => {
         const { average } = fixingAtExpiry(record(samples), EXPIRY)
         if (average === undefined) return
         const all = samples.map(([, p]) => p)
-        const [lowest, highest] = [price(Math.min(...all)), price(Math.max(...all))]
+        const lowest = price(Math.min(...all))
+        const highest = price(Math.max(...all))
         expect(average >= lowest && average <= highest).to.equal(true)
       }),
     )

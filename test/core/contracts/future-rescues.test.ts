@@ -14,7 +14,11 @@ const OTHER_SUB_ID = SUB_ID + 86_400n
 const price = (whole: bigint) => priceE18(whole * E18)
 
 const aSeries = (subId: bigint, isSettled = false) => ({
-  ...{ subId, mark: price(1_500n), markAtSec: 0, sampleAtSec: 0, isSettled },
+  subId,
+  mark: price(1_500n),
+  markAtSec: 0,
+  sampleAtSec: 0,
+  isSettled,
   holders: [],
 })
 
@@ -25,21 +29,33 @@ function anAccount(
 ): UpkeepAccount {
   const { variation = 0n, cngn = 0n, usdc = 0n, margin, contracts } = whole
   return {
-    ...{ id, variation: variation * E18, cngn: cngn * E18, usdc: usdc * E18 },
+    id,
+    variation: variation * E18,
+    cngn: cngn * E18,
+    usdc: usdc * E18,
     margin: margin === undefined ? undefined : margin * E18,
     positions: contracts === undefined ? [] : [{ subId: SUB_ID, contracts: contracts * E18 }],
   }
 }
 const rescuer = (id: bigint, room: bigint, cngn = 0n): Rescuer => ({
-  ...{ id, room: room * E18, cngn: cngn * E18 },
+  id,
+  room: room * E18,
+  cngn: cngn * E18,
 })
 
 function seen(accounts: readonly UpkeepAccount[], of: Partial<FutureUpkeep> = {}): FutureUpkeep {
   return {
-    ...{ atSec: 0, index: { price: price(1_500n), atSec: 0, isFresh: true } },
-    ...{ series: [aSeries(SUB_ID), aSeries(OTHER_SUB_ID)], accounts, pool: 0n },
-    ...{ initialRate: E18 / 10n, rescuers: [rescuer(90n, 10_000n, 1_000_000n)] },
-    ...{ mostUsd: 10_000n * E18, toOpen: [], losses: new Map(), ...of },
+    atSec: 0,
+    index: { price: price(1_500n), atSec: 0, isFresh: true },
+    series: [aSeries(SUB_ID), aSeries(OTHER_SUB_ID)],
+    accounts,
+    pool: 0n,
+    initialRate: E18 / 10n,
+    rescuers: [rescuer(90n, 10_000n, 1_000_000n)],
+    mostUsd: 10_000n * E18,
+    toOpen: [],
+    losses: new Map(),
+    ...of,
   }
 }
 const tasksOf = (facts: FutureUpkeep) => rescueDuties(facts).map(({ task }) => task)
@@ -55,9 +71,13 @@ describe('rescues of dated futures', () => {
     }
     expect(rescueDuties(seen([failing]))).to.deep.equal([
       {
-        ...{ job: 'liquidation', subject: 'account-7' },
+        job: 'liquidation',
+        subject: 'account-7',
         task: {
-          ...{ call: 'liquidate', account: 7n, by: 90n, subId: OTHER_SUB_ID },
+          call: 'liquidate',
+          account: 7n,
+          by: 90n,
+          subId: OTHER_SUB_ID,
           portion: E18,
         },
       },

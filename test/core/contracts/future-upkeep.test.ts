@@ -17,16 +17,28 @@ const fresh = (atSec: number, whole = 1_500n) => ({ price: price(whole), atSec, 
 
 const aSeries = (overrides: Partial<SeriesUpkeep> = {}): SeriesUpkeep => ({
   subId: BigInt(EXPIRY_SEC),
-  ...{ mark: price(1_500n), markAtSec: EXPIRY_SEC - 8 * HOUR_SEC, sampleAtSec: 0 },
-  ...{ isSettled: false, holders: [] },
+  mark: price(1_500n),
+  markAtSec: EXPIRY_SEC - 8 * HOUR_SEC,
+  sampleAtSec: 0,
+  isSettled: false,
+  holders: [],
   ...overrides,
 })
 
 function seen(atSec: number, overrides: Partial<FutureUpkeep> = {}): FutureUpkeep {
   const index = fresh(atSec)
   return {
-    ...{ atSec, index, series: [aSeries()], accounts: [], pool: 0n, initialRate: E18 / 10n },
-    ...{ rescuers: [], mostUsd: 0n, toOpen: [], losses: new Map(), ...overrides },
+    atSec,
+    index,
+    series: [aSeries()],
+    accounts: [],
+    pool: 0n,
+    initialRate: E18 / 10n,
+    rescuers: [],
+    mostUsd: 0n,
+    toOpen: [],
+    losses: new Map(),
+    ...overrides,
   }
 }
 
@@ -103,7 +115,8 @@ describe('the upkeep of dated futures', () => {
     const [close, ...others] = at({ isSettled: true, holders })
     expect(others).to.deep.equal([])
     expect(close?.task).to.deep.equal({
-      ...{ call: 'close_out', subId: BigInt(EXPIRY_SEC) },
+      call: 'close_out',
+      subId: BigInt(EXPIRY_SEC),
       accounts: holders.slice(0, ACCOUNTS_AT_ONCE),
     })
     expect(at({ isSettled: true }).map(({ job }) => job)).to.deep.equal(['retirement'])
@@ -112,7 +125,10 @@ describe('the upkeep of dated futures', () => {
   it('settles variation of the debtors that can pay most, while claims wait for it', () => {
     const rest = { usdc: 0n, margin: 0n, positions: [] }
     const owes = (id: bigint, whole: bigint, cngn = 1_000_000n): UpkeepAccount => ({
-      ...{ id, variation: -whole * E18, cngn: cngn * E18, ...rest },
+      id,
+      variation: -whole * E18,
+      cngn: cngn * E18,
+      ...rest,
     })
     const claim = { id: 1n, variation: 10_000n * E18, cngn: 0n, ...rest }
     const at = (accounts: readonly UpkeepAccount[], pool = 0n) =>

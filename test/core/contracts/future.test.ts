@@ -46,7 +46,8 @@ describe('the record of dated futures', () => {
   it('states variation margin of a fill, positive for the side that receives it (FUT-029)', () => {
     const fill = { price: price(1_495), amount: usdc(2_000), markPrice: price(1_500) }
     expect(present.fill?.({ ...fill, side: 'buy' })).to.deep.equal({
-      ...{ mark_price: '1500', vm_cngn: '10000' },
+      mark_price: '1500',
+      vm_cngn: '10000',
     })
     expect(present.fill?.({ ...fill, side: 'sell' })?.vm_cngn).to.equal('-10000')
     // Exact for the smallest size and the smallest move.
@@ -80,9 +81,15 @@ describe('the record of dated futures', () => {
       expiry_timestamp: futureFacts().expirySec,
       future: {
         ...unread,
-        ...{ index_price: '1500', mark_price: '1500', band_width: '0.1' },
-        ...{ fill_band_low: '1350', fill_band_high: '1650', band_status: 'index_stale' },
-        ...{ initial_margin_rate: '0.1', maintenance_margin_rate: '0.07', paused: false },
+        index_price: '1500',
+        mark_price: '1500',
+        band_width: '0.1',
+        fill_band_low: '1350',
+        fill_band_high: '1650',
+        band_status: 'index_stale',
+        initial_margin_rate: '0.1',
+        maintenance_margin_rate: '0.07',
+        paused: false,
         updated_at: START_MS / 1000,
       },
     })
@@ -97,8 +104,12 @@ describe('margin of dated futures', () => {
 
   it('is what the manager says, at the newest mark, for any account', () => {
     const drawn = fc.record({
-      ...{ usdc: funds, cngn: amounts, position: positions },
-      ...{ mark: prices, newMark: prices, index: prices },
+      usdc: funds,
+      cngn: amounts,
+      position: positions,
+      mark: prices,
+      newMark: prices,
+      index: prices,
     })
     fc.assert(
       fc.property(drawn, ({ newMark, index, ...kept }) => {
@@ -136,8 +147,11 @@ describe('margin of dated futures', () => {
 
   it('never overstates what a trade leaves (FUT-025)', () => {
     const drawn = fc.record({
-      ...{ cngn: amounts, size: positions },
-      ...{ mark: prices, fill: prices, index: prices },
+      cngn: amounts,
+      size: positions,
+      mark: prices,
+      fill: prices,
+      index: prices,
     })
     fc.assert(
       fc.property(drawn, ({ cngn, size, mark, fill, index }) => {

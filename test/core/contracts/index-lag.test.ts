@@ -45,7 +45,8 @@ describe("the lag of a perpetual's index", () => {
     expect(refusalOf(at('0.00060606'))).to.deep.equal({
       code: 'index_lag',
       message: 'no new orders are taken: the index is 101 bps from its sample, more than 100',
-      ...{ lag_bps: 101, max_bps: 100 },
+      lag_bps: 101,
+      max_bps: 100,
     })
     expect(refusalOf(at('0.00059394'))).to.include({ lag_bps: -101 })
   })
@@ -59,7 +60,9 @@ describe("the lag of a perpetual's index", () => {
     expect(refusalOf({ enforced: true, maxBps: 100 })).to.deep.equal(none)
     expect(refusalOf(lagOf({ isOk: false }))).to.deep.include({ ...none, sample_ok: false })
     expect(refusalOf(lagOf({ atMs: NOW_MS - 300_001 }))).to.deep.equal({
-      ...{ ...none, sample_ok: true, sample_age_sec: 300 },
+      ...none,
+      sample_ok: true,
+      sample_age_sec: 300,
     })
     expect(refusalOf(lagOf({ atMs: NOW_MS - 300_000 }))).to.equal(undefined)
     expect(refusalOf(lagOf({ atMs: NOW_MS + 5_000 }))).to.equal(undefined)
@@ -73,12 +76,17 @@ describe("the lag of a perpetual's index", () => {
 
   it('is shown with its sample, the lag only while that is fresh', () => {
     expect(indexLagEntry(at('0.00060606'), index)).to.deep.equal({
-      ...{ enforced: true, max_bps: 100, lag_bps: 101 },
-      ...{ spot_sample_at: 998, spot_usdc_per_cngn: '0.00060606', sample_age_sec: 1 },
+      enforced: true,
+      max_bps: 100,
+      lag_bps: 101,
+      spot_sample_at: 998,
+      spot_usdc_per_cngn: '0.00060606',
+      sample_age_sec: 1,
     })
     expect(indexLagEntry(lagOf({ isOk: false }), index)).not.to.have.property('lag_bps')
     expect(indexLagEntry({ enforced: false, maxBps: 50 }, index)).to.deep.equal({
-      ...{ enforced: false, max_bps: 50 },
+      enforced: false,
+      max_bps: 50,
     })
   })
 })

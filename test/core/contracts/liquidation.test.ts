@@ -78,7 +78,9 @@ describe('what a read of blocks changes in it', () => {
     return all
   }
   const placeOf = ({ market: name, blockHash, logIndex }: Liquidation) => ({
-    ...{ market: name, blockHash, logIndex },
+    market: name,
+    blockHash,
+    logIndex,
   })
 
   it('adds what is new, in the order of the chain, and nothing twice', () => {

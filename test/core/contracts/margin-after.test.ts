@@ -18,12 +18,17 @@ const trade = (
   amount: string,
   fee = '0',
 ): AccountTrade => ({
-  ...{ side, price: priceE18(e18(price)), amount: amountE18(e18(amount)) },
+  side,
+  price: priceE18(e18(price)),
+  amount: amountE18(e18(amount)),
   fee: quoteE18(e18(fee)),
 })
 
 const observed = (facts: MarketFacts) => ({
-  ...{ facts, blockNumber: 1n, blockTimeSec: START_MS / 1000, readAtMs: START_MS },
+  facts,
+  blockNumber: 1n,
+  blockTimeSec: START_MS / 1000,
+  readAtMs: START_MS,
 })
 
 describe('the margin of an account after trades', () => {
@@ -62,12 +67,15 @@ describe('the margin of an account after trades', () => {
     const held = { observed: observed(hideFuture(facts)), facts: hideFutureAccount(own) }
     const after = (trades: readonly AccountTrade[]) => future.present.marginAfter?.(held, trades)
     expect(after([])).to.deep.equal({
-      ...{ position: 0n, initialSurplus: e18('1000'), maintenanceSurplus: e18('1000') },
+      position: 0n,
+      initialSurplus: e18('1000'),
+      maintenanceSurplus: e18('1000'),
     })
     // Two contracts at the mark: a tenth and 7 % of 2,000 USDC.
     expect(after([trade('buy', '1500', '2000', '5')])).to.deep.equal({
       position: e18('2000'),
-      ...{ initialSurplus: e18('795'), maintenanceSurplus: e18('855') },
+      initialSurplus: e18('795'),
+      maintenanceSurplus: e18('855'),
     })
     // Bought 15 above: 30,000 cNGN are owed, 20 USDC over the factor.
     const dear = after([trade('buy', '1515', '2000', '5')])
@@ -89,7 +97,8 @@ describe('the margin of an account after trades', () => {
     expect(perpetual.present.movesOf(trades)).to.deep.equal(moved)
     const bought = [trade('buy', '1500', '10'), trade('sell', '1600', '4')]
     expect(future.present.movesOf(bought)).to.deep.equal({
-      ...{ usdc: e18('6'), cngn: e18('-8600') },
+      usdc: e18('6'),
+      cngn: e18('-8600'),
     })
     expect(spot.present).not.to.have.property('marginAfter')
   })

@@ -52,7 +52,11 @@ const at = (mark: bigint) => ({ facts: { mark } }) as MarketObservation<Market>
 
 const anOrder = (side: Side, unmatched = 5n, reduceOnly = false) =>
   ({
-    ...{ side, unmatched, orderId: side, limitPrice: 3n, order: { reduceOnly } },
+    side,
+    unmatched,
+    orderId: side,
+    limitPrice: 3n,
+    order: { reduceOnly },
   }) as LiveOrder
 const BUY = anOrder('buy')
 const SELL = anOrder('sell')
@@ -80,10 +84,16 @@ describe('what is kept of an account with margin', () => {
 
   it('is a cost of its signed size and worth, with the fee of the taker alone', () => {
     expect(costOf(BUY, 's1', 2n, 3n, 7n)).to.deep.equal({
-      ...{ settlementId: 's1', size: 2n, worth: 6n, fee: 7n },
+      settlementId: 's1',
+      size: 2n,
+      worth: 6n,
+      fee: 7n,
     })
     expect(costOf(SELL, 's1', 2n, 3n, 7n)).to.deep.equal({
-      ...{ settlementId: 's1', size: -2n, worth: -6n, fee: 0n },
+      settlementId: 's1',
+      size: -2n,
+      worth: -6n,
+      fee: 0n,
     })
   })
 
@@ -269,7 +279,8 @@ describe('whether an order may go on', () => {
     const cost = (amount: bigint) => costOf(SELL, 's2', amount, 3n)
     expect(means.shortOfMatch(riskAccount, SELL, cost(3n), ANY)).to.equal(undefined)
     expect(means.shortOfMatch(riskAccount, SELL, cost(4n), ANY)).to.deep.equal({
-      ...{ reason: 'margin_unreadable', needed: 4n },
+      reason: 'margin_unreadable',
+      needed: 4n,
     })
   })
 

@@ -12,7 +12,9 @@ import { MAX_ORDINAL } from '../../../core/limits.js'
 import type { Market } from '../../../core/model/market.js'
 import { aFuture, aMarket, aPerp } from '../../support/builders.js'
 
-const [spot, perp, future] = [aMarket(), aPerp(), aFuture()]
+const spot = aMarket()
+const perp = aPerp()
+const future = aFuture()
 const entries = (...markets: readonly Market[]): MarketEntries =>
   withEntries(new Map(), markets.map(entryOf))
 const why = (known: MarketEntries, ...wanted: readonly Market[]) =>
@@ -61,10 +63,8 @@ describe('what may be registered', () => {
 
   it('is a known market with other texts, also those that another one gives up at once', () => {
     const alias = spot.aliases[0] ?? ''
-    const [without, taking] = [
-      { ...spot, aliases: [] },
-      { ...perp, aliases: [alias] },
-    ]
+    const without = { ...spot, aliases: [] }
+    const taking = { ...perp, aliases: [alias] }
     expect(why(known, without)).to.equal(undefined)
     expect(why(known, without, taking)).to.equal(undefined)
     expect(why(known, taking)).to.match(/^cNGN-PERP: the name USDCcNGN-SPOT is of cNGN-USDC$/)

@@ -57,13 +57,16 @@ describe('claims of a perpetual match', () => {
     expect(claimed(fill, facts)).to.deep.equal({ long: e18('11.25'), cash: e18('1.25') })
     expect(claimed(fill, facts, MAKER)).to.deep.equal({ short: e18('10') })
     expect(claimed({ ...fill, takerBuys: false }, facts)).to.deep.equal({
-      ...{ short: e18('10.25'), cash: e18('0.25') },
+      short: e18('10.25'),
+      cash: e18('0.25'),
     })
   })
 
   it('take from the other side what costs more than the contracts release', () => {
     expect(claimed({ price: e18('1.2') }, facts)).to.deep.equal({
-      ...{ long: e18('30'), short: e18('10'), cash: e18('20') },
+      long: e18('30'),
+      short: e18('10'),
+      cash: e18('20'),
     })
   })
 
@@ -92,7 +95,8 @@ describe('claims of a perpetual match', () => {
           ),
         )
     }
-    const [one, two] = [of([MAKER]), of([MAKER, 9n])]
+    const one = of([MAKER])
+    const two = of([MAKER, 9n])
     expect(one(TAKER).get('cash')).to.equal(7n)
     expect(two(TAKER).get('cash')).to.equal(7n)
     const margin = (one(TAKER).get('long') ?? 0n) - 7n
@@ -166,8 +170,11 @@ const someFacts = fc
   })
   .map(({ mark, index, threshold, ...rest }) => {
     const contingency = {
-      ...{ perpThreshold: threshold, baseThreshold: 0n, factor: e18('0.4') },
-      ...{ depegThreshold: threshold, depegFactor: e18('1.2') },
+      perpThreshold: threshold,
+      baseThreshold: 0n,
+      factor: e18('0.4'),
+      depegThreshold: threshold,
+      depegFactor: e18('1.2'),
     }
     return perpetualFacts({ ...rest, mark: priceE18(mark), index: priceE18(index), contingency })
   })

@@ -31,7 +31,10 @@ const at = (price: string, facts: Partial<PerpetualFacts> = {}): PerpetualFacts 
   perpetualFacts({ mark: priceE18(e18(price)), index: priceE18(e18(price)), ...facts })
 
 const account = (fields: Partial<MarginBasis>): MarginBasis => ({
-  ...{ position: 0n, cash: 0n, unsettled: 0n, collateral: 0n },
+  position: 0n,
+  cash: 0n,
+  unsettled: 0n,
+  collateral: 0n,
   ...fields,
 })
 
@@ -145,7 +148,10 @@ describe('margin of a perpetual', () => {
     const facts = at('0.00063', { collateral })
     const valued = { unsettled: e18('-20'), mark: facts.mark, elsewhere: 0n }
     const posted = perpetualAccount({
-      ...{ position: e18('1000000'), cash: e18('10'), collateral: e18('1000000'), valued },
+      position: e18('1000000'),
+      cash: e18('10'),
+      collateral: e18('1000000'),
+      valued,
     })
     const trade = { size: -E18, cashDelta: -1n }
     expect(isAccepted(facts, posted, trade)).to.equal(false)
@@ -183,8 +189,11 @@ describe('margin of a perpetual', () => {
 
   it('counts the lower confidence, from its threshold down, and collateral by that of the index', () => {
     const contingency = {
-      ...{ perpThreshold: e18('0.6'), baseThreshold: e18('0.5'), factor: e18('0.2') },
-      ...{ depegThreshold: 0n, depegFactor: 0n },
+      perpThreshold: e18('0.6'),
+      baseThreshold: e18('0.5'),
+      factor: e18('0.2'),
+      depegThreshold: 0n,
+      depegFactor: 0n,
     }
     const facts = at('2', { contingency, collateral })
     const required = (sure: Partial<PerpetualFacts>) =>
@@ -261,7 +270,9 @@ describe('how far a perpetual account is from its liquidation', () => {
     const facts = at('0.00065')
     // 57.75 of margin over 935,000.
     expect(outlookOf(facts, long)).to.deep.equal({
-      ...{ status: 'ok', price: 588_235_294_117_648n, distanceE6: 95_022n },
+      status: 'ok',
+      price: 588_235_294_117_648n,
+      distanceE6: 95_022n,
     })
     const short = account({ cash: e18('650'), position: e18('-1000000') })
     expect(outlookOf(facts, short)).to.deep.include({ status: 'ok', price: 1_220_657_276_995_305n })
@@ -271,7 +282,8 @@ describe('how far a perpetual account is from its liquidation', () => {
     const facts = at('0.00065', { collateral })
     const posted = account({ position: e18('1000000'), collateral: e18('1000000') })
     const cash = account({ position: e18('1000000'), cash: e18('520') })
-    const [fell, stayed] = [outlookOf(facts, posted), outlookOf(facts, cash)]
+    const fell = outlookOf(facts, posted)
+    const stayed = outlookOf(facts, cash)
     if (fell.status !== 'ok') throw new Error('no price')
     expect(stayed.status === 'ok' && stayed.distanceE6 < fell.distanceE6).to.equal(false)
   })
@@ -296,7 +308,9 @@ describe('how far a perpetual account is from its liquidation', () => {
         fc.bigInt({ min: 10n ** 11n, max: 10n ** 18n }),
         ([isLong, size, cash], posted, price) => {
           const facts = perpetualFacts({
-            ...{ mark: priceE18(price), index: priceE18(price), collateral },
+            mark: priceE18(price),
+            index: priceE18(price),
+            collateral,
           })
           const held = account({ position: isLong ? size : -size, cash, collateral: posted })
           const outlook = outlookOf(facts, held)

@@ -15,16 +15,28 @@ import { runs } from '../../support/property-runs.js'
 
 const AT_SEC = 1_800_000_000
 const seen = (overrides: Partial<PerpetualUpkeep> = {}): PerpetualUpkeep => ({
-  ...{ atSec: AT_SEC, openInterest: 1n, fundingAtSec: AT_SEC, hasAuctions: true, accounts: [] },
-  ...{ bidders: [], mostCash: 0n },
+  atSec: AT_SEC,
+  openInterest: 1n,
+  fundingAtSec: AT_SEC,
+  hasAuctions: true,
+  accounts: [],
+  bidders: [],
+  mostCash: 0n,
   ...overrides,
 })
 const solvent: LiveAuction = {
-  ...{ isInsolvent: false, price: 5n, canEnd: false, startedAtSec: AT_SEC - BID_AFTER_SEC },
-  ...{ bufferMargin: -3n, reservedCash: 0n },
+  isInsolvent: false,
+  price: 5n,
+  canEnd: false,
+  startedAtSec: AT_SEC - BID_AFTER_SEC,
+  bufferMargin: -3n,
+  reservedCash: 0n,
 }
 const bidder = (id: bigint, overrides: Partial<Bidder> = {}): Bidder => ({
-  ...{ id, cash: 100n, isCashOnly: true, ...overrides },
+  id,
+  cash: 100n,
+  isCashOnly: true,
+  ...overrides,
 })
 const jobsOf = (overrides: Partial<PerpetualUpkeep>) =>
   perpetualDuties(seen(overrides)).map(({ job }) => job)
@@ -38,7 +50,9 @@ describe('the upkeep of a perpetual', () => {
     expect(jobsOf({ fundingAtSec: due + 1 })).to.deep.equal([])
     const [funding] = perpetualDuties(seen({ fundingAtSec: due }))
     expect(funding).to.deep.equal({
-      ...{ job: 'funding', subject: 'funding', sinceSec: AT_SEC },
+      job: 'funding',
+      subject: 'funding',
+      sinceSec: AT_SEC,
       task: { call: 'accrue_funding' },
     })
     expect(jobsOf({ fundingAtSec: due, openInterest: 0n })).to.deep.equal([])
@@ -78,14 +92,17 @@ describe('the upkeep of a perpetual', () => {
       perpetualDuties(
         seen({
           accounts: [{ id: 7n, margin: -2n, auction: { ...solvent, ...auction } }],
-          ...{ bidders, mostCash },
+          bidders,
+          mostCash,
         }),
       )
 
     it('a minute after the start, and not without an account to bid with', () => {
       expect(bids({})).to.deep.equal([
         {
-          ...{ job: 'auction_bid', subject: 'account-7', sinceSec: AT_SEC },
+          job: 'auction_bid',
+          subject: 'account-7',
+          sinceSec: AT_SEC,
           task: { call: 'bid', account: 7n, by: 90n, portion: WHOLE, most: 1_000n },
         },
       ])
@@ -117,7 +134,8 @@ describe('the upkeep of a perpetual', () => {
 
     it('with each account that holds cash alone once, the one with most cash in the oldest auction', () => {
       const accounts = [1n, 2n, 3n].map((id) => ({
-        ...{ id, margin: -2n },
+        id,
+        margin: -2n,
         auction: { ...solvent, startedAtSec: AT_SEC - 100 - Number(id) },
       }))
       const bidders = [bidder(90n), bidder(91n, { cash: 200n }), bidder(92n, { isCashOnly: false })]
@@ -144,10 +162,12 @@ describe('the upkeep of a perpetual', () => {
 
   it('has at most one thing to do for an account, and nothing for one that is well', () => {
     const auction = fc.record({
-      ...{ isInsolvent: fc.boolean(), canEnd: fc.boolean() },
+      isInsolvent: fc.boolean(),
+      canEnd: fc.boolean(),
       price: fc.option(fc.bigInt({ min: -3n, max: 3n }), { nil: undefined }),
-      ...{ startedAtSec: fc.constantFrom(AT_SEC - BID_AFTER_SEC, AT_SEC) },
-      ...{ bufferMargin: fc.bigInt({ min: -9n, max: 3n }), reservedCash: fc.constant(1n) },
+      startedAtSec: fc.constantFrom(AT_SEC - BID_AFTER_SEC, AT_SEC),
+      bufferMargin: fc.bigInt({ min: -9n, max: 3n }),
+      reservedCash: fc.constant(1n),
     })
     const account = fc.record({
       margin: fc.option(fc.bigInt({ min: -3n, max: 3n }), { nil: undefined }),
@@ -156,7 +176,8 @@ describe('the upkeep of a perpetual', () => {
     fc.assert(
       fc.property(fc.array(account, { maxLength: 8 }), (all) => {
         const accounts = all.map(({ margin, auction: live }, i) => ({
-          ...{ id: BigInt(i), margin },
+          id: BigInt(i),
+          margin,
           ...(live && { auction: live }),
         }))
         const duties = perpetualDuties(seen({ accounts, bidders: [bidder(90n)], mostCash: 5n }))

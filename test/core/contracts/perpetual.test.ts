@@ -15,11 +15,16 @@ const NOW_MS = 1_700_000_000_000
 
 const observed = (facts: Partial<PerpetualFacts> = {}) => ({
   facts: hidePerpetual(perpetualFacts(facts)),
-  ...{ blockNumber: 7n, blockTimeSec: NOW_MS / 1000, readAtMs: NOW_MS },
+  blockNumber: 7n,
+  blockTimeSec: NOW_MS / 1000,
+  readAtMs: NOW_MS,
 })
 
 const account = (facts: Partial<PerpetualAccount> = {}) => ({
-  ...{ subaccountId: 1n, leaving: false, blockNumber: 7n, blockTimeSec: NOW_MS / 1000 },
+  subaccountId: 1n,
+  leaving: false,
+  blockNumber: 7n,
+  blockTimeSec: NOW_MS / 1000,
   facts: hidePerpetualAccount(perpetualAccount(facts)),
 })
 
@@ -59,12 +64,15 @@ describe('admission to a perpetual', () => {
   }
   function refusalOf(asked: Asked): string | undefined {
     const order = matcherOrder({
-      ...{ orderId: 'o', side: 'buy', limitPrice: priceE18(E18) },
+      orderId: 'o',
+      side: 'buy',
+      limitPrice: priceE18(E18),
       desiredAmount: amountE18(e18('100')),
       ...asked.order,
     })
     const admitted = {
-      ...{ market, order },
+      market,
+      order,
       account: accountOf(asked.account),
       observed: asked.market === 'unread' ? undefined : observed(asked.market),
     }
@@ -188,8 +196,13 @@ describe('the entry of a perpetual', () => {
     const zero = priceE18(0n)
     expect(perpOf({ mark: zero, index: zero, pricesStale: true, initialRate: 0n })).to.deep.include(
       {
-        ...{ mark_price: '0', index_price: '0', mark_price_ui: '', index_price_ui: '' },
-        ...{ price_status: 'stale', open_interest_usd: '0', max_leverage: '' },
+        mark_price: '0',
+        index_price: '0',
+        mark_price_ui: '',
+        index_price_ui: '',
+        price_status: 'stale',
+        open_interest_usd: '0',
+        max_leverage: '',
       },
     )
     expect(contractOf(market).present.marketEntry(market)).to.deep.equal({})

@@ -75,15 +75,18 @@ describe('a match that takes both positions into account', () => {
     const over = { cancelReason: 'reduce_only_no_position' }
     expect(pair({ reduceOnly: true }, {})).to.deep.equal({ aside: 'buyer', ...over })
     expect(pair({}, { position: -3n, reduceOnly: true })).to.deep.equal({
-      ...{ aside: 'seller', ...over },
+      aside: 'seller',
+      ...over,
     })
     // A match in flight reduces all of it, and may still fail.
     const waits = { hold: { reason: 'reduce_only' } }
     expect(pair({ position: -4n, reduceOnly: true, flight: 4n }, {})).to.deep.equal({
-      ...{ aside: 'buyer', ...waits },
+      aside: 'buyer',
+      ...waits,
     })
     expect(pair({ position: undefined, reduceOnly: true }, {})).to.deep.equal({
-      ...{ aside: 'buyer', ...waits },
+      aside: 'buyer',
+      ...waits,
     })
   })
 

@@ -21,7 +21,8 @@ describe('the records of contract types', () => {
       settlementType: 'physical_delivery',
     })
     expect(contractOf(listed).present.marketEntry(listed)).to.deep.equal({
-      ...{ expiry_timestamp: 1_796_047_200, accepts_orders: false },
+      expiry_timestamp: 1_796_047_200,
+      accepts_orders: false,
     })
     const refused = tradingOf(listed).restChecks.map((check) =>
       check(listed, { reduceOnly: false }),

@@ -71,7 +71,8 @@ describe('a candle in trader terms', () => {
         }
         const missing = 2n * (scaled(shown.volume, 6) * 10n ** 12n - candle.quoteVolume)
         expect(missing <= 10n ** 12n && missing >= -(10n ** 12n)).to.equal(true)
-        const [high, low] = [scaled(shown.high, 10), scaled(shown.low, 10)]
+        const high = scaled(shown.high, 10)
+        const low = scaled(shown.low, 10)
         for (const name of ['open', 'close'] as const) {
           expect(scaled(shown[name], 10) <= high && scaled(shown[name], 10) >= low).to.equal(true)
         }

@@ -127,13 +127,18 @@ describe('apply-command', () => {
     place('a', 1n)
     const refused = { kind: 'refused' }
     expect(place('a', 2n)).to.deep.include({
-      ...{ changes: [], answer: { ...refused, code: 'duplicate_order_id' } },
+      changes: [],
+      answer: { ...refused, code: 'duplicate_order_id' },
     })
     expect(place('b', 1n)).to.deep.include({
-      ...{ changes: [], answer: { ...refused, code: 'duplicate_nonce' } },
+      changes: [],
+      answer: { ...refused, code: 'duplicate_nonce' },
     })
     const other = matcherOrder({
-      ...{ orderId: 'c', side: 'sell', nonce: 1n, owner: `0x${'b'.repeat(40)}` },
+      orderId: 'c',
+      side: 'sell',
+      nonce: 1n,
+      owner: `0x${'b'.repeat(40)}`,
     })
     expect(apply({ kind: 'PlaceOrder', order: other }).answer).to.include({ kind: 'order' })
     expect([...state.orders.keys()]).to.deep.equal(['a', 'c'])
@@ -144,7 +149,9 @@ describe('apply-command', () => {
     const stands = { createdAtMs: START_MS, updatedAtMs: START_MS, filled: 0n, pending: 0n }
     const placed = { ...stands, status: 'active', open: order.desiredAmount }
     expect(apply({ kind: 'PlaceOrder', order }).answer).to.deep.equal({
-      ...{ kind: 'order', order, progress: placed },
+      kind: 'order',
+      order,
+      progress: placed,
     })
     const late = matcherOrder({ orderId: 'b', side: 'sell', goodUntilSec: START_MS / 1_000 + 5 })
     expect(apply({ kind: 'PlaceOrder', order: late }).answer).to.deep.include({
@@ -153,11 +160,16 @@ describe('apply-command', () => {
     advance(1_000)
     const { owner, nonce } = order
     const cancel = { kind: 'CancelOrder', owner, nonce, reason: 'user' } as const
-    const [updatedAtMs, cancelledAtMs] = [START_MS + 1_000, START_MS + 1_000]
+    const updatedAtMs = START_MS + 1_000
+    const cancelledAtMs = START_MS + 1_000
     expect(apply(cancel).answer).to.deep.include({
       progress: {
-        ...{ ...stands, status: 'cancelled', open: 0n, cancelReason: 'user' },
-        ...{ updatedAtMs, cancelledAtMs },
+        ...stands,
+        status: 'cancelled',
+        open: 0n,
+        cancelReason: 'user',
+        updatedAtMs,
+        cancelledAtMs,
       },
     })
     expect(apply(cancel).answer).to.deep.equal({ kind: 'refused', code: 'active_order_not_found' })

@@ -21,7 +21,8 @@ const order = (market: TestMatcher, fields: OrderFields) =>
     order: matcherOrder({ subaccountId: fields.side === 'buy' ? 1n : 2n, ...fields }),
   })
 const setFee = (takerFeeBps: number): MarketCommand => ({
-  ...{ kind: 'MarketRulesSet', rules: { takerFeeBps } },
+  kind: 'MarketRulesSet',
+  rules: { takerFeeBps },
   ...BY,
 })
 const kinds = (applied: ReturnType<TestMatcher['apply']>): string[] =>
@@ -47,12 +48,16 @@ describe('commands that change a market', () => {
   it('leave the rules that they do not name, also of a market with a step of its own', () => {
     const { tickSize, minSize } = market.state.rules
     market.apply({
-      ...{ kind: 'MarketRulesSet', rules: { amountStep: amountE18(E18) } },
+      kind: 'MarketRulesSet',
+      rules: { amountStep: amountE18(E18) },
       ...BY,
     })
     market.apply(setFee(7))
     expect(market.state.rules).to.deep.equal({
-      ...{ takerFeeBps: 7, tickSize, minSize, amountStep: E18 },
+      takerFeeBps: 7,
+      tickSize,
+      minSize,
+      amountStep: E18,
     })
   })
 
@@ -128,11 +133,14 @@ describe('the opening of a market', () => {
   it('states its terms, and is refused of another market or once there was an order (OPE-001)', () => {
     const { state, apply } = testMatcher()
     const { identity, rules } = state
-    const opening = { ...{ identity, rules }, enabled: true }
+    const opening = { identity, rules, enabled: true }
     const opened = apply({ kind: 'MarketOpened', opening })
     expect(opened.changes).to.deep.equal([])
     expect(opened.terms).to.deep.equal({
-      ...{ identity, rules, enabled: true, standing: { status: 'open' } },
+      identity,
+      rules,
+      enabled: true,
+      standing: { status: 'open' },
     })
     const other = { ...opening, identity: { ...identity, market: 'cNGN-PERP' } }
     expect(() => apply({ kind: 'MarketOpened', opening: other })).to.throw('another market')
@@ -181,7 +189,9 @@ describe('blocks under changing rules', () => {
           }
           checkBook(state)
           expect({ rules, enabled, standing }).to.deep.equal({
-            ...{ rules: state.rules, enabled: state.enabled, standing: state.standing },
+            rules: state.rules,
+            enabled: state.enabled,
+            standing: state.standing,
           })
           const isIdle = !enabled && state.cancelUpToRank === 0
           if (isIdle)

@@ -103,7 +103,9 @@ describe('apply-message', () => {
   it('closes a block at the same weight in every release: a log is cut as it was published', () => {
     const orders = Array.from({ length: 250 }, (_, n) =>
       matcherOrder({
-        ...{ orderId: `${n}`.padEnd(100, '-'), side: 'sell', nonce: BigInt(n) },
+        orderId: `${n}`.padEnd(100, '-'),
+        side: 'sell',
+        nonce: BigInt(n),
         signature: `0x${'ab'.repeat(399)}`,
       }),
     )
@@ -116,7 +118,10 @@ describe('apply-message', () => {
     // 600 and 800 with an order, three for each sign of its id, its signature: 2,500 of 250,000.
     expect(cuts(1, placed)).to.deep.equal([100, 100, 50])
     const cancels = orders.map(({ owner, nonce }): Command => ({
-      ...{ kind: 'CancelOrder', owner, nonce, reason: 'user' },
+      kind: 'CancelOrder',
+      owner,
+      nonce,
+      reason: 'user',
     }))
     // 600, and three times three for each sign: 1,500.
     expect(cuts(2, cancels)).to.deep.equal([167, 83])

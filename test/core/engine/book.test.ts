@@ -26,7 +26,8 @@ function sorted(orders: readonly LiveOrder[], side: Side): LiveOrder[] {
   const of = orders.filter(({ order }) => order.side === side)
   const first = side === 'buy' ? 1 : -1
   return of.sort((a, b) => {
-    const [x, y] = [a.order.limitPrice, b.order.limitPrice]
+    const x = a.order.limitPrice
+    const y = b.order.limitPrice
     if (x === y) return a.rank - b.rank
     return x < y ? first : -first
   })

@@ -32,10 +32,13 @@ function market(contractType: ContractType = 'spot') {
     return applyCommand(state, { source: 'test', sourceNo, atMs: nowMs, command })
   }
   return {
-    ...{ state, apply, advance: (ms: number) => (nowMs += ms) },
+    state,
+    apply,
+    advance: (ms: number) => (nowMs += ms),
     place: (fields: OrderFields, replaces?: bigint) =>
       apply({
-        ...{ kind: 'PlaceOrder', order: matcherOrder(fields) },
+        kind: 'PlaceOrder',
+        order: matcherOrder(fields),
         ...(replaces !== undefined && { replaces }),
       }),
   }
@@ -111,11 +114,14 @@ describe('the bounds of a market', () => {
     expect(state.orders.size).to.equal(LIVE_ORDERS_MAX)
 
     expect(place({ ...bid, orderId: 'c' }, 2n).changes.at(-1)).to.include({
-      ...{ orderId: 'c', status: 'active', open: units(20n) },
+      orderId: 'c',
+      status: 'active',
+      open: units(20n),
     })
     // What is pending of the old order would keep it beside the new one.
     expect(place({ ...bid, orderId: 'd' }, 1n).answer).to.deep.equal({
-      ...{ kind: 'refused', code: 'replacement_ends' },
+      kind: 'refused',
+      code: 'replacement_ends',
     })
   })
 
@@ -191,7 +197,10 @@ describe('the bounds of a market', () => {
       apply({
         kind: 'AccountObserved',
         account: {
-          ...{ subaccountId: 1n, custodyOwner: OWNER, leaving: false, ...read },
+          subaccountId: 1n,
+          custodyOwner: OWNER,
+          leaving: false,
+          ...read,
           facts: hidePerpetualAccount(perpetualAccount({ position })),
         },
       })

@@ -72,8 +72,12 @@ describe('cancels of many orders', () => {
     matcher.apply({ kind: 'PlaceOrder', order: matcherOrder({ side: 'sell', ...other }) })
     const copy = restoreSnapshot(takeSnapshot(matcher.state))
     const buyer = matcherOrder({
-      ...{ orderId: 'buyer', side: 'buy', owner: OTHER, subaccountId: 2n },
-      ...{ limitPrice: priceE18(2n * E18), desiredAmount: amountE18(10n * E18) },
+      orderId: 'buyer',
+      side: 'buy',
+      owner: OTHER,
+      subaccountId: 2n,
+      limitPrice: priceE18(2n * E18),
+      desiredAmount: amountE18(10n * E18),
     })
     const place = { kind: 'PlaceOrder', order: buyer } as const
     matcher.apply(place)
@@ -98,7 +102,10 @@ describe('cancels of many orders', () => {
     matcher.apply({ ...cancelAll, side: 'sell', subaccountId: 1n })
     const messages = [
       ...encodeCheckpoint({
-        ...{ market: 'cNGN-USDC', commandSeq: 1, feed: { messageSeq: 1, sha256: '' }, term: 1 },
+        market: 'cNGN-USDC',
+        commandSeq: 1,
+        feed: { messageSeq: 1, sha256: '' },
+        term: 1,
         state: takeSnapshot(matcher.state),
       }),
     ].map((text) => Buffer.from(text))
@@ -160,7 +167,8 @@ describe('cancels of many orders', () => {
     const order = matcherOrder({ orderId: 'new', side: 'sell' })
     const replaces = last?.nonce ?? 0n
     expect(matcher.apply({ kind: 'PlaceOrder', order, replaces }).answer).to.deep.equal({
-      ...{ kind: 'refused', code: 'active_order_not_found' },
+      kind: 'refused',
+      code: 'active_order_not_found',
     })
     expect(last?.gone).to.equal(undefined)
   })
@@ -169,7 +177,7 @@ describe('cancels of many orders', () => {
     const { apply, state } = testMatcher()
     const place = (orderId: string, owner: typeof OWNER) =>
       apply({
-        ...{ kind: 'PlaceOrder' },
+        kind: 'PlaceOrder',
         order: matcherOrder({ orderId, side: 'sell', owner, nonce: 77n }),
       })
     place('own', OWNER)

@@ -40,7 +40,7 @@ function market() {
   }
   const [match] = state.matches.values()
   if (match === undefined) throw new Error('no match')
-  return { ...{ state, live, match, place, apply } }
+  return { state, live, match, place, apply }
 }
 
 type Market = ReturnType<typeof market>

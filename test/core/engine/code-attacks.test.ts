@@ -201,7 +201,8 @@ describe('attacks of signers that are code', () => {
     grow(code(1), 2)
     grow(code(2), 50)
     const credit = (no: number): bigint => creditOf(state.windows, windowOf(code(no)).of)
-    const [honest, rich] = [credit(1), credit(2)]
+    const honest = credit(1)
+    const rich = credit(2)
     place(code(1), 'sell')
     place(code(2), 'buy')
     fail(pending()[0] ?? '')

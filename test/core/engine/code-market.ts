@@ -20,7 +20,8 @@ export interface Trader {
 }
 
 const ofTrader = ({ signer, owner, byCode = false }: Trader): Partial<OrderFields> => ({
-  ...{ signer: address(signer), owner: address(1_000_000 + owner) },
+  signer: address(signer),
+  owner: address(1_000_000 + owner),
   subaccountId: BigInt(signer * 100_000 + owner),
   ...(byCode && { signedByCode: true }),
 })
@@ -46,7 +47,9 @@ export function codeMarket() {
     const applied = market.apply({
       kind: 'PlaceOrder',
       order: matcherOrder({
-        ...{ orderId, side, ...ofTrader(trader) },
+        orderId,
+        side,
+        ...ofTrader(trader),
         limitPrice: priceE18((BigInt(Math.round(price * 100)) * E18) / 100n),
         desiredAmount: amountE18((BigInt(Math.round(size * 1_000)) * E18) / 1_000n),
         goodUntilSec: market.nowMs() / 1_000 + 30 * 86_400,
@@ -94,7 +97,13 @@ export function codeMarket() {
   const holdOf = (orderId: string) => state.orders.get(orderId)?.hold?.reason
   return {
     ...market,
-    ...{ place, tick, pending, settle, fail, windowOf, holdOf },
+    place,
+    tick,
+    pending,
+    settle,
+    fail,
+    windowOf,
+    holdOf,
     /** Fees of settled matches less their gas. */
     paid: () => paid,
     /** Gas of failed matches that were mined. */

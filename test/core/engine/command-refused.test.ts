@@ -20,7 +20,11 @@ const placing = (fields: Partial<Order>): Command => ({
   order: matcherOrder({ orderId: 'bad', side: 'buy', subaccountId: 2n, ...fields }),
 })
 const lease = (owner: `0x${string}`, seconds: number): Command => ({
-  ...{ kind: 'SetLease', owner, leaseId: LEASE, seconds, opens: true },
+  kind: 'SetLease',
+  owner,
+  leaseId: LEASE,
+  seconds,
+  opens: true,
 })
 
 /** What no check before the log lets through, and why the step cannot carry it out. */
@@ -31,7 +35,9 @@ const UNDERIVABLE: Readonly<Record<string, Command>> = {
   'the lease lasts too long': lease(OWNER, Number.MAX_SAFE_INTEGER),
   'the lease is of another owner': lease(OTHER, 60),
   'a step is not more than 0': {
-    ...{ kind: 'MarketRulesSet', by: 'ada', reason: 'a slip' },
+    kind: 'MarketRulesSet',
+    by: 'ada',
+    reason: 'a slip',
     rules: { tickSize: priceE18(0n) },
   },
 }
@@ -60,7 +66,9 @@ describe('a command that the step cannot derive', () => {
       const refusedOrders = command.kind === 'PlaceOrder' ? [['bad', 'command_refused']] : []
       expect(takeSnapshot(matcher.state)).to.deep.equal({
         ...before,
-        ...{ seq, lastSourceNo, refusedOrders },
+        seq,
+        lastSourceNo,
+        refusedOrders,
       })
       // Other commands go on, also from the feed's point of view.
       const next = matcher.apply(placing({ orderId: 'o2' }))

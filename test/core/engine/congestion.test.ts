@@ -16,8 +16,12 @@ const place = (
 ): Command => ({
   kind: 'PlaceOrder',
   order: matcherOrder({
-    ...{ orderId, side, desiredAmount: amountE18(desiredAmount), limitPrice: priceE18(10n ** 18n) },
-    ...{ subaccountId: side === 'buy' ? 1n : 2n, ...controls },
+    orderId,
+    side,
+    desiredAmount: amountE18(desiredAmount),
+    limitPrice: priceE18(10n ** 18n),
+    subaccountId: side === 'buy' ? 1n : 2n,
+    ...controls,
   }),
 })
 

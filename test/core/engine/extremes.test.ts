@@ -61,14 +61,14 @@ interface Wish {
   readonly cancelled: boolean
 }
 const wish: fc.Arbitrary<Wish> = fc.record({
-  ...{
-    orderId: text,
-    buy: fc.boolean(),
-    price: steps,
-    amount: steps,
-    filled: fc.constantFrom(0n, 1n),
-  },
-  ...{ nonce: integer, account: fc.oneof(fc.constantFrom(1n, 2n), integer), worstFee: integer },
+  orderId: text,
+  buy: fc.boolean(),
+  price: steps,
+  amount: steps,
+  filled: fc.constantFrom(0n, 1n),
+  nonce: integer,
+  account: fc.oneof(fc.constantFrom(1n, 2n), integer),
+  worstFee: integer,
   expiry: second,
   signedExpiry: fc.oneof(integer, second.map(BigInt)),
   controls: fc.constantFrom({}, {}, { time_in_force: 'IOC' }, { post_only: 'slide' }),
@@ -82,7 +82,8 @@ function commandsOf(market: Market, good: object, wish: Wish): Command[] {
   const { data } = (good as { action_json: { data: string } }).action_json
   const decoded = decodeTradeData(data)
   if ('refusal' in decoded) throw new Error(decoded.refusal.message)
-  const [price, amount] = [wish.price * market.tickSize, wish.amount * market.minSize]
+  const price = wish.price * market.tickSize
+  const amount = wish.amount * market.minSize
   const desired = signedAmount(market, amountE18(amount))
   const [limitPrice, desiredAmount] = [price, desired].map((word) => BigInt.asUintN(256, word))
   const { worstFee, account: recipientId, buy: isBid } = wish
@@ -97,11 +98,13 @@ function commandsOf(market: Market, good: object, wish: Wish): Command[] {
     filled_amount: formatDecimal(wish.filled * market.minSize, 18),
     worst_fee: String(worstFee),
     nonce: String(wish.nonce),
-    ...{ subaccount_id: String(recipientId), recipient_id: String(recipientId) },
+    subaccount_id: String(recipientId),
+    recipient_id: String(recipientId),
     expiry: wish.expiry,
     action_json: {
       ...(good as { action_json: object }).action_json,
-      ...{ nonce: String(wish.nonce), subaccount_id: String(recipientId) },
+      nonce: String(wish.nonce),
+      subaccount_id: String(recipientId),
       expiry: String(wish.signedExpiry),
       data: encodeTradeData({ ...words, limitPrice: limitPrice!, desiredAmount: desiredAmount! }),
     },

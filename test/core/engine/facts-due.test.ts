@@ -14,7 +14,8 @@ describe('an observation of a market without orders', () => {
   /** Read so long after the start, of a chain whose head is so old. */
   const read = (afterMs: number, fields: Partial<PerpetualFacts> = {}, headAgeMs = 0) => ({
     facts: hidePerpetual(perpetualFacts(fields)),
-    ...{ blockNumber: BigInt(afterMs), readAtMs: START_MS + afterMs },
+    blockNumber: BigInt(afterMs),
+    readAtMs: START_MS + afterMs,
     blockTimeSec: Math.floor((START_MS + afterMs - headAgeMs) / 1_000),
   })
   const logged = read(0)

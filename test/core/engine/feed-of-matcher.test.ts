@@ -55,7 +55,8 @@ describe('feed of the matcher', () => {
             [...ordersOf(matcher.state.book, side)].map(({ order }) => order.orderId)
           expect(bids.map((order) => order.order_id)).to.deep.equal(own('buy'))
           expect(asks.map((order) => order.order_id)).to.deep.equal(own('sell'))
-          const [bid, ask] = [bids[0], asks[0]]
+          const bid = bids[0]
+          const ask = asks[0]
           if (bid === undefined || ask === undefined) continue
           expect(e18(bid.limit_price) < e18(ask.limit_price), 'not crossed').to.equal(true)
         }

@@ -24,8 +24,11 @@ const one = (
   fields: Partial<OrderFields> = {},
 ): Order =>
   matcherOrder({
-    ...{ orderId, side, nonce: BigInt(`0x${Buffer.from(orderId).toString('hex')}`) },
-    ...{ desiredAmount: amountE18(e18(amount)), limitPrice: priceE18(e18(price)) },
+    orderId,
+    side,
+    nonce: BigInt(`0x${Buffer.from(orderId).toString('hex')}`),
+    desiredAmount: amountE18(e18(amount)),
+    limitPrice: priceE18(e18(price)),
     subaccountId: side === 'buy' ? 1n : 2n,
     ...fields,
   })
@@ -59,7 +62,10 @@ const plain = ({
   takerFee,
   makerOrderId,
 }: ReturnType<typeof matchesOf>[number]) => ({
-  ...{ price, amount, takerFee, makerOrderId },
+  price,
+  amount,
+  takerFee,
+  makerOrderId,
 })
 
 describe('foresee', () => {

@@ -230,7 +230,10 @@ describe('funding', () => {
     market.apply({ kind: 'AccountObserved', account })
     for (let n = 0; n < 400; n++) {
       const order = matcherOrder({
-        ...{ orderId: `b${n}`, side: 'buy', subaccountId: 2n, desiredAmount: amountE18(E18) },
+        orderId: `b${n}`,
+        side: 'buy',
+        subaccountId: 2n,
+        desiredAmount: amountE18(E18),
       })
       const [matched] = market.apply({ kind: 'PlaceOrder', order }).changes
       if (matched?.kind !== 'OrderMatched') throw new Error('no match')

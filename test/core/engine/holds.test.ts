@@ -155,8 +155,10 @@ describe('the standing that a market’s feed states', () => {
     const observed = (fields: Parameters<typeof perpetualFacts>[0]) => ({
       kind: 'MarketObserved' as const,
       observation: {
-        ...{ facts: hidePerpetual(perpetualFacts(fields)), blockNumber: 1n },
-        ...{ blockTimeSec: START_MS / 1_000, readAtMs: START_MS },
+        facts: hidePerpetual(perpetualFacts(fields)),
+        blockNumber: 1n,
+        blockTimeSec: START_MS / 1_000,
+        readAtMs: START_MS,
       },
     })
     expect(after(0, tick)).to.deep.equal(held('market_unread'))
@@ -191,7 +193,9 @@ describe('facts of a market without orders', () => {
     market.apply({
       kind: 'PlaceOrder',
       order: matcherOrder({
-        ...{ orderId, side, subaccountId: side === 'buy' ? 1n : 2n },
+        orderId,
+        side,
+        subaccountId: side === 'buy' ? 1n : 2n,
         desiredAmount: amountE18(1_000n * E18),
       }),
     }).changes

@@ -31,8 +31,14 @@ import { runs } from '../../support/property-runs.js'
 
 const OWNER = `0x${'a'.repeat(40)}` as const
 const OPENING: FactsAct = {
-  ...{ mark: 100, index: 100, odd: 0, cap: 1_000_000, total: 0, trouble: 'none' },
-  ...{ borrowing: false, leftSec: 30 * 86_400 },
+  mark: 100,
+  index: 100,
+  odd: 0,
+  cap: 1_000_000,
+  total: 0,
+  trouble: 'none',
+  borrowing: false,
+  leftSec: 30 * 86_400,
 }
 
 const KINDS = {
@@ -133,7 +139,8 @@ class Both {
     })
     const account = act.account && this.accountOf(act.trader, act.account)
     return {
-      ...{ kind: 'PlaceOrder', order },
+      kind: 'PlaceOrder',
+      order,
       ...(account && { account }),
       ...(act.replaces !== undefined && { replaces: BigInt(1 + (act.replaces % this.placed)) }),
     }
@@ -162,8 +169,10 @@ class Both {
     return {
       subaccountId: BigInt(trader),
       facts: this.scale.account(act, this.scale.markOf(this.facts)),
-      ...{ custodyOwner: OWNER, leaving: act.isLeaving },
-      ...{ blockNumber: this.block - BigInt(act.lag), blockTimeSec: this.real.nowMs() / 1000 },
+      custodyOwner: OWNER,
+      leaving: act.isLeaving,
+      blockNumber: this.block - BigInt(act.lag),
+      blockTimeSec: this.real.nowMs() / 1000,
     }
   }
 
@@ -218,7 +227,10 @@ class Both {
     const last = changes.at(-1)
     const reasons = changes.map((change) => ('cancelReason' in change ? change.cancelReason : ''))
     return {
-      ...{ status: last?.status, filled: last?.filled, pending: last?.pending, open: last?.open },
+      status: last?.status,
+      filled: last?.filled,
+      pending: last?.pending,
+      open: last?.open,
       why: last?.status === 'cancelled' ? reasons.findLast((reason) => reason) : undefined,
     }
   }

@@ -94,8 +94,12 @@ interface Ledger {
 }
 
 const newLedger = (): Ledger => ({
-  ...{ orders: new Map(), accounts: new Map(), facts: undefined },
-  ...{ inFlight: [], settled: [], block: 1n },
+  orders: new Map(),
+  accounts: new Map(),
+  facts: undefined,
+  inFlight: [],
+  settled: [],
+  block: 1n,
 })
 
 function orderOf(ledger: Ledger, orderId: string): Order {
@@ -221,7 +225,10 @@ function commandFor(act: PerpetualAct, ledger: Ledger, context: Parameters<typeo
   })
   const facts = act.isPriced && valued ? { ...rest, valued } : rest
   const account = {
-    ...{ subaccountId: BigInt(act.id), custodyOwner: OWNER, leaving: false, ...place },
+    subaccountId: BigInt(act.id),
+    custodyOwner: OWNER,
+    leaving: false,
+    ...place,
     facts: hidePerpetualAccount(facts),
   }
   return { command: { kind: 'AccountObserved', account } as const, account: facts }

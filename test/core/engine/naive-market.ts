@@ -75,9 +75,23 @@ export interface NaiveMarket {
 }
 
 export const naiveMarket = (rules: NaiveRules, tick: bigint): NaiveMarket => ({
-  ...{ rules, tick, orders: [], matches: [], seen: [], observed: undefined, nowMs: 0 },
-  ...{ toReview: [], refusedPrices: [], held: undefined, closed: false, leases: {} },
-  ...{ failed: [], code: [], trust: [], gasCost: 0n, lost: [] },
+  rules,
+  tick,
+  orders: [],
+  matches: [],
+  seen: [],
+  observed: undefined,
+  nowMs: 0,
+  toReview: [],
+  refusedPrices: [],
+  held: undefined,
+  closed: false,
+  leases: {},
+  failed: [],
+  code: [],
+  trust: [],
+  gasCost: 0n,
+  lost: [],
   openOrderLimit: Infinity,
 })
 
@@ -190,7 +204,10 @@ function place(market: NaiveMarket, { order: sent, account, replaces }: Placed):
   }
   if (old !== undefined) naiveCancel(old, 'replaced')
   const it: NaiveOrder = {
-    ...{ order: booked, rank: market.orders.length + 1, filled: order.initialFilled, pending: 0n },
+    order: booked,
+    rank: market.orders.length + 1,
+    filled: order.initialFilled,
+    pending: 0n,
     refusals: [],
   }
   market.orders.push(it)
@@ -253,7 +270,8 @@ function observeAccount(market: NaiveMarket, account: AccountObservation): void 
 function observeMarket(market: NaiveMarket, observed: MarketObservation): void {
   market.observed = observed
   market.refusedPrices = []
-  const [bid, ask] = [open(market, 'buy')[0], open(market, 'sell')[0]]
+  const bid = open(market, 'buy')[0]
+  const ask = open(market, 'sell')[0]
   const isCrossed = bid && ask && bid.order.limitPrice >= ask.order.limitPrice
   if (market.rules.range !== undefined && isCrossed) market.closed = true
   const ids = market.orders.map(({ order }) => order.subaccountId)

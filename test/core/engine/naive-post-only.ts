@@ -27,7 +27,11 @@ function touched(market: NaiveMarket, order: Order): bigint | undefined {
   const orders = market.orders.map((each) => ({ ...each }))
   const copy = { ...market, orders, trust: market.trust.map((each) => ({ ...each })) }
   const incoming: NaiveOrder = {
-    ...{ order, rank: orders.length + 1, filled: order.initialFilled, pending: 0n, refusals: [] },
+    order,
+    rank: orders.length + 1,
+    filled: order.initialFilled,
+    pending: 0n,
+    refusals: [],
   }
   const met = crossing(copy, incoming).findIndex((it, i) => {
     if (i === 100 || isOwn(it.order, order)) return true

@@ -138,7 +138,8 @@ export function placesOf(market: NaiveMarket, a: NaiveOrder, b: NaiveOrder): Nai
   const rows = [a, b]
     .filter((it) => isCode(market, it))
     .map((it) => ({
-      ...{ signer: it.order.signer, owner: it.order.owner },
+      signer: it.order.signer,
+      owner: it.order.owner,
       isTrial: !isGrown(market, it),
     }))
   const [one, other] = rows
@@ -155,7 +156,8 @@ export function trustGains(
 ): void {
   if (gasCost === undefined || gasCost === 0n) return
   market.gasCost = gasCost
-  const [a, b] = [find(market, match.makerOrderId), find(market, match.takerOrderId)]
+  const a = find(market, match.makerOrderId)
+  const b = find(market, match.takerOrderId)
   if (match.takerFee < gasCost || a.order.owner === b.order.owner) return
   const sides = placesOf(market, a, b)
   for (const { signer, owner } of sides) {
@@ -184,7 +186,8 @@ export function trustLost(
   match: NaiveMatch,
   { revert, guilty, txHash, gasCost, signersRead }: Outcome<'reverted'>,
 ): { readonly signer: string; readonly owner: string; readonly ends: boolean }[] {
-  const [maker, taker] = [find(market, match.makerOrderId), find(market, match.takerOrderId)]
+  const maker = find(market, match.makerOrderId)
+  const taker = find(market, match.takerOrderId)
   const ofSignature = OF_SIGNATURE.includes(revert)
   if (guilty === 'venue' || (!ofSignature && (guilty === 'unclear' || txHash === undefined)))
     return []

@@ -122,7 +122,8 @@ describe('the figures of an order', () => {
     aChange(1, order, {
       kind: 'OrderFilled',
       fill: aFill({
-        ...{ price: priceE18(e18(price)), amount: amountE18(e18(amount)) },
+        price: priceE18(e18(price)),
+        amount: amountE18(e18(amount)),
         fee: quoteE18(e18(fee)),
       }),
     })
@@ -145,7 +146,8 @@ describe('the figures of an order', () => {
     const shown = (facts: ChangeFacts, filled: bigint) => {
       const change = aChange(view.seq + 1, order, facts, { filled })
       const { data } = ordersUpdate(MARKET, change, {
-        ...{ stand: applyChange(view, change), ownerSeq: 0 },
+        stand: applyChange(view, change),
+        ownerSeq: 0,
       })
       const { filled_amount, filled_quote, average_price, fee_paid } = data
       return [filled_amount, filled_quote, average_price, fee_paid]

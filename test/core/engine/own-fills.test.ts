@@ -22,15 +22,20 @@ const taker = anOrder({
 })
 const match: Match = {
   settlementId: 'cNGN-USDC:2',
-  ...{ makerOrderId: 'maker', takerOrderId: 'taker' },
+  makerOrderId: 'maker',
+  takerOrderId: 'taker',
   price: priceE18(5n * 10n ** 14n),
   amount: amountE18(3n * 10n ** 18n),
   takerFee: quoteE18(7n),
 }
 const fillOf = (liquidity: Fill['liquidity']): Fill => ({
   ...match,
-  ...{ liquidity, fee: liquidity === 'taker' ? match.takerFee : quoteE18(0n) },
-  ...{ txHash: `0x${'1'.repeat(64)}`, blockNumber: 9n, tradeId: 1024, takerSide: 'buy' },
+  liquidity,
+  fee: liquidity === 'taker' ? match.takerFee : quoteE18(0n),
+  txHash: `0x${'1'.repeat(64)}`,
+  blockNumber: 9n,
+  tradeId: 1024,
+  takerSide: 'buy',
 })
 
 /** A market whose orders are live from their placement until `end`. */
@@ -87,7 +92,9 @@ describe('own fills', () => {
       ['taker', 'settled', 'taker', 2n, 7n],
     ])
     expect(events[1]?.trade).to.deep.equal({
-      ...{ tradeId: 1024, txHash: `0x${'1'.repeat(64)}`, blockNumber: 9n },
+      tradeId: 1024,
+      txHash: `0x${'1'.repeat(64)}`,
+      blockNumber: 9n,
       markPrice: undefined,
     })
     expect([...market.fills.pendingOf(taker.owner)]).to.deep.equal([])
@@ -100,17 +107,24 @@ describe('own fills', () => {
     market.place(taker)
     const { settlementId } = match
     const [failed] = market.apply(taker, {
-      ...{ kind: 'MatchReverted', settlementId, revert: 'TM_FeeTooHigh' },
+      kind: 'MatchReverted',
+      settlementId,
+      revert: 'TM_FeeTooHigh',
     })
     expect(failed).to.include({
-      ...{ status: 'failed', revert: 'TM_FeeTooHigh', price: match.price, fee: 7n },
+      status: 'failed',
+      revert: 'TM_FeeTooHigh',
+      price: match.price,
+      fee: 7n,
     })
     market.end(taker)
     const [late] = market.apply(taker, { kind: 'OrderFilled', fill: fillOf('taker') })
     expect(late).to.include({ status: 'settled', settlementId })
     expect(late?.subaccountId).to.equal(undefined)
     const [reversed] = market.apply(taker, {
-      ...{ kind: 'FillReversed', fill: fillOf('taker'), revert: 'not_carried_out' },
+      kind: 'FillReversed',
+      fill: fillOf('taker'),
+      revert: 'not_carried_out',
     })
     expect(reversed).to.include({ status: 'reversed', revert: 'not_carried_out' })
     expect(reversed?.trade?.tradeId).to.equal(1024)
@@ -119,7 +133,9 @@ describe('own fills', () => {
     const market = aMarketOf()
     market.place(maker)
     const [second, third] = ['second', 'third'].map((takerOrderId, n) => ({
-      ...{ ...match, takerOrderId, settlementId: `cNGN-USDC:${3 + n}` },
+      ...match,
+      takerOrderId,
+      settlementId: `cNGN-USDC:${3 + n}`,
     })) as [Match, Match]
     for (const each of [match, second, third]) {
       market.apply(maker, { kind: 'OrderMatched', match: each })

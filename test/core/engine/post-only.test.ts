@@ -33,8 +33,12 @@ const placement = (orderId: string, { side, price, trader }: Quote, postOnly?: P
   ({
     kind: 'PlaceOrder',
     order: matcherOrder({
-      ...{ orderId, side, subaccountId: BigInt(trader), nonce: BigInt(`0x${orderId}`) },
-      ...{ owner: `0x${`0${trader}`.repeat(20)}`, desiredAmount: amountE18(E18) },
+      orderId,
+      side,
+      subaccountId: BigInt(trader),
+      nonce: BigInt(`0x${orderId}`),
+      owner: `0x${`0${trader}`.repeat(20)}`,
+      desiredAmount: amountE18(E18),
       limitPrice: priceE18(BigInt(price) * E18),
       ...(postOnly !== undefined && { postOnly }),
     }),
@@ -75,7 +79,8 @@ describe('a post-only order', () => {
         expect(answer?.kind === 'refused', 'refused').to.equal(takes)
         seen[takes ? 'refused' : 'taken'] += 1
         const { buy, sell } = strict.state.book
-        const [bid, ask] = [buy.levels.at(-1)?.price ?? 0n, sell.levels.at(-1)?.price]
+        const bid = buy.levels.at(-1)?.price ?? 0n
+        const ask = sell.levels.at(-1)?.price
         if (ask !== undefined && bid >= ask) seen.passedOver += 1
 
         const sliding = marketOf(acts)

@@ -17,7 +17,9 @@ const place = (fields: OrderFields): Command => ({
 })
 const restored: Command = { kind: 'MarketRestored', ...BY }
 const observed = (gap: Partial<ObservedGap>, more = false): Command => ({
-  ...{ kind: 'GapObserved', gap: { ...NONE, ...gap }, more },
+  kind: 'GapObserved',
+  gap: { ...NONE, ...gap },
+  more,
 })
 
 describe('a market that is restored with a gap', () => {
@@ -28,7 +30,8 @@ describe('a market that is restored with a gap', () => {
     market.apply(place({ orderId: 'wholly', side: 'sell' }))
     const before = market.state.seq
     expect(market.apply(restored).terms?.standing).to.deep.equal({
-      ...{ status: 'held', reason: 'restored' },
+      status: 'held',
+      reason: 'restored',
     })
     market.apply(observed({ filled: [{ orderId: 'partly', filled: units(4n) }] }, true))
     expect(market.state.orders.has('quiet')).to.equal(true)
@@ -116,7 +119,9 @@ describe('a market that is restored with a gap', () => {
       observed({}),
       { kind: 'Tick' } as const,
     ].map((command, i) => ({
-      ...{ source: 'test', sourceNo: i + 1, command },
+      source: 'test',
+      sourceNo: i + 1,
+      command,
       // The first order ends by its time in the very step of the restore.
       atMs: START_MS + (i < 2 ? 0 : 40_000),
     }))

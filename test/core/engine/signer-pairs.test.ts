@@ -26,7 +26,10 @@ function twoOrders() {
     market.apply({
       kind: 'PlaceOrder',
       order: matcherOrder({
-        ...{ orderId, side, subaccountId: BigInt(no), signer: signer(no) },
+        orderId,
+        side,
+        subaccountId: BigInt(no),
+        signer: signer(no),
         limitPrice: limitPrice as never,
         goodUntilSec: market.nowMs() / 1000 + 86_400,
       }),
@@ -121,7 +124,8 @@ describe('an order before many of a signer that it may not match now', () => {
     }
     for (let at = 0; at < barred; at += 1) place('sell', 1, 10n)
     place('sell', 3, 11n)
-    const [ask, bid] = [knownOrder(market.state, 'o1'), place('buy', 2, 1n)]
+    const ask = knownOrder(market.state, 'o1')
+    const bid = place('buy', 2, 1n)
     noteFailedPair(market.state, ask, bid as typeof ask)
     return { market, place }
   }

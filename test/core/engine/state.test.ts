@@ -27,7 +27,9 @@ describe('the live orders of a market', () => {
   })
   function live(nonce: number, fields: Partial<LiveOrder> = {}): LiveOrder {
     const order = matcherOrder({
-      ...{ orderId: `o${nonce}`, side: 'buy', nonce: BigInt(nonce) },
+      orderId: `o${nonce}`,
+      side: 'buy',
+      nonce: BigInt(nonce),
       goodUntilSec: ENDS_MS / 1_000,
     })
     const account = {} as LiveOrder['account']
@@ -45,7 +47,8 @@ describe('the live orders of a market', () => {
   })
 
   it('make their owner known from the first to the last', () => {
-    const [first, second] = [live(1), live(2)]
+    const first = live(1)
+    const second = live(2)
     joinOwner(state, first)
     joinOwner(state, second)
     expect(state.owners.get(first.owner)).to.equal(own)
@@ -71,7 +74,9 @@ describe('the live orders of a market', () => {
   })
 
   it('have deadlines, of which no more are kept than twice the orders and some', () => {
-    const [due, gone, other] = [live(1), live(2, { gone: 'cancelled' }), live(3)]
+    const due = live(1)
+    const gone = live(2, { gone: 'cancelled' })
+    const other = live(3)
     place(due, gone, other)
     scheduleOrder(state, gone)
     expect(state.deadlines.atMs).to.deep.equal([])

@@ -89,8 +89,13 @@ describe('a tick that is sent only when it is due', () => {
     )
     const orders = places.map((each) =>
       each.map(({ buy, price }, n): TickedAct => ({
-        ...{ act: 'place', buy, price, size: 10, trader: 1 + (n % 5) },
-        ...{ livesSec: 1_000_000_000, unchecked: false },
+        act: 'place',
+        buy,
+        price,
+        size: 10,
+        trader: 1 + (n % 5),
+        livesSec: 1_000_000_000,
+        unchecked: false,
       })),
     )
     const days = daysOf([orders], [elapse, skewed, skewed, jump])
@@ -156,7 +161,8 @@ describe('a tick', () => {
     market.apply({ kind: 'PlaceOrder', order: other })
     const revert = 'BM_AdjustmentsPaused'
     market.apply({
-      ...{ kind: 'SettlementReported', settlementId: 'cNGN-USDC:2' },
+      kind: 'SettlementReported',
+      settlementId: 'cNGN-USDC:2',
       outcome: { kind: 'reverted', revert, guilty: 'venue' },
     })
     expect(dueAfter(market)).to.equal(FAULT_HOLD_MS)

@@ -114,7 +114,8 @@ export class TickedMarket {
         return commandOf(act, {
           placed: this.changes.filter(({ kind }) => kind === 'OrderPlaced').length,
           nowMs: Math.floor(this.nowMs / SECOND_MS) * SECOND_MS,
-          ...{ settlementIds: this.settlementIds, changes: this.changes },
+          settlementIds: this.settlementIds,
+          changes: this.changes,
         })
     }
   }

@@ -12,7 +12,9 @@ import { takeSnapshot } from '../../support/snapshots.js'
 function trade(matcher: TestMatcher, no: number): number[] {
   const order = (side: 'buy' | 'sell', nonce: number) =>
     matcherOrder({
-      ...{ orderId: `${side} ${no}`, side, nonce: BigInt(nonce) },
+      orderId: `${side} ${no}`,
+      side,
+      nonce: BigInt(nonce),
       subaccountId: side === 'buy' ? 1n : 2n,
     })
   matcher.apply({ kind: 'PlaceOrder', order: order('sell', 2 * no) })
@@ -51,7 +53,8 @@ describe('the id of a trade', () => {
     expect(withOrdinal(last, 65_535)).to.equal(Number.MAX_SAFE_INTEGER)
     expect(numberIn(Number.MAX_SAFE_INTEGER)).to.equal(last)
     expect(() => withOrdinal(last + 1, 0)).to.throw(InvariantBroken, 'is too large')
-    const [one, other] = [withOrdinal(5, 0), withOrdinal(5, 65_535)]
+    const one = withOrdinal(5, 0)
+    const other = withOrdinal(5, 65_535)
     expect([numberIn(one), numberIn(other)]).to.deep.equal([5, 5])
     expect(other).to.be.below(withOrdinal(6, 0))
   })

@@ -154,7 +154,10 @@ describe('what is read without patterns is what patterns read', () => {
         expect(BigInt(decoded.data.asset)).to.equal(asset)
         expect(decoded.data.asset).to.match(/^0x[0-9a-f]{40}$/)
         expect(decoded.data).to.deep.include({
-          ...{ subId, worstFee, recipientId, isBid: flag === 1n },
+          subId,
+          worstFee,
+          recipientId,
+          isBid: flag === 1n,
           limitPrice: BigInt.asIntN(256, limitPrice!),
           desiredAmount: BigInt.asIntN(256, desiredAmount!),
         })

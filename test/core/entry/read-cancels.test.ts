@@ -91,7 +91,9 @@ describe('readCancelAll', () => {
   it('reads a proof of a minute, its times as numbers or as digits', () => {
     const proof = {
       signer: owner.toLowerCase(),
-      ...{ issuedAtSec: 100n, expirySec: 160n, signature: '0xAb' },
+      issuedAtSec: 100n,
+      expirySec: 160n,
+      signature: '0xAb',
     }
     for (const times of [{}, { issued_at: '100', expiry: 160 }]) {
       const body = { ...proven, ...times, signature: '0xAb' }
@@ -133,8 +135,10 @@ describe('readCancelAllAfter', () => {
 
 describe('the time of a proof of a cancel of many orders', () => {
   const proof: CancelAllProof = {
-    ...{ signer: `0x${'ab'.repeat(20)}`, signature: '0x' },
-    ...{ issuedAtSec: 1_000n, expirySec: 1_060n },
+    signer: `0x${'ab'.repeat(20)}`,
+    signature: '0x',
+    issuedAtSec: 1_000n,
+    expirySec: 1_060n,
   }
   const times: readonly [name: string, nowMs: number, code: string | undefined][] = [
     ['more than a minute ahead of the clock', 939_999, 'cancel_proof_early'],

@@ -11,8 +11,11 @@ describe('readReduction', () => {
     ] as const) {
       const body = { ...goodReduction, desired_amount: text, reason: 'smaller', service: 'bot' }
       expect(readReduction(body)).to.deep.equal({
-        ...{ owner: goodReduction.owner_address, nonce: 7n, desired },
-        ...{ reason: 'smaller', serviceTagged: true },
+        owner: goodReduction.owner_address,
+        nonce: 7n,
+        desired,
+        reason: 'smaller',
+        serviceTagged: true,
       })
     }
   })

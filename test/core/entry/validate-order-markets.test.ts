@@ -30,7 +30,8 @@ describe('validateOrder on a market with the finest steps', () => {
   it('takes an order whose price times amount is the greatest int256 (MON-012)', async () => {
     const market = aMarket({ minSize: amountE18(1n) })
     const amount = 2n ** 85n - 1n
-    const [price, rest] = [INT256_MAX / amount, INT256_MAX % amount]
+    const price = INT256_MAX / amount
+    const rest = INT256_MAX % amount
     expect(rest).to.equal(0n)
     const terms = { price: formatDecimal(price, 18), amount: formatDecimal(amount, 18) }
     const body = await signedOrderBody({ market, ...terms })
@@ -70,7 +71,8 @@ describe('validateOrder on a market with a minimum notional', () => {
 describe('validateOrder on futures', () => {
   it('refuses a well-formed order of a deliverable one', async () => {
     const market = aFuture({
-      ...{ contractType: 'deliverable_fx_future', settlementType: 'physical_delivery' },
+      contractType: 'deliverable_fx_future',
+      settlementType: 'physical_delivery',
     })
     const body = await signedOrderBody({ market, price: '1530', amount: '3' })
     expect(validateOrder(body, { markets: [market], nowMs: NOW_MS })).to.deep.include({

@@ -90,7 +90,9 @@ describe('a permit', () => {
 
   it('is refused when it is too small or over', () => {
     expect(refusePermit({ ...given, value: 24_999_999n }, amount, NOW_MS)).to.include({
-      ...{ status: 400, code: 'permit_too_small', field: 'permit.value' },
+      status: 400,
+      code: 'permit_too_small',
+      field: 'permit.value',
       message: 'permit.value 24999999 is below the deposit amount 25000000',
     })
     expect(refusePermit({ ...given, deadline: BigInt(expiryIn(0)) }, amount, NOW_MS)).to.include({

@@ -43,8 +43,10 @@ function summed(traded: readonly Traded[]): TradeStats {
   const sum = (of: (one: Traded) => bigint) => traded.reduce((total, one) => total + of(one), 0n)
   const at = (price: bigint | undefined) => priceE18((price ?? 0n) * E18)
   return {
-    ...{ first: at(traded[0]?.price), last: at(traded.at(-1)?.price) },
-    ...{ high: at(prices.at(-1)), low: at(prices[0]) },
+    first: at(traded[0]?.price),
+    last: at(traded.at(-1)?.price),
+    high: at(prices.at(-1)),
+    low: at(prices[0]),
     volume: amountE18(sum(({ units }) => units) * E18),
     quoteVolume: quoteE18(sum(({ price, units }) => price * units) * E18),
   }

@@ -63,7 +63,8 @@ describe('a change', () => {
 
 describe('the numbers of a writer’s commands', () => {
   it('rise by one within a term, above all of any earlier term', () => {
-    const [first, second] = [createNumbering(1), createNumbering(2)]
+    const first = createNumbering(1)
+    const second = createNumbering(2)
     const numbers = [first.next(), first.next(), second.next()]
     expect(numbers).to.deep.equal([2 ** 32 + 1, 2 ** 32 + 2, 2 ** 33 + 1])
     expect(numbers.map(termOf)).to.deep.equal([1, 1, 2])

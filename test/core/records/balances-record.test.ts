@@ -17,7 +17,9 @@ import { e18, perpetualFacts } from '../../support/perpetual.js'
 const NOW_MS = 1_790_000_020_000
 
 const claim = (side: Side, amount: string, price: string, fee = '0') => ({
-  ...{ side, amount: amountE18(e18(amount)), price: priceE18(e18(price)) },
+  side,
+  amount: amountE18(e18(amount)),
+  price: priceE18(e18(price)),
   fee: quoteE18(e18(fee)),
 })
 
@@ -33,17 +35,24 @@ interface Shown {
 /** One account in one market. */
 function show({ market, facts = {}, seen, holdings = {}, claims, readAtMs }: Shown) {
   const observed = seen && {
-    ...{ facts: seen, blockNumber: 9n, blockTimeSec: 1_790_000_000, readAtMs: NOW_MS },
+    facts: seen,
+    blockNumber: 9n,
+    blockTimeSec: 1_790_000_000,
+    readAtMs: NOW_MS,
   }
   return accountBalances(
     {
       subaccountId: 7n,
       manager: market.marginManagerAddress,
       holdings: Object.entries(holdings).map(([asset, balance]) => ({
-        ...{ asset: asset as Market['assetAddress'], subId: 0n, balance: e18(balance) },
+        asset: asset as Market['assetAddress'],
+        subId: 0n,
+        balance: e18(balance),
       })),
       markets: [{ market, observed, facts }],
-      ...{ blockNumber: 9n, blockTimeSec: 1_790_000_000, readAtMs: readAtMs ?? NOW_MS },
+      blockNumber: 9n,
+      blockTimeSec: 1_790_000_000,
+      readAtMs: readAtMs ?? NOW_MS,
     },
     () => ({ orders: [], matches: [], ...claims }),
     NOW_MS,
@@ -72,21 +81,30 @@ describe('balances record', () => {
     ])
     expect(shown.tokens[1]).to.include({ ui_total: '2', ui_available: '1.39' })
     expect(shown).to.deep.include({
-      ...{ subaccount_id: '7', block_number: 9, block_time: '2026-09-21T14:13:20.000Z' },
-      ...{ facts: 'current', margin: [] },
+      subaccount_id: '7',
+      block_number: 9,
+      block_time: '2026-09-21T14:13:20.000Z',
+      facts: 'current',
+      margin: [],
     })
   })
 
   it('shows the tokens of several markets once each, in the order of the markets’ names', () => {
     const named = (name: string, pair: string) => ({
       market: aMarket({ market: name, assetAddress: `0x${pair.repeat(20)}` }),
-      ...{ observed: undefined, facts: {} },
+      observed: undefined,
+      facts: {},
     })
     const markets = [named('B', 'b0'), named('C', 'c0'), named('A', 'a0')]
     const { tokens } = accountBalances(
       {
-        ...{ subaccountId: 7n, manager: aMarket().marginManagerAddress, holdings: [], markets },
-        ...{ blockNumber: 9n, blockTimeSec: 1_790_000_000, readAtMs: NOW_MS },
+        subaccountId: 7n,
+        manager: aMarket().marginManagerAddress,
+        holdings: [],
+        markets,
+        blockNumber: 9n,
+        blockTimeSec: 1_790_000_000,
+        readAtMs: NOW_MS,
       },
       () => ({ orders: [claim('buy', '10', '0.5')], matches: [claim('buy', '10', '0.1')] }),
       NOW_MS,
@@ -131,8 +149,12 @@ describe('balances record', () => {
   })
 
   const perpetual = {
-    ...{ position: e18('100'), cash: e18('50'), collateral: 0n, unsettled: e18('5') },
-    ...{ initialSurplus: e18('45'), maintenanceSurplus: e18('48.5') },
+    position: e18('100'),
+    cash: e18('50'),
+    collateral: 0n,
+    unsettled: e18('5'),
+    initialSurplus: e18('45'),
+    maintenanceSurplus: e18('48.5'),
   }
   const perpetualClaims = {
     orders: [claim('buy', '200', '1'), claim('sell', '50', '1.2')],
@@ -151,14 +173,23 @@ describe('balances record', () => {
     expect(tokens.map(({ token, total }) => [token, total])).to.deep.equal([['USDC', '50']])
     expect(margin).to.deep.equal([
       {
-        ...{ market: market.market, position: '100', balance: '50', collateral_value: '0' },
-        ...{ unrealized_pnl: '5', initial_margin: '10', maintenance_margin: '6.5' },
-        ...{ initial_margin_surplus: '45', maintenance_margin_surplus: '48.5' },
+        market: market.market,
+        position: '100',
+        balance: '50',
+        collateral_value: '0',
+        unrealized_pnl: '5',
+        initial_margin: '10',
+        maintenance_margin: '6.5',
+        initial_margin_surplus: '45',
+        maintenance_margin_surplus: '48.5',
         // A position of 200, and 10.3 lost against the mark; then one of 400.
-        ...{ reserved_by_matches: '20.3', reserved_by_orders: '20', free: '4.7' },
+        reserved_by_matches: '20.3',
+        reserved_by_orders: '20',
+        free: '4.7',
         price_status: 'ok',
         // 100 lose 48.5 more than their maintenance margin falls by, where the price falls by so much.
-        ...{ liquidation_status: 'ok', liquidation_price: '0.481283422459893049' },
+        liquidation_status: 'ok',
+        liquidation_price: '0.481283422459893049',
         liquidation_distance: '0.518716',
       },
     ])
@@ -198,8 +229,12 @@ describe('balances record', () => {
     const market = aPerp()
     const asset = `0x${'c9'.repeat(20)}` as const
     const collateral = {
-      ...{ asset, marginFactor: e18('0.8'), initialScale: e18('0.5'), depositsOpen: true },
-      ...{ cap: amountE18(e18('1000')), total: amountE18(0n) },
+      asset,
+      marginFactor: e18('0.8'),
+      initialScale: e18('0.5'),
+      depositsOpen: true,
+      cap: amountE18(e18('1000')),
+      total: amountE18(0n),
     }
     const shown = (posted: string, pricesStale = false) =>
       show({
@@ -221,7 +256,9 @@ describe('balances record', () => {
   it('shows the margin of a future, variation margin with it', () => {
     const market = aFuture()
     const account = futureAccount({
-      ...{ position: e18('2'), usdc: e18('1000'), cngn: e18('150000') },
+      position: e18('2'),
+      usdc: e18('1000'),
+      cngn: e18('150000'),
     })
     const facts = futureFacts()
     const { tokens, margin } = show({
@@ -237,12 +274,21 @@ describe('balances record', () => {
     ])
     expect(margin).to.deep.equal([
       {
-        ...{ market: market.market, position: '2000', balance: '1000', collateral_value: '90' },
-        ...{ unrealized_pnl: '100', initial_margin: '200', maintenance_margin: '140' },
-        ...{ initial_margin_surplus: '890', maintenance_margin_surplus: '955' },
-        ...{ reserved_by_matches: '2.5', reserved_by_orders: '0', free: '887.5' },
+        market: market.market,
+        position: '2000',
+        balance: '1000',
+        collateral_value: '90',
+        unrealized_pnl: '100',
+        initial_margin: '200',
+        maintenance_margin: '140',
+        initial_margin_surplus: '890',
+        maintenance_margin_surplus: '955',
+        reserved_by_matches: '2.5',
+        reserved_by_orders: '0',
+        free: '887.5',
         price_status: 'ok',
-        ...{ liquidation_status: 'ok', liquidation_price: '1011.714589989350372737' },
+        liquidation_status: 'ok',
+        liquidation_price: '1011.714589989350372737',
         liquidation_distance: '0.325523',
       },
     ])
@@ -251,7 +297,10 @@ describe('balances record', () => {
   describe('of a future beside another series', () => {
     const marginOf = (cngn: string, indexStale = false) => {
       const account = futureAccount({
-        ...{ position: e18('-2'), usdc: e18('1000'), cngn: e18(cngn), otherSize: e18('1') },
+        position: e18('-2'),
+        usdc: e18('1000'),
+        cngn: e18(cngn),
+        otherSize: e18('1'),
       })
       const { margin } = show({
         market: aFuture(),
@@ -263,20 +312,32 @@ describe('balances record', () => {
 
     it('requires margin of both, and counts as variation what is not in the account', () => {
       expect(marginOf('150000')).to.include({
-        ...{ position: '-2000', collateral_value: '90', unrealized_pnl: '80' },
-        ...{ initial_margin: '300', maintenance_margin: '210' },
-        ...{ initial_margin_surplus: '790', maintenance_margin_surplus: '885', free: '790' },
+        position: '-2000',
+        collateral_value: '90',
+        unrealized_pnl: '80',
+        initial_margin: '300',
+        maintenance_margin: '210',
+        initial_margin_surplus: '790',
+        maintenance_margin_surplus: '885',
+        free: '790',
       })
     })
 
     it('has no surplus while the index is stale, in cNGN or not', () => {
       expect(marginOf('150000', true)).to.include({
-        ...{ collateral_value: '', unrealized_pnl: '', initial_margin: '300' },
-        ...{ initial_margin_surplus: '', free: '', price_status: 'stale' },
+        collateral_value: '',
+        unrealized_pnl: '',
+        initial_margin: '300',
+        initial_margin_surplus: '',
+        free: '',
+        price_status: 'stale',
       })
       expect(marginOf('0', true)).to.include({
-        ...{ collateral_value: '0', initial_margin_surplus: '' },
-        ...{ maintenance_margin_surplus: '', free: '', price_status: 'stale' },
+        collateral_value: '0',
+        initial_margin_surplus: '',
+        maintenance_margin_surplus: '',
+        free: '',
+        price_status: 'stale',
       })
     })
   })

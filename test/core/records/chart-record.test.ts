@@ -64,7 +64,8 @@ describe('symbols of a chart', () => {
     expect(spot).to.not.have.any.keys('expired', 'expiration_date')
     const expirySec = Number(aFuture().subId)
     expect(chartSymbol(aFuture(), expirySec * 1_000)).to.include({
-      ...{ expired: true, expiration_date: expirySec },
+      expired: true,
+      expiration_date: expirySec,
     })
   })
 

@@ -29,23 +29,36 @@ describe('update frames', () => {
 
   it('of orders follow the owner’s last, of the book the last change, of trades the last trade (STR-005)', () => {
     expect(ordersUpdate(market, taken, { stand: undefined, ownerSeq: 4 })).to.deep.include({
-      ...{ ...onMarket, channel: 'orders', prev_seq: 4 },
+      ...onMarket,
+      channel: 'orders',
+      prev_seq: 4,
     })
     expect(bookUpdate(market, taken)).to.deep.include({
-      ...{ ...onMarket, channel: 'book', prev_seq: 8 },
+      ...onMarket,
+      channel: 'book',
+      prev_seq: 8,
     })
     expect(tradesUpdate(market, taken, 3)).to.deep.equal({
-      ...{ ...onMarket, channel: 'trades', prev_seq: 3 },
+      ...onMarket,
+      channel: 'trades',
+      prev_seq: 3,
       data: {
-        ...{ trade_id: 768, price: '0.00065', size: '1000', aggressor_side: 'buy' },
-        ...{ taker_order_id: 'taker-1', maker_order_id: 'maker-1', created_at: AT },
+        trade_id: 768,
+        price: '0.00065',
+        size: '1000',
+        aggressor_side: 'buy',
+        taker_order_id: 'taker-1',
+        maker_order_id: 'maker-1',
+        created_at: AT,
       },
     })
   })
 
   it('of orders show how the change leaves the order, its own fills apart from what it inherited', () => {
     const stand = {
-      ...{ subaccountId: 7n, initialFilled: amountE18(e18('400')), cancelReason: 'own wish' },
+      subaccountId: 7n,
+      initialFilled: amountE18(e18('400')),
+      cancelReason: 'own wish',
       wasMatched: true,
       sums: {
         amount: amountE18(e18('600')),
@@ -56,10 +69,18 @@ describe('update frames', () => {
     }
     const cancelled = { ...taken, status: 'cancelled', open: amountE18(0n) } as const
     expect(ordersUpdate(market, cancelled, { stand, ownerSeq: 4 }).data).to.deep.include({
-      ...{ order_id: 'taker-1', status: 'cancelled', final: false, pending_amount: '2' },
-      ...{ filled_amount: '600', inherited_filled_amount: '400', subaccount_id: '7' },
-      ...{ cancel_reason: 'own wish', updated_at: AT, filled_quote: '0.39' },
-      ...{ average_price: '0.00065', fee_paid: '0.000000000000000005' },
+      order_id: 'taker-1',
+      status: 'cancelled',
+      final: false,
+      pending_amount: '2',
+      filled_amount: '600',
+      inherited_filled_amount: '400',
+      subaccount_id: '7',
+      cancel_reason: 'own wish',
+      updated_at: AT,
+      filled_quote: '0.39',
+      average_price: '0.00065',
+      fee_paid: '0.000000000000000005',
     })
     const settled = { ...cancelled, pending: amountE18(0n) }
     expect(ordersUpdate(market, settled, { stand, ownerSeq: 4 }).data.final).to.equal(true)
@@ -84,17 +105,33 @@ describe('update frames', () => {
 
 describe('records of a leg', () => {
   const leg: LegEvent = {
-    ...{ settlementId: 'cNGN-USDC:2', orderId: 'order-1', owner: `0x${'aa'.repeat(20)}` },
-    ...{ subaccountId: 7n, status: 'pending', liquidity: 'taker', side: 'buy', atMs },
-    ...{ price: priceE18(e18('0.00065')), amount: amountE18(e18('1000')) },
-    ...{ fee: quoteE18(e18('0.001625')), trade: undefined, revert: undefined },
+    settlementId: 'cNGN-USDC:2',
+    orderId: 'order-1',
+    owner: `0x${'aa'.repeat(20)}`,
+    subaccountId: 7n,
+    status: 'pending',
+    liquidity: 'taker',
+    side: 'buy',
+    atMs,
+    price: priceE18(e18('0.00065')),
+    amount: amountE18(e18('1000')),
+    fee: quoteE18(e18('0.001625')),
+    trade: undefined,
+    revert: undefined,
   }
   const { tradeId, txHash, blockNumber } = aFill()
   const trade = { tradeId, txHash, blockNumber, markPrice: undefined }
   const pending = {
-    ...{ settlement_id: 'cNGN-USDC:2', order_id: 'order-1', subaccount_id: '7' },
-    ...{ status: 'pending', liquidity: 'taker', side: 'buy', created_at: AT },
-    ...{ price: '0.00065', size: '1000', fee: '0.001625' },
+    settlement_id: 'cNGN-USDC:2',
+    order_id: 'order-1',
+    subaccount_id: '7',
+    status: 'pending',
+    liquidity: 'taker',
+    side: 'buy',
+    created_at: AT,
+    price: '0.00065',
+    size: '1000',
+    fee: '0.001625',
     spot_contract: {
       spec: 'cngn_usdc_spot_v1',
       ui_intent: { side: 'sell', price: '1538.4615384615', size: '0.65' },
@@ -110,11 +147,16 @@ describe('records of a leg', () => {
 
   it('state the trade of a settled match, and the reason of one that was reversed', () => {
     expect(fillEventRecord(market, { ...leg, status: 'settled', trade })).to.deep.equal({
-      ...{ ...pending, ...settled, status: 'settled' },
+      ...pending,
+      ...settled,
+      status: 'settled',
     })
     const reversed = { ...leg, status: 'reversed', trade, revert: 'not_carried_out' } as const
     expect(fillEventRecord(market, reversed)).to.deep.equal({
-      ...{ ...pending, ...settled, status: 'reversed', reason: 'not_carried_out' },
+      ...pending,
+      ...settled,
+      status: 'reversed',
+      reason: 'not_carried_out',
     })
   })
 
@@ -129,7 +171,9 @@ describe('records of a leg', () => {
     const markOf = (markPrice: typeof terms.price | undefined) =>
       fillEventRecord(aFuture(), { ...leg, ...terms, trade: { ...trade, markPrice } })
     expect(markOf(priceE18(e18('1500')))).to.include({
-      ...{ ...settled, mark_price: '1500', vm_cngn: '10000' },
+      ...settled,
+      mark_price: '1500',
+      vm_cngn: '10000',
     })
     expect(markOf(undefined)).to.include(settled).and.not.have.any.keys('mark_price', 'vm_cngn')
   })
@@ -142,15 +186,23 @@ describe('records of a leg', () => {
 
   it('are numbered by their own channel', () => {
     expect(fillsUpdate(market, leg, { seq: 9, prevSeq: 4 })).to.deep.equal({
-      ...{ type: 'update', channel: 'fills', market: 'cNGN-USDC', seq: 9, prev_seq: 4, ts: AT },
+      type: 'update',
+      channel: 'fills',
+      market: 'cNGN-USDC',
+      seq: 9,
+      prev_seq: 4,
+      ts: AT,
       data: pending,
     })
   })
 
   it('show of a pending match nothing of the order or its account', () => {
     expect(pendingMatch(leg)).to.deep.equal({
-      ...{ settlement_id: 'cNGN-USDC:2', at: AT, liquidity: 'taker' },
-      ...{ price: '0.00065', size: '1000' },
+      settlement_id: 'cNGN-USDC:2',
+      at: AT,
+      liquidity: 'taker',
+      price: '0.00065',
+      size: '1000',
     })
   })
 })

@@ -7,8 +7,10 @@ import { aFill, aFuture } from '../../support/builders.js'
 /** Two contracts at 1,495, which the chain booked at 1,500. */
 const market = aFuture()
 const fill = aFill({
-  ...{ price: priceE18(1_495n * E18), amount: amountE18(2_000n * E18) },
-  ...{ takerFee: quoteE18(5n * E18), fee: quoteE18(5n * E18) },
+  price: priceE18(1_495n * E18),
+  amount: amountE18(2_000n * E18),
+  takerFee: quoteE18(5n * E18),
+  fee: quoteE18(5n * E18),
   markPrice: priceE18(1_500n * E18),
 })
 

@@ -9,7 +9,8 @@ import { e18 } from '../../support/perpetual.js'
 import { runs } from '../../support/property-runs.js'
 
 const level = (price: string, open: string) => ({
-  ...{ price: priceE18(e18(price)), open: amountE18(e18(open)) },
+  price: priceE18(e18(price)),
+  open: amountE18(e18(open)),
 })
 
 describe('listed book', () => {
@@ -20,7 +21,8 @@ describe('listed book', () => {
     }
     // 1 / 0.0007 = 1428.57142857142…; 1 / 0.0006 = 1666.6666…
     expect(listedBook(aMarket(), levels, 1_760_000_000_123)).to.deep.equal({
-      ...{ ticker_id: 'cNGN-USDC', timestamp: 1_760_000_000_123 },
+      ticker_id: 'cNGN-USDC',
+      timestamp: 1_760_000_000_123,
       bids: [
         ['1428.5714285714', '0.7'],
         ['1250', '0.0024'],
@@ -61,7 +63,8 @@ describe('listed book', () => {
         const engine = { bids: sorted.slice(0, bidCount).reverse(), asks: sorted.slice(bidCount) }
         const { bids, asks } = listedBook(aMarket(), engine, 0)
         const pricesOf = (side: typeof bids) => side.map(([shown]) => parseDecimal(shown, 80) ?? 0n)
-        const [bidPrices, askPrices] = [pricesOf(bids), pricesOf(asks)]
+        const bidPrices = pricesOf(bids)
+        const askPrices = pricesOf(asks)
         const up = [...bidPrices.toReversed(), ...askPrices]
         expect(up.every((at, index) => at > (up[index - 1] ?? 0n))).to.equal(true)
         for (const [, amount] of [...bids, ...asks]) expect(amount).to.match(/[1-9]/)
@@ -73,7 +76,9 @@ describe('listed book', () => {
 
 describe('listed trades', () => {
   const trade = (tradeId: number, takerSide: Side) => ({
-    ...{ fill: aFill({ tradeId, takerSide }), seq: tradeId, atMs: 1_760_000_000_000 + tradeId },
+    fill: aFill({ tradeId, takerSide }),
+    seq: tradeId,
+    atMs: 1_760_000_000_000 + tradeId,
   })
   const idsOf = (trades: Parameters<typeof listedTrades>[1], side?: Side) =>
     Object.entries(listedTrades(aMarket(), trades, side)).map(([side, trades]) => [
@@ -85,8 +90,12 @@ describe('listed trades', () => {
     expect(listedTrades(aMarket(), [trade(5, 'sell')], undefined)).to.deep.equal({
       buy: [
         {
-          ...{ trade_id: 5, price: '1538.4615384615', base_volume: '0.65' },
-          ...{ target_volume: '1000', trade_timestamp: 1_760_000_000_005, type: 'buy' },
+          trade_id: 5,
+          price: '1538.4615384615',
+          base_volume: '0.65',
+          target_volume: '1000',
+          trade_timestamp: 1_760_000_000_005,
+          type: 'buy',
         },
       ],
       sell: [],

@@ -14,7 +14,8 @@ import { e18 } from '../../support/perpetual.js'
 
 const price = (text: string) => priceE18(e18(text))
 const level = (at: string, open: string): PriceLevel => ({
-  ...{ price: price(at), open: amountE18(e18(open)) },
+  price: price(at),
+  open: amountE18(e18(open)),
 })
 
 describe('levels record', () => {
@@ -38,19 +39,27 @@ describe('levels record', () => {
     const bids = [level('0.0005', '2000')]
     expect(levelsRecord(aPerp(), { bids, asks: [] }, 0)).to.deep.equal({
       bids: [{ price: '0.0005', size: '2000', ui_price: '0.0005', ui_size: '2000' }],
-      ...{ asks: [], checksum: 0 },
+      asks: [],
+      checksum: 0,
     })
   })
 })
 
 describe('ticker state', () => {
   const unknown = {
-    ...{ bid: undefined, ask: undefined, last: undefined },
-    ...{ stats: undefined, prices: undefined },
+    bid: undefined,
+    ask: undefined,
+    last: undefined,
+    stats: undefined,
+    prices: undefined,
   }
   const stats = {
-    ...{ first: price('0.5'), last: price('0.4'), high: price('0.6'), low: price('0.3') },
-    ...{ volume: amountE18(e18('2')), quoteVolume: quoteE18(e18('1')) },
+    first: price('0.5'),
+    last: price('0.4'),
+    high: price('0.6'),
+    low: price('0.3'),
+    volume: amountE18(e18('2')),
+    quoteVolume: quoteE18(e18('1')),
   }
   const cases: readonly [
     title: string,
@@ -78,8 +87,12 @@ describe('ticker state', () => {
       { stats },
       {
         stats_24h: {
-          ...{ change: '-0.1', high: '0.6', low: '0.3', last: '0.4' },
-          ...{ volume: '2', quote_volume: '1' },
+          change: '-0.1',
+          high: '0.6',
+          low: '0.3',
+          last: '0.4',
+          volume: '2',
+          quote_volume: '1',
         },
       },
     ],
@@ -105,18 +118,32 @@ describe('ticker state', () => {
 
 describe('candle state', () => {
   const candle = {
-    ...{ startSec: 1_760_000_100, seq: 6, updatedMs: 1_760_000_101_000, tradeCount: 7 },
-    ...{ open: price('0.4'), close: price('0.5'), high: price('0.6'), low: price('0.3') },
-    ...{ volume: amountE18(e18('2')), quoteVolume: quoteE18(e18('1')) },
-    ...{ firstAtMs: 1_760_000_100_000, lastAtMs: 1_760_000_101_000 },
+    startSec: 1_760_000_100,
+    seq: 6,
+    updatedMs: 1_760_000_101_000,
+    tradeCount: 7,
+    open: price('0.4'),
+    close: price('0.5'),
+    high: price('0.6'),
+    low: price('0.3'),
+    volume: amountE18(e18('2')),
+    quoteVolume: quoteE18(e18('1')),
+    firstAtMs: 1_760_000_100_000,
+    lastAtMs: 1_760_000_101_000,
   }
 
   it('is the candle, and whether its time is over (STR-047)', () => {
     for (const closed of [true, false]) {
       expect(candleState({ ...candle, closed })).to.deep.equal({
         bucket_start: '2025-10-09T08:55:00.000Z',
-        ...{ open: '0.4', high: '0.6', low: '0.3', close: '0.5' },
-        ...{ volume: '2', quote_volume: '1', trade_count: 7, closed },
+        open: '0.4',
+        high: '0.6',
+        low: '0.3',
+        close: '0.5',
+        volume: '2',
+        quote_volume: '1',
+        trade_count: 7,
+        closed,
       })
     }
   })
@@ -131,8 +158,10 @@ describe('status state', () => {
   it('says why and since when it does not (STR-048)', () => {
     const standing = { status: 'paused', reason: 'maintenance' } as const
     expect(statusState({ standing, enabled: false }, 1_760_000_000_123)).to.deep.equal({
-      ...{ trading_status: 'paused', trading_status_reason: 'maintenance' },
-      ...{ enabled: false, since: '2025-10-09T08:53:20.123Z' },
+      trading_status: 'paused',
+      trading_status_reason: 'maintenance',
+      enabled: false,
+      since: '2025-10-09T08:53:20.123Z',
     })
   })
 })
@@ -140,20 +169,25 @@ describe('status state', () => {
 describe('price records', () => {
   const observed = { observedSec: 1_760_000_100, blockNumber: 31, mark: price('1.5') }
   const marked = {
-    ...{ observed_at: '2025-10-09T08:55:00.000Z', block_number: 31, mark_price: '1.5' },
+    observed_at: '2025-10-09T08:55:00.000Z',
+    block_number: 31,
+    mark_price: '1.5',
   }
 
   it('state a mark with the index, where there is one', () => {
     expect(markRecord(observed)).to.deep.equal(marked)
     expect(markRecord({ ...observed, index: price('1.25') })).to.deep.equal({
-      ...{ ...marked, index_price: '1.25' },
+      ...marked,
+      index_price: '1.25',
     })
   })
 
   it('state a funding rate with the prices that it came from, zero where none is known', () => {
     const withIndex = { ...observed, index: price('1.25') }
     expect(fundingRecord({ ...withIndex, fundingRate: e18('0.0002') })).to.deep.equal({
-      ...{ ...marked, index_price: '1.25', funding_rate_1h: '0.0002' },
+      ...marked,
+      index_price: '1.25',
+      funding_rate_1h: '0.0002',
     })
     expect(fundingRecord(observed)).to.deep.equal({ ...marked, funding_rate_1h: '0' })
   })

@@ -15,15 +15,20 @@ const SEEN_MS = 1_790_000_020_000
 const chain = { blockNumber: 9n, blockTimeSec: 1_790_000_000, readAtMs: SEEN_MS }
 
 const rest = (side: Side, amount: string, price: string): OpenClaim => ({
-  ...{ side, amount: amountE18(e18(amount)), price: priceE18(e18(price)) },
+  side,
+  amount: amountE18(e18(amount)),
+  price: priceE18(e18(price)),
 })
 const matched = (side: Side, amount: string, price: string, fee = '0') => ({
-  ...{ ...rest(side, amount, price), fee: quoteE18(e18(fee)) },
+  ...rest(side, amount, price),
+  fee: quoteE18(e18(fee)),
 })
 
 /** An account with 100 cNGN and 2 USDC, in the spot market. */
 const ofSpot: SeenFunds = {
-  ...{ ...chain, subaccountId: 7n, manager: spot.marginManagerAddress },
+  ...chain,
+  subaccountId: 7n,
+  manager: spot.marginManagerAddress,
   holdings: [
     { asset: spot.assetAddress, subId: 0n, balance: e18('100') },
     { asset: spot.quoteAssetAddress, subId: 0n, balance: e18('2') },
@@ -70,10 +75,12 @@ describe('needs of an order', () => {
 
   it('count what awaits settlement as gone, and other open orders not', () => {
     const claimsIn = claiming({
-      ...{ orders: [rest('sell', '60', '0.01')], matches: [matched('sell', '30', '0.01')] },
+      orders: [rest('sell', '60', '0.01')],
+      matches: [matched('sell', '30', '0.01')],
     })
     expect(needs(rest('sell', '75', '0.01'), claimsIn)[0]).to.include({
-      ...{ needed: '75', missing: '5' },
+      needed: '75',
+      missing: '5',
     })
     expect(needs(rest('sell', '70', '0.01'), claimsIn)[0]).to.include({ missing: '0' })
   })
@@ -96,10 +103,12 @@ describe('needs of an order', () => {
     const order = { market: future.market, rest: rest('buy', '1000', '1500') }
     // A position of three contracts instead of two, at a tenth each.
     expect(orderNeeds(ofBoth(), nothing, order)).to.deep.equal({
-      ...{ needs: [], initial_margin_needed: '100' },
+      needs: [],
+      initial_margin_needed: '100',
     })
     expect(orderNeeds(ofBoth(true), nothing, order)).to.deep.equal({
-      ...{ needs: [], initial_margin_needed: '' },
+      needs: [],
+      initial_margin_needed: '',
     })
   })
 

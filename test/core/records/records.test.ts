@@ -90,7 +90,10 @@ describe('order record', () => {
       signature: order.signature,
       signature_status: 'checked',
       status: 'active',
-      ...{ filled_amount: '0', inherited_filled_amount: '0', fee_paid: '0', final: false },
+      filled_amount: '0',
+      inherited_filled_amount: '0',
+      fee_paid: '0',
+      final: false,
       pending_amount: '0',
       open_amount: '153000',
       remaining_amount: '153000',
@@ -132,17 +135,23 @@ describe('order record', () => {
   it('counts what it inherited apart from its own fills, and averages these alone (MON-030, ORD-076, ORD-086, ORD-087)', () => {
     // 400 of the order before, 600 of its own: 200 at 0.0006 and 400 at 0.00063.
     const replacing = anOrder({
-      ...{ desiredAmount: amountE18(e18('1600')), initialFilled: amountE18(e18('400')) },
+      desiredAmount: amountE18(e18('1600')),
+      initialFilled: amountE18(e18('400')),
     })
     const progress = progressOf(replacing, { filled: amountE18(e18('1000')) })
     const sums = {
       amount: amountE18(e18('600')),
-      ...{ quote: quoteE18(e18('0.372')), fee: quoteE18(e18('0.00093')) },
+      quote: quoteE18(e18('0.372')),
+      fee: quoteE18(e18('0.00093')),
       product: e18('200') * e18('0.0006') + e18('400') * e18('0.00063'),
     }
     expect(orderRecord(market, replacing, progress, sums)).to.include({
-      ...{ desired_amount: '1600', inherited_filled_amount: '400', filled_amount: '600' },
-      ...{ remaining_amount: '600', filled_quote: '0.372', average_price: '0.00062' },
+      desired_amount: '1600',
+      inherited_filled_amount: '400',
+      filled_amount: '600',
+      remaining_amount: '600',
+      filled_quote: '0.372',
+      average_price: '0.00062',
       fee_paid: '0.00093',
     })
     const unknown = orderRecord(market, replacing, progress)
@@ -189,26 +198,31 @@ describe('order record', () => {
     const progress = progressOf(order)
     const booked = { postOnly: 'slide', signedLimitPrice: priceE18(10n ** 18n) } as const
     expect(orderRecord(market, { ...order, ...booked }, progress)).to.include({
-      ...{ post_only: 'slide', signed_limit_price: '1' },
+      post_only: 'slide',
+      signed_limit_price: '1',
     })
     const immediate = orderRecord(market, { ...order, timeInForce: 'FOK' }, progress)
     expect(immediate).to.include({ time_in_force: 'FOK' })
     expect(immediate).not.to.have.any.keys('post_only', 'signed_limit_price', 'stp', 'stp_scope')
     const own = { stp: 'cancel_oldest', stpScope: 'owner' } as const
     expect(orderRecord(market, { ...order, ...own }, progress)).to.include({
-      ...{ stp: 'cancel_oldest', stp_scope: 'owner' },
+      stp: 'cancel_oldest',
+      stp_scope: 'owner',
     })
   })
 
   it('states its lease, the amount that was signed and what it replaces (CAN-037)', () => {
     const replacing = {
-      ...{ leaseId: 'lease "1"', replaces: 'order "0"' },
+      leaseId: 'lease "1"',
+      replaces: 'order "0"',
       signedDesiredAmount: amountE18(160_000n * 10n ** 18n),
     }
     const record = orderRecord(market, { ...order, ...replacing }, progressOf(order))
     expect(record).to.include({
-      ...{ lease_id: 'lease "1"', replaces_order_id: 'order "0"' },
-      ...{ signed_desired_amount: '160000', desired_amount: '153000' },
+      lease_id: 'lease "1"',
+      replaces_order_id: 'order "0"',
+      signed_desired_amount: '160000',
+      desired_amount: '153000',
     })
     const usual = orderRecord(market, order, progressOf(order))
     expect(usual).not.to.have.any.keys('lease_id', 'replaces_order_id', 'signed_desired_amount')
@@ -290,9 +304,13 @@ describe('candles page', () => {
     const e17 = (units: bigint) => units * 10n ** 17n
     const candle = {
       startSec: 1_760_000_100,
-      ...{ open: priceE18(e17(4n)), close: priceE18(e17(5n)) },
-      ...{ high: priceE18(e17(6n)), low: priceE18(e17(3n)) },
-      ...{ volume: amountE18(e17(20n)), quoteVolume: quoteE18(e17(10n)), tradeCount: 7 },
+      open: priceE18(e17(4n)),
+      close: priceE18(e17(5n)),
+      high: priceE18(e17(6n)),
+      low: priceE18(e17(3n)),
+      volume: amountE18(e17(20n)),
+      quoteVolume: quoteE18(e17(10n)),
+      tradeCount: 7,
     }
     expect(candlesPage(market, [candle], { interval: '5m', lastTradeSec: 5 })).to.deep.equal({
       market_presentation: marketEntry(market, { lastTradeSec: 5 }),
@@ -300,8 +318,13 @@ describe('candles page', () => {
       candles: [
         {
           bucket_start: '2025-10-09T08:55:00.000Z',
-          ...{ open: '0.4', high: '0.6', low: '0.3', close: '0.5' },
-          ...{ volume: '2', quote_volume: '1', trade_count: 7 },
+          open: '0.4',
+          high: '0.6',
+          low: '0.3',
+          close: '0.5',
+          volume: '2',
+          quote_volume: '1',
+          trade_count: 7,
         },
       ],
     })

@@ -58,7 +58,8 @@ describe('ticker record', () => {
           bid: priceE18(engineBid),
           ask: priceE18(engineAsk),
         })
-        const [uiBid, uiAsk] = [parseDecimal(bid, 10) ?? -1n, parseDecimal(ask, 10) ?? -1n]
+        const uiBid = parseDecimal(bid, 10) ?? -1n
+        const uiAsk = parseDecimal(ask, 10) ?? -1n
         expect(uiBid <= uiAsk).to.equal(true)
         const one = 10n ** 28n
         expect(uiBid * engineAsk <= one && (uiBid + 1n) * engineAsk > one).to.equal(true)

@@ -75,7 +75,8 @@ describe('own fills', () => {
     expect(fill).not.to.have.property('reversed')
     expect(fillRecord(market, { ...own, reversed: false })).to.deep.equal(fill)
     expect(fillRecord(market, { ...own, reversed: true })).to.deep.equal({
-      ...{ ...fill, reversed: true },
+      ...fill,
+      reversed: true,
     })
   })
 

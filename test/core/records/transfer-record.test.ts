@@ -42,7 +42,8 @@ describe('records of deposits and withdrawals', () => {
   it('show what the chain credited, once it has', () => {
     const credited = amountE18(24_999_999n * 10n ** 12n)
     expect(transferRecord(aTransfer({ credited }))).to.include({
-      ...{ amount_units: '25000000', credited_cash_e18: '24999999000000000000' },
+      amount_units: '25000000',
+      credited_cash_e18: '24999999000000000000',
     })
   })
 

@@ -210,7 +210,8 @@ describe('applying blocks to the read model', () => {
     const market = 'USDC-cNGN-30NOV26'
     const futures = openHistory([{ market, ordinal: 2 }], 'future')
     const marked = {
-      ...{ price: priceE18(1_495n * E18), markPrice: priceE18(1_500n * E18) },
+      price: priceE18(1_495n * E18),
+      markPrice: priceE18(1_500n * E18),
       tradeId: 5 * 65_536 + 2,
     }
     const changes = settled.map((change) =>

@@ -41,9 +41,13 @@ describe('the pages of an owner’s history', () => {
     const second = orderOf(market, 'second', { nonce: 2n })
     const taker = orderOf(market, 'taker', { side: 'sell', owner: ANOTHER })
     const fill = aFill({
-      ...{ settlementId: `${market.market}:4`, tradeId: 5 * 65_536 + market.ordinal },
-      ...{ makerOrderId: maker.orderId, takerOrderId: taker.orderId },
-      ...{ price: priceE18(2n * E18), amount: amountE18(3n * E18), takerSide: 'sell' },
+      settlementId: `${market.market}:4`,
+      tradeId: 5 * 65_536 + market.ordinal,
+      makerOrderId: maker.orderId,
+      takerOrderId: taker.orderId,
+      price: priceE18(2n * E18),
+      amount: amountE18(3n * E18),
+      takerSide: 'sell',
     })
     const own = { ...fill, liquidity: 'maker' as const, fee: quoteE18(0n) }
     return [
@@ -86,8 +90,14 @@ describe('the pages of an owner’s history', () => {
     const [first, second, ...more] = reads.fills(ownerOf(), { limit: 9 })
     expect(more).to.deep.equal([])
     expect(first).to.deep.include({
-      ...{ market: 'other', orderId: 'other maker', liquidity: 'maker', side: 'buy', fee: 0n },
-      ...{ price: 2n * E18, amount: 3n * E18, tradeId: 5 * 65_536 + 1 },
+      market: 'other',
+      orderId: 'other maker',
+      liquidity: 'maker',
+      side: 'buy',
+      fee: 0n,
+      price: 2n * E18,
+      amount: 3n * E18,
+      tradeId: 5 * 65_536 + 1,
       position: { atMs: first?.atMs, key: 4 * 65_536 + 1 },
     })
     expect(first).to.not.have.any.keys('reversed', 'markPrice')

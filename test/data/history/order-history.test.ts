@@ -69,7 +69,8 @@ describe("an owner's history", () => {
           const spot = ofOwner(feedOf(SPOT, first))
           const other = ofOwner(feedOf(OTHER, second))
           history.projection.applyBatch([...streamed(spot), ...streamed(other)])
-          const [a, b] = [rows(spot, SPOT.ordinal), rows(other, OTHER.ordinal)]
+          const a = rows(spot, SPOT.ordinal)
+          const b = rows(other, OTHER.ordinal)
           const orders = allPages((page) => reads.orderHistory(OWNER, page), limit)
           expect(orders.map(({ order }) => order.orderId)).to.deep.equal(
             [...a.orders, ...b.orders].sort(byTime).map(({ orderId }) => orderId),

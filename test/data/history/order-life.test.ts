@@ -38,7 +38,10 @@ describe('the life of an order', () => {
     const amount = amountE18(E18)
     const settlementId = `${MARKET}:${seq}`
     return aFill({
-      ...{ settlementId, amount, makerOrderId: of.orderId, takerSide: 'sell' },
+      settlementId,
+      amount,
+      makerOrderId: of.orderId,
+      takerSide: 'sell',
       tradeId: (seq + 1) * 65_536,
     })
   }
@@ -56,13 +59,16 @@ describe('the life of an order', () => {
     apply([aChange(1, maker, placed(maker, 1))])
     expect(life(maker)).to.deep.equal({ events: [], fills: [], isWhole: true })
     expect(life(anOrder({ orderId: 'unknown' }))).to.deep.equal({
-      ...{ events: [], fills: [], isWhole: true },
+      events: [],
+      fills: [],
+      isWhole: true,
     })
   })
 
   it('has each hold, release, refusal and reversal, oldest first', () => {
     const { settlementId, tradeId } = fillOf(7, maker)
-    const [refused, revert] = [`${MARKET}:4`, 'TM_PriceTooLow']
+    const refused = `${MARKET}:4`
+    const revert = 'TM_PriceTooLow'
     const balance = 'insufficient_balance'
     const [makerLeg, takerLeg] = filled(7)
     if (makerLeg === undefined || takerLeg === undefined) throw new Error('no legs')
@@ -110,19 +116,28 @@ describe('the life of an order', () => {
     ])
     const { price, amount, txHash, blockNumber } = fillOf(4, maker)
     const shown = (seq: number, counterpartId: string) => ({
-      ...{ tradeId: (seq + 1) * 65_536, settlementId: `${MARKET}:${seq}`, counterpartId },
-      ...{ price, amount, txHash, blockNumber },
+      tradeId: (seq + 1) * 65_536,
+      settlementId: `${MARKET}:${seq}`,
+      counterpartId,
+      price,
+      amount,
+      txHash,
+      blockNumber,
     })
     expect(life(maker)).to.deep.equal({
       events: [],
       fills: [4, 8].map((seq) => ({
-        ...{ ...shown(seq, 'taker-1'), atMs: atMs(seq), liquidity: 'maker' },
+        ...shown(seq, 'taker-1'),
+        atMs: atMs(seq),
+        liquidity: 'maker',
       })),
       isWhole: true,
     })
     const ofTaker = [
       ...[shown(4, 'maker-1'), shown(6, 'maker-2'), shown(8, 'maker-1')].map((fill, index) => ({
-        ...{ ...fill, atMs: atMs(5 + 2 * index), liquidity: 'taker' },
+        ...fill,
+        atMs: atMs(5 + 2 * index),
+        liquidity: 'taker',
       })),
     ]
     expect(life(taker).fills).to.deep.equal(ofTaker)

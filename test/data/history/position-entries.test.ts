@@ -11,11 +11,19 @@ const MARKET = 'cNGN-PERP'
 const e18 = (units: bigint) => amountE18(units * E18)
 const maker = anOrder({ orderId: 'm', nonce: 1n, subaccountId: 11n, desiredAmount: e18(10n) })
 const taker = anOrder({
-  ...{ orderId: 't', nonce: 2n, subaccountId: 22n, side: 'sell', desiredAmount: e18(4n) },
+  orderId: 't',
+  nonce: 2n,
+  subaccountId: 22n,
+  side: 'sell',
+  desiredAmount: e18(4n),
 })
 const match = {
-  ...{ settlementId: `${MARKET}:2`, makerOrderId: 'm', takerOrderId: 't' },
-  ...{ price: priceE18(E18 / 1000n), amount: e18(4n), takerFee: quoteE18(10n ** 13n) },
+  settlementId: `${MARKET}:2`,
+  makerOrderId: 'm',
+  takerOrderId: 't',
+  price: priceE18(E18 / 1000n),
+  amount: e18(4n),
+  takerFee: quoteE18(10n ** 13n),
 }
 const placed = (order: Order, rank: number): ChangeFacts => ({ kind: 'OrderPlaced', order, rank })
 const fill = aFill({ ...match, tradeId: 5 * 65_536 + 1, takerSide: 'sell', fee: match.takerFee })
@@ -62,7 +70,9 @@ describe('entries of positions in the read model', () => {
   it('go without a fill that the chain has lost', () => {
     apply(MARKET, ...settled)
     const reversed = (leg: typeof fill): ChangeFacts => ({
-      ...{ kind: 'FillReversed', fill: leg, revert: 'not_carried_out' },
+      kind: 'FillReversed',
+      fill: leg,
+      revert: 'not_carried_out',
     })
     apply(
       MARKET,

@@ -23,7 +23,9 @@ const observation = (
   facts: Partial<PerpetualFacts> = {},
 ): MarketObservation => ({
   facts: hidePerpetual(perpetualFacts({ mark: priceE18(e18(mark)), ...facts })),
-  ...{ blockNumber: BigInt(atSec), blockTimeSec: atSec, readAtMs: atSec * 1000 },
+  blockNumber: BigInt(atSec),
+  blockTimeSec: atSec,
+  readAtMs: atSec * 1000,
 })
 
 describe('the history of prices', () => {
@@ -79,12 +81,20 @@ describe('the history of prices', () => {
     const rows = reads.fundingRates(perp.market, { limit: 9 })
     expect(rows).to.deep.equal([
       {
-        ...{ startSec: START + HOUR, observedSec: START + HOUR + 9, fundingRate: 7n },
-        ...{ blockNumber: START + HOUR + 9, mark: e18('0.8'), index: e18('1') },
+        startSec: START + HOUR,
+        observedSec: START + HOUR + 9,
+        fundingRate: 7n,
+        blockNumber: START + HOUR + 9,
+        mark: e18('0.8'),
+        index: e18('1'),
       },
       {
-        ...{ startSec: START, observedSec: START + 7, fundingRate: -5n },
-        ...{ blockNumber: START + 7, mark: e18('0.6'), index: e18('1') },
+        startSec: START,
+        observedSec: START + 7,
+        fundingRate: -5n,
+        blockNumber: START + 7,
+        mark: e18('0.6'),
+        index: e18('1'),
       },
     ])
   })

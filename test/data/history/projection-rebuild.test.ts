@@ -75,7 +75,10 @@ function progressAfter(change: Change, before?: OrderProgress): OrderProgress {
   const heldReason = heldReasonAfter(change, before?.heldReason)
   const cancelledAtMs = before?.cancelledAtMs ?? (status === 'cancelled' ? change.atMs : undefined)
   return {
-    ...{ status, filled, pending, open },
+    status,
+    filled,
+    pending,
+    open,
     createdAtMs: before?.createdAtMs ?? change.atMs,
     updatedAtMs: change.atMs,
     ...(heldReason === undefined ? {} : { heldReason }),

@@ -39,7 +39,8 @@ describe('the stored book', () => {
           ])
           const priced = (side: string): bigint[] =>
             all.filter(({ order }) => order.side === side).map(({ order }) => order.limitPrice)
-          const [bids, asks] = [priced('buy'), priced('sell')]
+          const bids = priced('buy')
+          const asks = priced('sell')
           const best = (prices: bigint[], better: (a: bigint, b: bigint) => boolean) =>
             prices.reduce<bigint | undefined>(
               (found, price) => (found === undefined || better(price, found) ? price : found),

@@ -113,13 +113,16 @@ describe('what is read of a market', () => {
     })
 
     it('has each state of its levels read once at each depth', () => {
-      const [deep, best] = [reads.levelsNow(MARKET, 9), reads.levelsNow(MARKET, 1)]
+      const deep = reads.levelsNow(MARKET, 9)
+      const best = reads.levelsNow(MARKET, 1)
       expect([deep.bids.length, best.bids.length]).to.deep.equal([2, 1])
       expect(reads.levelsNow(MARKET, 9)).to.equal(deep)
       expect(reads.levelsNow(MARKET, 1)).to.equal(best)
       apply([aChange(7, ask, { kind: 'OrderReleased' }, { open: 1n })])
       expect(reads.levelsNow(MARKET, 9)).to.deep.include({
-        ...{ seq: 7, bids: deep.bids, asks: [{ price: 110n, open: e18(1n) }] },
+        seq: 7,
+        bids: deep.bids,
+        asks: [{ price: 110n, open: e18(1n) }],
       })
       expect(reads.levelsNow('other', 9)).to.deep.equal({ seq: 0, bids: [], asks: [] })
     })
@@ -130,11 +133,16 @@ describe('what is read of a market', () => {
     const taker = anOrderAt('taker-1', 'sell', 100n)
     const fillOf = (seq: number): Fill =>
       aFill({
-        ...{ tradeId: (seq + 1) * 65_536, takerSide: 'sell', price: priceE18(BigInt(seq)) },
-        ...{ amount: e18(1n), settlementId: `${MARKET}:${seq}` },
+        tradeId: (seq + 1) * 65_536,
+        takerSide: 'sell',
+        price: priceE18(BigInt(seq)),
+        amount: e18(1n),
+        settlementId: `${MARKET}:${seq}`,
       })
     const makerFill = (seq: number): Fill => ({
-      ...{ ...fillOf(seq), liquidity: 'maker', fee: quoteE18(0n) },
+      ...fillOf(seq),
+      liquidity: 'maker',
+      fee: quoteE18(0n),
     })
     const filled = (seq: number, atMs: number): Change[] => [
       aChange(seq, maker, { kind: 'OrderFilled', fill: makerFill(seq) }, { atMs }),

@@ -62,7 +62,8 @@ describe('the trades of a market', () => {
 
   it('that stand are those of a side and a range of time, the newest of them', () => {
     const all = reads.trades(SPOT.market, 100_000).filter(({ reversed }) => reversed !== true)
-    const [newest, oldest] = [all[0]?.atMs ?? 0, all.at(-1)?.atMs ?? 0]
+    const newest = all[0]?.atMs ?? 0
+    const oldest = all.at(-1)?.atMs ?? 0
     const atMs = fc.integer({ min: oldest - 1, max: newest + 1 })
     const absent = { nil: undefined }
     const others = reads.trades(OTHER.market, 100_000)
@@ -100,8 +101,15 @@ describe('the trades of a market', () => {
     )
     const legs = changes.flatMap((change) => (change.kind === 'OrderFilled' ? [change] : []))
     const expected = legs.reverse().map(({ fill, orderId, side, atMs, seq }) => ({
-      ...{ tradeId: fill.tradeId, orderId, liquidity: fill.liquidity, side, atMs },
-      ...{ price: fill.price, amount: fill.amount, fee: fill.fee, txHash: fill.txHash },
+      tradeId: fill.tradeId,
+      orderId,
+      liquidity: fill.liquidity,
+      side,
+      atMs,
+      price: fill.price,
+      amount: fill.amount,
+      fee: fill.fee,
+      txHash: fill.txHash,
       ...(reversed.has(fill.tradeId) ? { reversed: true } : {}),
       market: SPOT.market,
       position: { atMs, key: seq * 65_536 + SPOT.ordinal },

@@ -33,7 +33,11 @@ describe('the entries of a journal', () => {
 
   const start = (append?: MemoryBus['append']): void => {
     log = createEntryLog({
-      ...{ file, stream: STREAM, subject: SUBJECT, term: TERM, writer: 'w' },
+      file,
+      stream: STREAM,
+      subject: SUBJECT,
+      term: TERM,
+      writer: 'w',
       bus: { ...bus, ...(append !== undefined && { append }) },
       onUnknown: (error) => unknown.push(error),
       onFatal: (error) => fatal.push(error),

@@ -21,7 +21,9 @@ describe('the claims in a journal', () => {
     expect(after(2)).to.deep.equal([
       { no: 3, record: aClaim(3), request: 'request 3' },
       {
-        ...{ no: 4, record: aClaim(1), request: 'request 1' },
+        no: 4,
+        record: aClaim(1),
+        request: 'request 1',
         declined: { error: 'no', revert: 'X' },
       },
     ])

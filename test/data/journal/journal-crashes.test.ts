@@ -64,10 +64,18 @@ describe('a crash between two steps of a journal', () => {
     opened.push(one)
     const nothing = (): void => undefined
     const published = await openPublishedJournal({
-      ...{ db: one.db, bus, owner: 'executor', silenceMs: 20, nowMs: () => 5, onFatal },
+      db: one.db,
+      bus,
+      owner: 'executor',
+      silenceMs: 20,
+      nowMs: () => 5,
+      onFatal,
       facts: {
-        ...{ standingBy: nothing, leads: nothing, journalUnclear: nothing },
-        ...{ versionRaised: nothing, trimmed: nothing },
+        standingBy: nothing,
+        leads: nothing,
+        journalUnclear: nothing,
+        versionRaised: nothing,
+        trimmed: nothing,
       },
     })
     one.published = published
@@ -77,11 +85,15 @@ describe('a crash between two steps of a journal', () => {
   const take = (nonces: KeyNonces, intentId: string) =>
     nonces.take({
       intents: [{ intentId, fingerprint: FINGERPRINT }],
-      ...{ to: signer.address, data: '0x01', fees: FEES },
+      to: signer.address,
+      data: '0x01',
+      fees: FEES,
     })
   const mine = (journal: TransactionJournal): void =>
     void journal.recordMined(signer.address, 0, {
-      ...{ hash: hashOf(1), blockNumber: 5n, blockHash: hashOf(2) },
+      hash: hashOf(1),
+      blockNumber: 5n,
+      blockHash: hashOf(2),
       outcomes: [{ status: 'success' }],
     })
 

@@ -20,7 +20,11 @@ const STREAM = journalStream(OWNER)
 const SILENCE_MS = 40
 
 const refused = (intentId: string): JournalEntry => ({
-  ...{ kind: 'refused', intentId, fingerprint: hashOf(1), revert: 'no', atMs: 5 },
+  kind: 'refused',
+  intentId,
+  fingerprint: hashOf(1),
+  revert: 'no',
+  atMs: 5,
 })
 
 describe('the opening of a journal on the bus', () => {
@@ -54,12 +58,17 @@ describe('the opening of a journal on the bus', () => {
       (...args: unknown[]) =>
         void facts.push([kind, ...args])
     one.published = await openPublishedJournal({
-      ...{ db: one.db, bus: line, owner: OWNER, silenceMs, onFatal: note('fatal') },
+      db: one.db,
+      bus: line,
+      owner: OWNER,
+      silenceMs,
+      onFatal: note('fatal'),
       facts: {
         standingBy: note('standing by'),
         leads: note('leads'),
         journalUnclear: note('unclear'),
-        ...{ versionRaised: note('raised'), trimmed: note('trimmed') },
+        versionRaised: note('raised'),
+        trimmed: note('trimmed'),
       },
     })
     return { ...one.published, db: one.db, facts }

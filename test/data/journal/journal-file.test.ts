@@ -19,10 +19,17 @@ import { tempDir } from '../../support/temp-dir.js'
 const STREAM = 'JOURNAL'
 
 const refused = (intentId: string, revert = 'no'): JournalEntry => ({
-  ...{ kind: 'refused', intentId, fingerprint: hashOf(1), revert, atMs: 5 },
+  kind: 'refused',
+  intentId,
+  fingerprint: hashOf(1),
+  revert,
+  atMs: 5,
 })
 const signed = (evmNonce: number, intentId: string): JournalEntry => ({
-  ...{ kind: 'signed', from: SENDER, evmNonce, atMs: 5 },
+  kind: 'signed',
+  from: SENDER,
+  evmNonce,
+  atMs: 5,
   intents: [{ intentId, fingerprint: hashOf(1) }],
   attempt: { hash: hashOf(evmNonce + 100), raw: '0x02', gasLimit: 5n, maxFeePerGas: 7n },
 })
@@ -32,7 +39,8 @@ const mined = (evmNonce: number, status: 'success' | 'reverted', block: number):
   return { kind: 'mined', from: SENDER, evmNonce, result, atMs: 5 }
 }
 const message = (seq: number, term: number, ...entries: JournalEntry[]) => ({
-  ...{ seq, message: { term, writer: 'w', entries } },
+  seq,
+  message: { term, writer: 'w', entries },
 })
 const place = (lastSeq: number, term = 1, writer = 'w') => ({ lastSeq, term, writer })
 
@@ -117,7 +125,9 @@ describe('the file of a journal, as the fold of its stream', () => {
     })
 
     it('commits those of a message alone, and reads those behind them on', () => {
-      const [first, second, third] = [signed(0, 'm:1'), mined(0, 'success', 12), refused('m:3')]
+      const first = signed(0, 'm:1')
+      const second = mined(0, 'success', 12)
+      const third = refused('m:3')
       for (const entry of [first, second, third]) file.apply(entry)
       file.commit([first], place(1), [second, third])
       const kinds = (from = db) => ['m:1', 'm:3'].map((id) => kindOf(id, from))
@@ -162,7 +172,8 @@ describe('the file of a journal, as the fold of its stream', () => {
       file.apply(refused('m:1', 'another'))
       file.commit([refused('m:1', 'another')], place(1), [])
       expect(createTransactionJournal(db).find('m:1')?.state).to.deep.equal({
-        ...{ kind: 'refused', revert: 'another' },
+        kind: 'refused',
+        revert: 'another',
       })
     })
 

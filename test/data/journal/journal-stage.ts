@@ -66,12 +66,19 @@ export function journalStage() {
       opened.push(one)
       const nothing = (): void => undefined
       const published = await openPublishedJournal({
-        ...{ db, bus: stage.bus, owner: OWNER, silenceMs: 20, nowMs: () => stage.nowMs },
+        db,
+        bus: stage.bus,
+        owner: OWNER,
+        silenceMs: 20,
+        nowMs: () => stage.nowMs,
         onFatal: onFatal ?? ((error) => expect.fail(String(error))),
         ...(trimming && { trimming }),
         facts: {
-          ...{ standingBy: nothing, leads: nothing, journalUnclear: nothing },
-          ...{ versionRaised: nothing, trimmed: nothing },
+          standingBy: nothing,
+          leads: nothing,
+          journalUnclear: nothing,
+          versionRaised: nothing,
+          trimmed: nothing,
         },
       })
       one.published = published
@@ -104,7 +111,8 @@ export function journalStage() {
 
 export const mine = (journal: TransactionJournal, evmNonce: number): void =>
   void journal.recordMined(SENDER, evmNonce, {
-    ...{ ...blockOf(evmNonce, 12), outcomes: [{ status: 'success' }] },
+    ...blockOf(evmNonce, 12),
+    outcomes: [{ status: 'success' }],
   })
 
 export const noncesWithBytes = (db: Database): unknown[] =>

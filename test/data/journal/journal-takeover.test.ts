@@ -50,12 +50,17 @@ describe('the takeover of a journal on the bus', () => {
       (...args: unknown[]) =>
         void facts.push([kind, ...args])
     one.published = await openPublishedJournal({
-      ...{ db: one.db, bus: Object.assign(bus.connect(), calls), owner: OWNER },
-      ...{ silenceMs: SILENCE_MS, onFatal: (error: unknown) => fatal.push(error) },
+      db: one.db,
+      bus: Object.assign(bus.connect(), calls),
+      owner: OWNER,
+      silenceMs: SILENCE_MS,
+      onFatal: (error: unknown) => fatal.push(error),
       facts: {
-        ...{ standingBy: note('standing by'), leads: note('leads') },
+        standingBy: note('standing by'),
+        leads: note('leads'),
         journalUnclear: note('unclear'),
-        ...{ versionRaised: note('raised'), trimmed: note('trimmed') },
+        versionRaised: note('raised'),
+        trimmed: note('trimmed'),
       },
     })
     return one.published

@@ -67,10 +67,16 @@ describe('a journal on the bus', () => {
     opened.push(one)
     const ignore = (): void => undefined
     const published = await openPublishedJournal({
-      ...{ ...one, owner: OWNER, silenceMs: SILENCE_MS, nowMs: () => 1_760_000_000_000 },
+      ...one,
+      owner: OWNER,
+      silenceMs: SILENCE_MS,
+      nowMs: () => 1_760_000_000_000,
       facts: {
-        ...{ standingBy: onStandby, leads: ignore },
-        ...{ journalUnclear: ignore, versionRaised: ignore, trimmed: ignore },
+        standingBy: onStandby,
+        leads: ignore,
+        journalUnclear: ignore,
+        versionRaised: ignore,
+        trimmed: ignore,
       },
       onFatal: (error) => fatal.push(error),
     })
@@ -297,10 +303,15 @@ describe('a journal on the bus', () => {
     await (await open('a')).stop()
     const db = openFile('a')
     const opening = openPublishedJournal({
-      ...{ db, bus, owner: 'executor', silenceMs: SILENCE_MS },
+      db,
+      bus,
+      owner: 'executor',
+      silenceMs: SILENCE_MS,
       facts: {
-        ...{ standingBy: () => undefined, leads: () => undefined },
-        ...{ journalUnclear: () => undefined, versionRaised: () => undefined },
+        standingBy: () => undefined,
+        leads: () => undefined,
+        journalUnclear: () => undefined,
+        versionRaised: () => undefined,
         trimmed: () => undefined,
       },
       onFatal: (error) => expect.fail(String(error)),

@@ -29,8 +29,11 @@ import { tempDir } from '../../support/temp-dir.js'
 
 const nothing = (): void => undefined
 const NO_FACTS: JournalObserver = {
-  ...{ standingBy: nothing, leads: nothing },
-  ...{ journalUnclear: nothing, versionRaised: nothing, trimmed: nothing },
+  standingBy: nothing,
+  leads: nothing,
+  journalUnclear: nothing,
+  versionRaised: nothing,
+  trimmed: nothing,
 }
 const OTHER: Address = `0x${'cd'.repeat(20)}`
 
@@ -113,7 +116,11 @@ describe('the journal files of a venue at rest', () => {
       const path = join(other.path, JOURNAL_FILES[owner])
       const db = openJournalFile(path)
       const published = await openPublishedJournal({
-        ...{ db, bus, owner, facts: NO_FACTS, onFatal: (error) => expect.fail(String(error)) },
+        db,
+        bus,
+        owner,
+        facts: NO_FACTS,
+        onFatal: (error) => expect.fail(String(error)),
       })
       sign(published.journal, 0, 'm:1')
       await published.journal.durable()

@@ -26,7 +26,10 @@ async function everyAccount(world: KeptWorld): Promise<readonly bigint[]> {
 
 const managerOf = ({ client, at }: KeptWorld, id: bigint): Promise<string> =>
   client.readContract({
-    ...{ address: at.sub_accounts, abi: subAccountsAbi, functionName: 'manager', args: [id] },
+    address: at.sub_accounts,
+    abi: subAccountsAbi,
+    functionName: 'manager',
+    args: [id],
   })
 
 /** Positions add up to zero, and the pool of the futures covers what all ledgers say. */
@@ -61,12 +64,17 @@ export async function auditMoney(world: KeptWorld): Promise<void> {
   const held = async (token: Address, asset: Address) =>
     UNIT *
     (await client.readContract({
-      ...{ address: token, abi: tokenAbi, functionName: 'balanceOf', args: [asset] },
+      address: token,
+      abi: tokenAbi,
+      functionName: 'balanceOf',
+      args: [asset],
     }))
   expect(await owned(at.wrapped_usdc)).to.equal(await held(at.usdc, at.wrapped_usdc))
   expect(await owned(at.wrapped_cngn)).to.equal(await held(at.cngn, at.wrapped_cngn))
   const settled = await client.readContract({
-    ...{ address: at.cash_asset, abi: cashAssetAbi, functionName: 'netSettledCash' },
+    address: at.cash_asset,
+    abi: cashAssetAbi,
+    functionName: 'netSettledCash',
   })
   const backing = await held(at.usdc, at.cash_asset)
   expect(await owned(at.cash_asset)).to.equal(backing + settled + (await socialisedLosses(world)))

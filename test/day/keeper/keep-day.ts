@@ -106,11 +106,9 @@ async function run(kept: Kept, { minutes, seed, say }: KeptDay): Promise<KeptDay
       head = await block(prices.now(), 60n)
       await keepers.untilSeen(head.number)
     }
-    const [watch, funding, insurance] = [
-      createWatch(world),
-      await createFundingModel(world),
-      await createInsuranceModel(world),
-    ]
+    const watch = createWatch(world)
+    const funding = await createFundingModel(world)
+    const insurance = await createInsuranceModel(world)
     for (let minute = 0; minute < minutes; minute += 1) {
       if (minute % openEvery === 0 && minute > 0) {
         await client.setAutomine(true)
@@ -134,8 +132,10 @@ async function run(kept: Kept, { minutes, seed, say }: KeptDay): Promise<KeptDay
     }
     await client.setAutomine(true)
     const facts = {
-      ...{ blocks: minutes * BLOCKS_A_MINUTE, failed: watch.failed.size },
-      ...{ killed: keepers.killed(), insurance: await insurance.check() },
+      blocks: minutes * BLOCKS_A_MINUTE,
+      failed: watch.failed.size,
+      killed: keepers.killed(),
+      insurance: await insurance.check(),
       funding: (await funding.check()).paid,
       openSeries: await openSeriesOf(world),
       listed: await untilRolled(venue),
@@ -190,7 +190,8 @@ function createPrices(seed: number) {
       if (wandered > base / 50n || wandered < -base / 50n) wandered = 0n
     },
     now(): Prices {
-      const [at, half] = [index(), base / 1_000n]
+      const at = index()
+      const half = base / 1_000n
       const middle = at + premium
       return { ...START_PRICES, index: at, mark: at, bid: middle - half, ask: middle + half }
     },

@@ -9,7 +9,8 @@ const SEED = Number(process.env.KEPT_SEED ?? 1)
 describe('a chain that is kept for a day', function () {
   it('leaves no account below maintenance margin without an auction or a takeover, whenever the keeper is killed', async () => {
     const facts = await keepDay({
-      ...{ minutes: MINUTES, seed: SEED },
+      minutes: MINUTES,
+      seed: SEED,
       say: (line) => process.env.KEPT_MINUTES !== undefined && process.stderr.write(`${line}\n`),
     })
     expect(facts.failed).to.be.at.least(4)

@@ -25,12 +25,17 @@ export function createWatch(world: KeptWorld) {
   const { client, at } = world
   const marginOf = (manager: typeof at.perp_manager, id: bigint) =>
     client.readContract({
-      ...{ address: manager, abi: managerAbi, functionName: 'getMargin', args: [id, false] },
+      address: manager,
+      abi: managerAbi,
+      functionName: 'getMargin',
+      args: [id, false],
     })
   const isLive = (id: bigint) =>
     client.readContract({
-      ...{ address: at.dutch_auction, abi: dutchAuctionAbi },
-      ...{ functionName: 'isAuctionLive', args: [id] },
+      address: at.dutch_auction,
+      abi: dutchAuctionAbi,
+      functionName: 'isAuctionLive',
+      args: [id],
     })
 
   async function perpIsLeft(id: bigint): Promise<boolean> {
@@ -82,7 +87,9 @@ export async function createFundingModel(world: KeptWorld) {
   async function currentRate(): Promise<bigint> {
     const { client, at } = world
     const index = await client.readContract({
-      ...{ address: at.perp_asset, abi: perpAssetAbi, functionName: 'getIndexPrice' },
+      address: at.perp_asset,
+      abi: perpAssetAbi,
+      functionName: 'getIndexPrice',
     })
     return ((await readPerp(world, 'getFundingRate')) * index[0]) / HOUR_SEC
   }
@@ -132,7 +139,8 @@ export async function createInsuranceModel(world: KeptWorld) {
       const { at, insurer, client } = world
       const address = [at.dutch_auction, at.security_module, at.futures_manager]
       const logs = await client.getLogs({
-        ...{ address, fromBlock: fromBlock + 1n },
+        address,
+        fromBlock: fromBlock + 1n,
         events: abi.filter(({ type }) => type === 'event') as AbiEvent[],
       })
       const fees = parseEventLogs({ abi, eventName: 'SolventAuctionStarted', logs })
@@ -176,6 +184,8 @@ export async function socialisedLosses({ client, at }: KeptWorld): Promise<bigin
 export const openSeriesOf = async ({ client, at }: KeptWorld): Promise<readonly number[]> =>
   (
     await client.readContract({
-      ...{ address: at.future_asset, abi: futureAssetAbi, functionName: 'openSeries' },
+      address: at.future_asset,
+      abi: futureAssetAbi,
+      functionName: 'openSeries',
     })
   ).map(Number)

@@ -47,8 +47,12 @@ export function startKeepers(world: KeptWorld, { bus, natsUrl }: VenueBus): Keep
 
   function start(dataDir: string): void {
     const told: ArmedKeeper = {
-      ...{ natsUrl, rpcUrl: anvil.rpcUrl, deploymentFile, dataDir },
-      ...{ privateKey: KEEPER_KEY, lookEveryMs: LOOK_EVERY_MS },
+      natsUrl,
+      rpcUrl: anvil.rpcUrl,
+      deploymentFile,
+      dataDir,
+      privateKey: KEEPER_KEY,
+      lookEveryMs: LOOK_EVERY_MS,
       perp: contractsOf(at.perp_asset, at.perp_trade_module, at.perp_manager),
       calendar: CALENDAR,
       rescue: { accounts: [...bidders, rescuer].map(String), mostUsd: `${MOST_USD}` },

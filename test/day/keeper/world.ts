@@ -84,7 +84,8 @@ export async function openKeptWorld(leftSec: number): Promise<KeptWorld> {
     perpAccounts: [perp.subaccountId, ...bidders.map(({ subaccountId }) => subaccountId)],
     futureAccounts: [future, insurer, rescuer].map(({ subaccountId }) => subaccountId),
     bidders: bidders.map(({ subaccountId }) => subaccountId),
-    ...{ rescuer: rescuer.subaccountId, insurer: insurer.subaccountId },
+    rescuer: rescuer.subaccountId,
+    insurer: insurer.subaccountId,
     dealers: { perp, future },
   }
 }
@@ -140,6 +141,7 @@ export async function openFailing(
 
 /** The contracts of a market as a keeper is told. */
 export const contractsOf = (asset: Address, module: Address, manager: Address) => ({
-  ...{ assetAddress: lower(asset), tradeModuleAddress: lower(module) },
+  assetAddress: lower(asset),
+  tradeModuleAddress: lower(module),
   marginManagerAddress: lower(manager),
 })

@@ -85,14 +85,19 @@ export function createChainUser(devnet: Devnet, privateKey: Hex) {
   /** Hands the account to the matching contract, for the owner. */
   async function giveToMatching(accountId: bigint, owner: Hex): Promise<void> {
     const gas = GAS
-    const [sub_accounts, matching] = [devnet.sub_accounts, devnet.matching]
+    const sub_accounts = devnet.sub_accounts
+    const matching = devnet.matching
     await writer.writeContract({
-      ...{ address: sub_accounts, abi: ABI, gas },
+      address: sub_accounts,
+      abi: ABI,
+      gas,
       functionName: 'approve',
       args: [matching, accountId],
     })
     const hash = await writer.writeContract({
-      ...{ address: matching, abi: ABI, gas },
+      address: matching,
+      abi: ABI,
+      gas,
       functionName: 'depositSubAccountFor',
       args: [accountId, owner],
     })
@@ -104,12 +109,16 @@ export function createChainUser(devnet: Devnet, privateKey: Hex) {
     const amount = parseUnits(usdc, 6)
     const gas = GAS
     await writer.writeContract({
-      ...{ address: devnet.usdc, abi: ABI, gas },
+      address: devnet.usdc,
+      abi: ABI,
+      gas,
       functionName: 'approve',
       args: [devnet.wrapped_usdc, amount],
     })
     const hash = await writer.writeContract({
-      ...{ address: devnet.wrapped_usdc, abi: ABI, gas },
+      address: devnet.wrapped_usdc,
+      abi: ABI,
+      gas,
       functionName: 'deposit',
       args: [accountId, amount],
     })

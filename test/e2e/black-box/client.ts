@@ -237,7 +237,8 @@ export function tradeData(
   recipientId: string,
   wish: Pick<Wish, 'side' | 'price' | 'amount'> & { readonly worstFee: bigint },
 ): Hex {
-  const [price, amount] = [e18(wish.price), e18(wish.amount)]
+  const price = e18(wish.price)
+  const amount = e18(wish.amount)
   const words = [price, amount, wish.worstFee, BigInt(recipientId), wish.side === 'buy'] as const
   return encodeAbiParameters(TRADE_DATA, [devnet.wrapped_cngn, 0n, ...words])
 }

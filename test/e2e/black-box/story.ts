@@ -60,7 +60,8 @@ async function openTwoFor(devnet: Devnet, owner: Hex): Promise<readonly [string,
     createChainUser(devnet, devnet.accounts[payer]?.private_key as Hex),
   ) as [ChainUser, ChainUser]
   // One after the other: an account's number is known only once no other can get it.
-  const [one, two] = [await dan.openAccount(), await eve.openAccount()]
+  const one = await dan.openAccount()
+  const two = await eve.openAccount()
   const fund = async (user: ChainUser, accountId: bigint) => {
     await user.giveToMatching(accountId, owner)
     await user.payUsdc(accountId, '20')

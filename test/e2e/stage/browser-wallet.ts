@@ -80,7 +80,8 @@ export async function installWallet(
     [BASE_CHAIN_ID, 'empty'],
   ])
   const [prompts, misled]: [string[], string[]] = [[], []]
-  const [rejected, held] = [new Set<string>(), new Map<string, Promise<void>>()]
+  const rejected = new Set<string>()
+  const held = new Map<string, Promise<void>>()
   let [key, chainId, isConnected] = [firstKey, venueChainId, false]
   const addresses = (): string[] => (isConnected ? [privateKeyToAccount(key).address] : [])
   const tell = async (event: string, value: unknown): Promise<void> =>
@@ -170,7 +171,10 @@ export async function installWallet(
   })
   await page.addInitScript(ANNOUNCER)
   return {
-    ...{ prompts, misled, chains, moveTo },
+    prompts,
+    misled,
+    chains,
+    moveTo,
     rejectNext: (method) => void rejected.add(method),
     holdNext(method) {
       let release: () => void = () => undefined

@@ -69,8 +69,10 @@ export async function runClusterKillLoop(options: Options): Promise<ClusterKillL
   say(`seed ${seed}`)
   for (let cycle = 1; cycle <= cycles;) {
     const load = startLoad({
-      ...{ gatewayUrl: venue.gatewayUrl, otherUrls: [other.venue.gatewayUrl] },
-      ...{ steps: keepOpen(steps), perSecond: PER_SECOND },
+      gatewayUrl: venue.gatewayUrl,
+      otherUrls: [other.venue.gatewayUrl],
+      steps: keepOpen(steps),
+      perSecond: PER_SECOND,
     })
     await load.untilAnswered()
     const last = Math.min(cycles, cycle + reconcileEvery - 1)
@@ -94,7 +96,10 @@ export async function runClusterKillLoop(options: Options): Promise<ClusterKillL
   }
   const spared = neededLosses(cluster).filter(({ what }) => !lost.has(what))
   return {
-    ...{ kills: pauses.length, orderIds: placedIds(answered), trades, pauses },
+    kills: pauses.length,
+    orderIds: placedIds(answered),
+    trades,
+    pauses,
     spared: spared.map(({ what }) => what),
   }
 }
@@ -141,7 +146,8 @@ async function untilTraded({ hosts }: ClusterVenue): Promise<void> {
     const shown = await Promise.all(hosts.map(({ venue }) => newestTrade(venue)))
     return Math.max(...shown)
   }
-  const [before, giveUpAt] = [await newest(), performance.now() + SETTLED_WITHIN_MS]
+  const before = await newest()
+  const giveUpAt = performance.now() + SETTLED_WITHIN_MS
   while ((await newest()) <= before) {
     expect(performance.now(), 'nothing was settled').to.be.lessThan(giveUpAt)
     await delay(LOOK_EVERY_MS)

@@ -67,8 +67,11 @@ export async function startClusterVenue(
     const a = await startVenue({ readyWithinMs: READY_WITHIN_MS, ...options, env: settings(0) })
     started.push(a)
     const b = await startVenue({
-      ...{ readyWithinMs: READY_WITHIN_MS, ...options, env: settings(1) },
-      ...{ beside: a, feeder: false },
+      readyWithinMs: READY_WITHIN_MS,
+      ...options,
+      env: settings(1),
+      beside: a,
+      feeder: false,
     })
     started.push(b)
     const [n1, n2] = nats.servers as [ClusterServer, ClusterServer, ClusterServer]

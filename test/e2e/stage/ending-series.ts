@@ -46,7 +46,9 @@ export async function prepareEndingVenue(leftSec: number): Promise<EndingVenue> 
     const { deployment } = facts
     const at = deployment as Readonly<Record<string, unknown>> as Readonly<Record<string, Address>>
     const keeper = createFuturesUpkeep({
-      ...{ rpcUrl, feederKey: roles.feeder.privateKey, keeperKey: keeperKeyOf(roles) },
+      rpcUrl,
+      feederKey: roles.feeder.privateKey,
+      keeperKey: keeperKeyOf(roles),
       at: at,
     })
     const untilSec = Math.min(nowSec, expirySec) - 5
@@ -62,7 +64,9 @@ export async function prepareEndingVenue(leftSec: number): Promise<EndingVenue> 
   }
   const calendar = expiries.map((sec) => new Date(sec * 1_000).toISOString().replace('.000', ''))
   return {
-    ...{ dataDir, calendar: calendar.join(','), expirySec },
+    dataDir,
+    calendar: calendar.join(','),
+    expirySec,
     names: names as [string, string, string, string],
   }
 }

@@ -48,7 +48,8 @@ export async function extremeOrders(
   domain: SigningDomain,
   tag: string,
 ): Promise<OrderBody[]> {
-  const [tick, least] = [formatDecimal(market.tickSize, 18), formatDecimal(market.minSize, 18)]
+  const tick = formatDecimal(market.tickSize, 18)
+  const least = formatDecimal(market.minSize, 18)
   const changes: OrderTerms[] = [
     ...EXTREME_EXPIRIES.map((expirySec) => ({ expirySec })),
     { expirySec: 9_007_199_254_751, side: 'sell', price: price.sell },

@@ -10,7 +10,8 @@ const GIVE_UP_AFTER_MS = 60_000
 const ATTEMPT_MS = 3_000
 const PAUSE_MS = 100
 /** They cross each other, and the quotes of a maker. */
-const [SELL_PRICE, BUY_PRICE] = ['0.0006', '0.0008']
+const SELL_PRICE = '0.0006'
+const BUY_PRICE = '0.0008'
 const AMOUNT = '10'
 
 /** How long after its continuation, in milliseconds. */

@@ -74,7 +74,8 @@ function sendOnce(base: string, sent: FuzzedRequest): Promise<Answer> {
       reply.on('error', reject)
       reply.on('end', () =>
         resolve({
-          ...{ status: reply.statusCode ?? 0, headers: reply.headers },
+          status: reply.statusCode ?? 0,
+          headers: reply.headers,
           text: Buffer.concat(parts).toString(),
         }),
       )
@@ -155,12 +156,14 @@ export function executorRequests(secret: string, seed: number, count: number): F
     {},
   )
   const post = fc.record({ headers, body }).map((each) => ({
-    ...{ method: 'POST', path: '/execute' },
+    method: 'POST',
+    path: '/execute',
     ...each,
   }))
   const paths = ['/faults', '/reversals', '/healthz', '/readyz', '/execute', '/x']
   const get = fc.record({ headers, query, path: fc.constantFrom(...paths) }).map((each) => ({
-    ...{ method: 'GET', headers: each.headers },
+    method: 'GET',
+    headers: each.headers,
     path: `${each.path}?${each.query}`,
   }))
   return fc.sample(fc.oneof(post, get), { numRuns: count, seed })

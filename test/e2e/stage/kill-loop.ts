@@ -19,7 +19,9 @@ const DOUBLE_ONE_IN = 4
 
 /** Spot and perpetual, to which the loop adds a series of futures; prices fresh enough for a chain that loses a minute. */
 export const KILL_LOOP_VENUE: StartVenueOptions = {
-  ...{ blockTime: 1, markets: SPOT_AND_PERP, feeder: true },
+  blockTime: 1,
+  markets: SPOT_AND_PERP,
+  feeder: true,
   env: { FEEDER_EVERY_S: '20' },
 }
 
@@ -73,7 +75,9 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRes
     }
     answered.push(...(await load.answered()))
     const trades = await expectReconciled(venue, answered, {
-      ...{ before, markets, quietWithinMs: QUIET_WITHIN_MS },
+      before,
+      markets,
+      quietWithinMs: QUIET_WITHIN_MS,
     })
     await expectAudited(venue)
     result = { ...result, orderIds: placedIds(answered), trades }

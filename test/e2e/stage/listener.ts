@@ -160,7 +160,13 @@ export function startListener(venue: TestVenue, { name, privateKey }: ListenerOp
 
   void run()
   return {
-    ...{ name, book, trades, orders, seqs, faults, drop },
+    name,
+    book,
+    trades,
+    orders,
+    seqs,
+    faults,
+    drop,
     owner: privateKey === undefined ? undefined : addressOf(privateKey),
     connections: () => connections,
     longestLagMs: () => longestLagMs,

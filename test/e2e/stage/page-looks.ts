@@ -23,7 +23,8 @@ export async function openTerminal(
 ): Promise<Page> {
   const viewport = { width, height: HEIGHTS[width] ?? 900 }
   const context = await browser.newContext({
-    ...{ viewport, colorScheme: theme },
+    viewport,
+    colorScheme: theme,
     ...(state !== undefined && { storageState: state }),
   })
   const page = await context.newPage()

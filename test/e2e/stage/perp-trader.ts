@@ -63,7 +63,11 @@ export function createPerpTrader(devnet: Devnet, index: number) {
       signer,
       { chainId: devnet.chain_id, matching: devnet.matching },
       {
-        ...{ market, subaccountId, nonce: randomNonce(), ...wish, amount: String(size) },
+        market,
+        subaccountId,
+        nonce: randomNonce(),
+        ...wish,
+        amount: String(size),
         orderId: `perp-${process.pid}-${index}-${orders}`,
         expirySec: Math.floor(Date.now() / 1_000) + HOUR_SEC,
       },
@@ -81,13 +85,20 @@ export function createPerpTrader(devnet: Devnet, index: number) {
 
   const balance = (id: bigint, asset: Hex, blockNumber?: bigint) =>
     chain.readContract({
-      ...{ address: devnet.sub_accounts, abi: subAccountsAbi, functionName: 'getBalance' },
+      address: devnet.sub_accounts,
+      abi: subAccountsAbi,
+      functionName: 'getBalance',
       args: [id, asset, 0n],
       ...(blockNumber !== undefined && { blockNumber }),
     })
 
   return {
-    ...{ transfers, rest, chain, sign, call, balance },
+    transfers,
+    rest,
+    chain,
+    sign,
+    call,
+    balance,
     subaccountId: () => subaccountId,
     /** Opens another account by a deposit of whole USDC with a permit, to trade with from now on. */
     async open(usdc: string): Promise<void> {
@@ -124,7 +135,9 @@ export function createPerpTrader(devnet: Devnet, index: number) {
     /** Funding that the chain has applied to the account: positive was received. */
     async funding(): Promise<bigint> {
       const logs = await chain.getContractEvents({
-        ...{ address: devnet.perp_asset, abi: perpAssetAbi, fromBlock: 0n },
+        address: devnet.perp_asset,
+        abi: perpAssetAbi,
+        fromBlock: 0n,
         eventName: 'FundingAppliedOnAccount',
       })
       return logs
@@ -147,7 +160,8 @@ export function createPerpTrader(devnet: Devnet, index: number) {
       await call(devnet.usdc, approval(devnet.cash_asset, amount))
       await call(devnet.cash_asset, encodeFunctionData({ abi: tokenAbi, functionName, args }))
       return chain.readContract({
-        ...{ address: devnet.sub_accounts, abi: subAccountsAbi },
+        address: devnet.sub_accounts,
+        abi: subAccountsAbi,
         functionName: 'lastAccountId',
       })
     },

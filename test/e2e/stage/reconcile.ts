@@ -168,7 +168,8 @@ export function balancesAfter(
     after.set(id, { cngnE18: held.cngnE18 + cngnE18, usdcE18: held.usdcE18 + usdcE18 })
   }
   for (const trade of trades) {
-    const [amount, price] = [amountE18(e18(trade.size)), priceE18(e18(trade.price))]
+    const amount = amountE18(e18(trade.size))
+    const price = priceE18(e18(trade.price))
     const quote = notionalFloor(price, amount)
     const fee = notionalFeeFloor(price, amount, TAKER_FEE_BPS)
     const sign = trade.aggressor_side === 'buy' ? 1n : -1n

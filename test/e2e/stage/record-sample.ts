@@ -81,8 +81,13 @@ async function tradeWithMargin({ devnet }: TestVenue, trade: MarginTrade): Promi
     if (account === undefined) throw new Error(`no account ${index}`)
     const { price, amount } = trade
     const body = await signOrder(privateKeyToAccount(account.private_key), domain, {
-      ...{ market, side, price, amount, orderId: `${trade.market}-${side}` },
-      ...{ subaccountId: account[trade.accounts], nonce: randomNonce() },
+      market,
+      side,
+      price,
+      amount,
+      orderId: `${trade.market}-${side}`,
+      subaccountId: account[trade.accounts],
+      nonce: randomNonce(),
       expirySec: Math.floor(Date.now() / 1_000) + LIVES_SEC,
     })
     return venue.placeOrder({ ...body, ...controls })
@@ -137,7 +142,8 @@ const streamsOf = (markets: readonly string[], dataDir: string) => [
 /** Runs a small venue with a market of each kind for about a minute, and writes its data directory to the folder. */
 export async function recordSample(folder: string): Promise<void> {
   const venue = await startVenue({
-    ...{ blockTime: 1, markets: 'all' },
+    blockTime: 1,
+    markets: 'all',
     env: { CHECKPOINT_COMMANDS: '40', CHECKPOINT_SECONDS: '20' },
   })
   try {
@@ -153,13 +159,19 @@ async function fill(venue: TestVenue, folder: string): Promise<void> {
   const listed = await rest.markets()
   const { market: series } = nearestSeries(listed) ?? { market: '' }
   await tradeWithMargin(venue, {
-    ...{ market: PERP, accounts: 'perp_subaccount_id', traders: [0, 1] },
-    ...{ price: '0.00065', amount: '1000' },
+    market: PERP,
+    accounts: 'perp_subaccount_id',
+    traders: [0, 1],
+    price: '0.00065',
+    amount: '1000',
   })
   // Spot orders of an account with a position in futures wait while the index is stale, as it is in a sample.
   await tradeWithMargin(venue, {
-    ...{ market: series, accounts: 'spot_subaccount_id', traders: [4, 5] },
-    ...{ price: '1538', amount: '10' },
+    market: series,
+    accounts: 'spot_subaccount_id',
+    traders: [4, 5],
+    price: '1538',
+    amount: '10',
   })
   const noted = { ...(await trade(venue)), ...(await transfer(venue)) }
   await untilCheckpoint(venue)

@@ -203,7 +203,9 @@ export async function readAnswers(
   const { trades } = await rest.trades(SPOT, { limit: 100 })
   const { candles } = await rest.candles(SPOT, '1m', { start, end, limit: 100 })
   return {
-    ...{ book: { bids, asks }, trades, candles },
+    book: { bids, asks },
+    trades,
+    candles,
     accounts: await Promise.all(OWNERS.map(own)),
     deposits: await Promise.all(deposits.map((hash) => transfers.depositRecord(hash))),
     withdrawals: await Promise.all(withdrawals.map((hash) => transfers.withdrawalRecord(hash))),

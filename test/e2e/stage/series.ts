@@ -125,7 +125,10 @@ function traderOf(
   }
   return {
     address: privateKeyToAccount(privateKey).address.toLowerCase() as Address,
-    ...{ privateKey, subaccountId, sign, post },
+    privateKey,
+    subaccountId,
+    sign,
+    post,
     async place(wish) {
       const [status, body] = await post(await sign(wish))
       if (status !== 200) throw new Error(JSON.stringify(body))

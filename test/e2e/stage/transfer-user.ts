@@ -51,8 +51,12 @@ export function createTransferUser(devnet: Devnet, index: number) {
 
     permit: async (amount: string): Promise<Permit> =>
       signPermit(signer, {
-        ...{ chainId: devnet.chain_id, usdc: devnet.usdc, depositModule: devnet.deposit_module },
-        ...{ amount, tokenNonce: await ofOwner('nonces'), deadlineSec: frame().expirySec },
+        chainId: devnet.chain_id,
+        usdc: devnet.usdc,
+        depositModule: devnet.deposit_module,
+        amount,
+        tokenNonce: await ofOwner('nonces'),
+        deadlineSec: frame().expirySec,
       }),
 
     deposit: (
@@ -60,13 +64,20 @@ export function createTransferUser(devnet: Devnet, index: number) {
       more: { readonly subaccountId?: string; readonly permit?: Permit } = {},
     ): Promise<NewDeposit> =>
       signDeposit(signer, domain, {
-        ...{ depositModule: devnet.deposit_module, cashAsset: devnet.cash_asset },
-        ...{ perpManager: devnet.perp_manager, amount, ...frame(), ...more },
+        depositModule: devnet.deposit_module,
+        cashAsset: devnet.cash_asset,
+        perpManager: devnet.perp_manager,
+        amount,
+        ...frame(),
+        ...more,
       }),
 
     withdrawal: ({ asset, amount, subaccountId }: Withdrawing): Promise<NewWithdrawal> =>
       signWithdrawal(signer, domain, {
-        ...{ withdrawalModule: devnet.withdrawal_module, asset, amount, ...frame() },
+        withdrawalModule: devnet.withdrawal_module,
+        asset,
+        amount,
+        ...frame(),
         subaccountId: subaccountId ?? account.spot_subaccount_id,
       }),
 
@@ -74,18 +85,24 @@ export function createTransferUser(devnet: Devnet, index: number) {
     wallet: () => ofOwner('balanceOf'),
     allowance: () =>
       chain.readContract({
-        ...{ address: devnet.usdc, abi: ABI, functionName: 'allowance' },
+        address: devnet.usdc,
+        abi: ABI,
+        functionName: 'allowance',
         args: [signer.address, devnet.deposit_module],
       }),
     /** What an account holds of an asset, at 1e18. */
     held: (accountId: string, asset: Address) =>
       chain.readContract({
-        ...{ address: devnet.sub_accounts, abi: ABI, functionName: 'getBalance' },
+        address: devnet.sub_accounts,
+        abi: ABI,
+        functionName: 'getBalance',
         args: [BigInt(accountId), asset, 0n],
       }),
     ownerOf: async (accountId: string) => {
       const owner = await chain.readContract({
-        ...{ address: devnet.matching, abi: ABI, functionName: 'subAccountToOwner' },
+        address: devnet.matching,
+        abi: ABI,
+        functionName: 'subAccountToOwner',
         args: [BigInt(accountId)],
       })
       return owner.toLowerCase()

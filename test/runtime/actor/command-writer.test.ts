@@ -33,16 +33,22 @@ describe('the writer of a command log', () => {
 
   const open = (options: Partial<LogWriterOptions> = {}) =>
     createLogWriter({
-      ...{ bus, market, contractType: 'spot', writer: 'matcher', source: 'matcher' },
+      bus,
+      market,
+      contractType: 'spot',
+      writer: 'matcher',
+      source: 'matcher',
       numbers: createNumbering(3),
-      ...{ nowMs: () => NOW_MS, signal: new AbortController().signal },
+      nowMs: () => NOW_MS,
+      signal: new AbortController().signal,
       onUnknown: (error) => unknown.push(error),
       ...options,
     })
   const messages = async () => {
     const { lastSeq } = await bus.streamState(stream)
     return (await bus.read(stream, 1, lastSeq + 1)).map(({ subject, data }) => ({
-      ...{ subject, commands: decodeCommands(data) },
+      subject,
+      commands: decodeCommands(data),
     }))
   }
   const ticks = (count: number) => Array.from({ length: count }, () => ({ command: tick }))

@@ -76,7 +76,12 @@ describe('a process that leads by a stream of terms', () => {
     }
     const chain = fakeChain()
     return startChainReader({
-      ...{ bus: on, chain, markets: [row], nowMs: Date.now, log: silentLog, onFatal },
+      bus: on,
+      chain,
+      markets: [row],
+      nowMs: Date.now,
+      log: silentLog,
+      onFatal,
       observe: () => Promise.reject(new Error('no account is live')),
     })
   }
@@ -86,7 +91,8 @@ describe('a process that leads by a stream of terms', () => {
     (await logged()).filter((each) => each.source === source).map((each) => termOf(each.sourceNo))
   const takes = (on: Bus, id: string, above = 0) =>
     takeNextTerm(leadStreamActor({ bus: on, name: 'chain-reader', id, log: silentLog }), {
-      ...{ above, onFenced: () => undefined },
+      above,
+      onFenced: () => undefined,
     }).then((lead) => {
       leads.push(lead)
       return lead
@@ -155,7 +161,11 @@ describe('a process that leads by a stream of terms', () => {
   it('waits as a standby, and takes the term after the one that is gone', async () => {
     const first = await takes(bus, 'first')
     const standby = leadStreamActor({
-      ...{ bus, name: 'chain-reader', id: 'second', log: silentLog, silenceMs: 100 },
+      bus,
+      name: 'chain-reader',
+      id: 'second',
+      log: silentLog,
+      silenceMs: 100,
     })
     let isOver = false
     let looks = 0
@@ -180,7 +190,9 @@ describe('a process that leads by a stream of terms', () => {
 
   const declareLog = () =>
     bus.declareStream({
-      ...{ stream: commandsStream(market), subject: commandsSubjects(market), description: 'log' },
+      stream: commandsStream(market),
+      subject: commandsSubjects(market),
+      description: 'log',
     })
   const write = (source: string, ...numbers: number[]) =>
     bus.append(

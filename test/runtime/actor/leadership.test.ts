@@ -35,7 +35,9 @@ describe('the lead of an actor', () => {
   /** Takes the term behind message `lastSeq`; `ownEnd` is what the leader has appended since. */
   async function take(actor: Actor, term: number, lastSeq: number, ownEnd?: () => number) {
     const lead = await takeTerm(actor, {
-      ...{ term, lastSeq, message: termMessage(term, actor.id) },
+      term,
+      lastSeq,
+      message: termMessage(term, actor.id),
       onFenced: (error) => fenced.push(error),
     })
     if (ownEnd !== undefined) lead.writes(ownEnd)

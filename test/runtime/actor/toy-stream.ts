@@ -19,6 +19,12 @@ export function termIn(data: Uint8Array): number | undefined {
 
 /** A copy of the toy's process. */
 export const aCopy = (bus: Actor['bus'], id: string): Actor => ({
-  ...{ bus, id, name: 'toy', stream: STREAM, subject: SUBJECT, termOf: termIn },
-  ...{ onUnknown: () => undefined, silenceMs: SILENCE_MS },
+  bus,
+  id,
+  name: 'toy',
+  stream: STREAM,
+  subject: SUBJECT,
+  termOf: termIn,
+  onUnknown: () => undefined,
+  silenceMs: SILENCE_MS,
 })

@@ -15,9 +15,12 @@ import { rejectionOf } from './probes.js'
 
 const NOW = 1_700_000_000_000
 const newKey = () => operatorKeyOf(new TextEncoder().encode(newSeed()))
-const [ada, foreign] = [newKey(), newKey()]
+const ada = newKey()
+const foreign = newKey()
 const pause: MarketRequest = {
-  ...{ request_id: 'r', by: 'root', reason: 'tariff' },
+  request_id: 'r',
+  by: 'root',
+  reason: 'tariff',
   change: { kind: 'set', fields: { taker_fee_bps: '30', tick_size: '1' } },
 }
 

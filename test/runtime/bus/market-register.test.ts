@@ -12,7 +12,9 @@ import { eventually } from '../../support/eventually.js'
 import { silentLog } from '../../support/intake-stage.js'
 import { registerMarkets } from '../../support/registered.js'
 
-const [spot, perp, future] = [aMarket(), aPerp(), aFuture()]
+const spot = aMarket()
+const perp = aPerp()
+const future = aFuture()
 const fail = (error: unknown) => {
   throw error
 }

@@ -50,7 +50,9 @@ function useCluster(options: NatsClusterOptions = {}) {
     const bus = await connectNatsBus({
       url: [...servers.slice(first), ...servers.slice(0, first)].map(({ url }) => url).join(','),
       monitorUrls: servers.map(({ monitorUrl }) => monitorUrl),
-      ...{ name: `bus-${first}`, replicas, onWarning },
+      name: `bus-${first}`,
+      replicas,
+      onWarning,
     })
     buses.push(bus)
     return bus
@@ -67,7 +69,8 @@ describe('over a cluster of three NATS servers', function () {
   versionContract('NATS cluster', open)
 
   it('carries questions between processes at different servers', async () => {
-    const [asking, answering] = [await connectBus(0), await connectBus(1)]
+    const asking = await connectBus(0)
+    const answering = await connectBus(1)
     await answering.answer('ask.across', 'q', (data, replyTo) => answering.reply(replyTo, data))
     await eventually(async () => {
       const answer = await asking.ask('ask.across', bytes('hello'), 1_000)
@@ -242,7 +245,8 @@ describe('a cluster that loses one of three NATS servers', function () {
 
   /** A question of a process that knows no stream, from the lost server to another one; resolves with how to ask it again. */
   async function askAcross(victim: number): Promise<() => Promise<void>> {
-    const [asking, answering] = [await connectBus(victim), await connectBus((victim + 1) % 3)]
+    const asking = await connectBus(victim)
+    const answering = await connectBus((victim + 1) % 3)
     const subject = `ask.across.${victim}`
     await answering.answer(subject, 'q', (data, replyTo) => answering.reply(replyTo, data))
     const ask = () =>

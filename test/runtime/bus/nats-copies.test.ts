@@ -16,7 +16,8 @@ describe('copies of streams', function () {
   after(() => Promise.all(servers.map((server) => server.stop())))
 
   it('keep sequences, times, trimmed beginnings and versions, also of much and of a busy stream', async () => {
-    const [from, to] = [await start(), await start()]
+    const from = await start()
+    const to = await start()
     const bus = await connectNatsBus({ url: from.url, name: 'test' })
     await bus.declareStream(STREAM)
     await bus.raiseStreamVersion('S', 7)

@@ -46,7 +46,9 @@ describe('the way to the bus', function () {
       const { caFile, certFile, keyFile } = makeCertificates(dir.path)
       const tls = `tls { cert_file: ${JSON.stringify(certFile)}, key_file: ${JSON.stringify(keyFile)} }\n`
       server = await startNatsServer({
-        ...{ binary: natsServerBinary(), dir: dir.path, port: await freePort() },
+        binary: natsServerBinary(),
+        dir: dir.path,
+        port: await freePort(),
         authorization: authorizationBlock(await provideSeeds(seeds)) + tls,
       })
       const url = server.url.replace('nats://127.0.0.1', 'tls://localhost')
@@ -60,7 +62,9 @@ describe('the way to the bus', function () {
     it('carries a venue, with the authority of NATS_CA_FILE', async () => {
       const warnings: string[] = []
       const bus = await connectNatsBus({
-        ...{ ...place, name: 'matcher', user: 'matcher' },
+        ...place,
+        name: 'matcher',
+        user: 'matcher',
         onWarning: (message) => warnings.push(message),
       })
       await bus.declareStream({ stream: 'FEED_M', subject: 'feed.M', description: 'test' })
@@ -78,7 +82,9 @@ describe('the way to the bus', function () {
       expect(await failure({ url, credentials })).to.match(/certificate/i)
       const plainDir = tempDir()
       const plain = await startNatsServer({
-        ...{ binary: natsServerBinary(), dir: plainDir.path, port: await freePort() },
+        binary: natsServerBinary(),
+        dir: plainDir.path,
+        port: await freePort(),
       })
       const asTls = plain.url.replace('nats://127.0.0.1', 'tls://localhost')
       expect(await failure({ ...place, url: asTls })).to.match(/tls/i)

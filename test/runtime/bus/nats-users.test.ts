@@ -58,7 +58,9 @@ describe('the users of the bus', function () {
     )
   before(async () => {
     server = await startNatsServer({
-      ...{ binary: natsServerBinary(), dir: dir.path, port: await freePort() },
+      binary: natsServerBinary(),
+      dir: dir.path,
+      port: await freePort(),
       authorization: authorizationBlock(await provideSeeds(seeds)),
     })
     const matcher = await busOf('matcher')
@@ -130,7 +132,10 @@ describe('the users of the bus', function () {
   it('do not ask the server to create what it would refuse them', async () => {
     const warnings: string[] = []
     const bus = await connectNatsBus({
-      ...{ url: server.url, credentials: seeds, name: 'chain-reader', user: 'chain-reader' },
+      url: server.url,
+      credentials: seeds,
+      name: 'chain-reader',
+      user: 'chain-reader',
       onWarning: (message) => warnings.push(message),
     })
     const absent = { stream: commandsStream('N'), subject: commandsSubjects('N') }

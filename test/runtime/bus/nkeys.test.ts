@@ -17,7 +17,8 @@ describe('runtime/bus/nkeys', () => {
   it('gives the keys and signatures of the library', () => {
     for (let round = 0; round < 20; round += 1) {
       const seed = bytes(newSeed())
-      const [own, theirs] = [signingKeyOf(seed), library.fromSeed(seed)]
+      const own = signingKeyOf(seed)
+      const theirs = library.fromSeed(seed)
       const text = bytes(`challenge ${round}`)
       expect(own.publicKey).to.equal(theirs.getPublicKey())
       expect(base64(own.sign(text))).to.equal(base64(theirs.sign(text)))

@@ -36,7 +36,9 @@ describe('the rights on the bus', function () {
   let server: NatsServer
   before(async () => {
     server = await startNatsServer({
-      ...{ binary: natsServerBinary(), dir: dir.path, port: await freePort() },
+      binary: natsServerBinary(),
+      dir: dir.path,
+      port: await freePort(),
       authorization: authorizationBlock(await provideSeeds(seeds)),
     })
   })

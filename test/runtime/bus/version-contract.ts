@@ -8,7 +8,8 @@ export function versionContract(name: string, open: () => Promise<BusUnderTest>)
   describe(`versions of streams: ${name}`, () => {
     it('are 0 until one is recorded, are seen by all and only grow', async () => {
       const underTest = await open()
-      const [bus, other] = [await underTest.connect(), await underTest.connect()]
+      const bus = await underTest.connect()
+      const other = await underTest.connect()
       const spec = { stream: 'VERSIONS', subject: 'versions', description: 'contract' }
       try {
         expect(await rejectionOf(bus.streamVersion(spec.stream))).to.be.instanceOf(StreamMissing)

@@ -70,13 +70,11 @@ describe('an HTTP application', () => {
     expect(lines).to.have.length(1)
     expect(lines[0]).to.include({
       level: 'debug',
-      ...{
-        msg: 'request answered',
-        request_id: 'r-1',
-        method: 'GET',
-        path: '/object',
-        status: 200,
-      },
+      msg: 'request answered',
+      request_id: 'r-1',
+      method: 'GET',
+      path: '/object',
+      status: 200,
     })
   })
 

@@ -114,7 +114,10 @@ describe('the bound of connections', () => {
     const server = createHttpServer(
       ({ url }, response) => void response.end(url === '/large' ? large : 'small'),
       {
-        ...{ graceMs: 100, minBytesPerMs: large.length, checkEveryMs: 20, silentMs: 600_000 },
+        graceMs: 100,
+        minBytesPerMs: large.length,
+        checkEveryMs: 20,
+        silentMs: 600_000,
         headersTimeoutMs: 600_000,
         requestTimeoutMs: 600_000,
       },

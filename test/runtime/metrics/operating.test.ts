@@ -57,7 +57,10 @@ const rules = Array.from(
     /- alert: (\w+)\n\s+expr: '(.*)'\n\s+for: (\w+)\n\s+labels: \{ severity: (\w+) \}\n\s+annotations:\n\s+summary: .*\n\s+description: >-\n((?: {12}.*\n)+)/g,
   ),
   ([, name = '', expr = '', after = '', severity = '', text = '']) => ({
-    ...{ name, expr, after, severity },
+    name,
+    expr,
+    after,
+    severity,
     /** What it means and what to do. */
     description: text.replace(/^ +/gm, '').trim(),
   }),
@@ -156,7 +159,8 @@ describe('what an operator watches', () => {
     const up = 'up{job="venue",process="gateway"}'
     expectAlert('VenueNothingScraped', [{ series: up, value: '0' }], [])
     const runs = (process: string, version: string) => ({
-      ...{ series: `venue_build_info{process="${process}",version="${version}"}`, value: '1' },
+      series: `venue_build_info{process="${process}",version="${version}"}`,
+      value: '1',
     })
     expectAlert('VenueReleasesDiffer', [runs('gateway', '1.0.0'), runs('keeper', '1.0.0')], [])
     expectAlert(
@@ -165,7 +169,8 @@ describe('what an operator watches', () => {
       [{ series: '{}', value: '2' }],
     )
     const held = (reason: string) => ({
-      ...{ series: `venue_market_held{market="F",cause="chain",reason="${reason}"}`, value: '1' },
+      series: `venue_market_held{market="F",cause="chain",reason="${reason}"}`,
+      value: '1',
     })
     expectAlert('VenueMarketEnded', [held('index_stale')], [])
     expectAlert(

@@ -4,8 +4,14 @@ import { createChanging } from '../../../web/act/change.js'
 import { fakeTerminal } from './fake-terminal.js'
 
 const ORDER = {
-  ...{ order_id: 'a', market: 'cNGN-USDC', nonce: '5', side: 'sell', subaccount_id: '7' },
-  ...{ limit_price: '0.000625', desired_amount: '16000', expiry: 1_800_000_600 },
+  order_id: 'a',
+  market: 'cNGN-USDC',
+  nonce: '5',
+  side: 'sell',
+  subaccount_id: '7',
+  limit_price: '0.000625',
+  desired_amount: '16000',
+  expiry: 1_800_000_600,
 } as unknown as OrderRecord
 const E18 = 10n ** 18n
 

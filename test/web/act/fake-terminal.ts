@@ -26,14 +26,20 @@ export function anOwn({
   readonly isSilent?: boolean
 } = {}) {
   const trader: Trader = {
-    ...{ kind: 'developer', name: 'a', owner: account.address, isSilent, known: new Map() },
-    ...{ signer, moneySigner: signer },
+    kind: 'developer',
+    name: 'a',
+    owner: account.address,
+    isSilent,
+    known: new Map(),
+    signer,
+    moneySigner: signer,
   }
   const orders = signal<ReadonlyMap<string, OrderRecord>>(new Map())
   const note = (record: OrderRecord): void => {
     orders.value = new Map([...orders.value, [record.order_id, record]])
   }
-  const [fills, failure] = [signal([]), signal(undefined)]
+  const fills = signal([])
+  const failure = signal(undefined)
   return { trader, orders, note, fills, failure } as unknown as OwnState
 }
 
@@ -45,7 +51,9 @@ const ENTRIES = [aMarket(), aPerp()].map((market) => marketEntry(market))
 /** The store of a page without sockets: what a test sets, its deeds see. */
 export function fakeTerminal(venue: Partial<RestClient>) {
   const markets = ENTRIES.map((entry) => ({
-    ...{ name: entry.market, entry: signal(entry), terms: marketTerms(entry) },
+    name: entry.market,
+    entry: signal(entry),
+    terms: marketTerms(entry),
     book: signal({ bids: [], asks: [] }),
   })) as unknown as readonly MarketState[]
   const market = signal(markets[0])
@@ -54,7 +62,12 @@ export function fakeTerminal(venue: Partial<RestClient>) {
   const nowSec = signal(1_800_000_000)
   const toasts = createToasts()
   const terminal = {
-    ...{ venue, market, own, ticket, nowSec, toasts },
+    venue,
+    market,
+    own,
+    ticket,
+    nowSec,
+    toasts,
     dialog: signal<Dialog | undefined>(undefined),
     subaccount: signal<string | undefined>('7'),
     domain: { chainId: 31_337, matching: `0x${'aa'.repeat(20)}` },

@@ -8,8 +8,12 @@ import { anotherOwn, fakeTerminal } from './fake-terminal.js'
 const HASH = `0x${'ab'.repeat(32)}`
 const record = (changed: Partial<OrderRecord>): OrderRecord =>
   ({
-    ...{ order_id: 'a', status: 'active', desired_amount: '4', pending_amount: '0' },
-    ...{ filled_amount: '0', ...changed },
+    order_id: 'a',
+    status: 'active',
+    desired_amount: '4',
+    pending_amount: '0',
+    filled_amount: '0',
+    ...changed,
   }) as OrderRecord
 
 function aPage() {
@@ -55,8 +59,15 @@ describe('web/act: orders with a toast', () => {
   it('stay in sight where the chain has refused a match, with its reason', () => {
     const { own, shown } = aPage()
     const leg = {
-      ...{ settlement_id: 's:1', order_id: 'a', status: 'failed', side: 'sell', size: '16000' },
-      ...{ price: '0.000625', fee: '0', created_at: '', reason: 'SRM_PortfolioBelowMargin' },
+      settlement_id: 's:1',
+      order_id: 'a',
+      status: 'failed',
+      side: 'sell',
+      size: '16000',
+      price: '0.000625',
+      fee: '0',
+      created_at: '',
+      reason: 'SRM_PortfolioBelowMargin',
     } as unknown as FillEvent
     const failure = own.value?.failure as unknown as { value: OwnFailure }
     failure.value = { market: 'cNGN-USDC', leg }

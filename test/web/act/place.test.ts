@@ -14,8 +14,15 @@ import type { Views } from '../../../web/state/views.js'
 import { anOwn, anotherOwn, fakeTerminal } from './fake-terminal.js'
 
 const TYPED: TicketInput = {
-  ...{ kind: 'limit', side: 'buy', price: '1600', size: '10', unit: 'base', guardBps: 100n },
-  ...{ force: 'GTC', post: 'off', reduceOnly: false },
+  kind: 'limit',
+  side: 'buy',
+  price: '1600',
+  size: '10',
+  unit: 'base',
+  guardBps: 100n,
+  force: 'GTC',
+  post: 'off',
+  reduceOnly: false,
 }
 const PLANNED = {
   plan: { side: 'sell', limitE18: 625_000_000_000_000n, amountE18: 10n ** 21n, worstFeeBps: 10n },
@@ -184,7 +191,8 @@ describe('web/act: the digest of what a press signs', () => {
     const [body] = page.sent
     expect([body?.nonce, body?.order_id]).to.deep.equal([`${order.nonce}`, order.orderId])
     const signer = await recoverAddress({
-      ...{ hash: digest as `0x${string}`, signature: body?.signature as `0x${string}` },
+      hash: digest as `0x${string}`,
+      signature: body?.signature as `0x${string}`,
     })
     expect(signer).to.equal(page.own.value?.trader.owner)
     expect(drafts.shown.value?.digest).to.not.equal(digest)

@@ -43,7 +43,10 @@ function aVenue({ send = [], look = [] }: Told) {
   }
   const client = {
     permitNonce: () => Promise.resolve(0n),
-    ...{ deposit: take, withdraw: take, settledDeposit: settled, settledWithdrawal: settled },
+    deposit: take,
+    withdraw: take,
+    settledDeposit: settled,
+    settledWithdrawal: settled,
   } as unknown as TransferClient
   const { terminal } = fakeTerminal({})
   const transfers = createTransfers({ ...terminal, facts: FACTS as never }, client)
@@ -71,8 +74,14 @@ for (const [name, go] of WAYS) {
       expect(looked).to.deep.equal(bodies.map((body) => transferHash(domain, body)))
       expect(transfers.receipts.value).to.deep.equal([
         {
-          ...{ kind: name, owner: own.trader.owner, subaccountId: '7', amount: '5' },
-          ...{ token: 'USDC', status: 'confirmed', hash: '0xab', atSec: 1_800_000_000 },
+          kind: name,
+          owner: own.trader.owner,
+          subaccountId: '7',
+          amount: '5',
+          token: 'USDC',
+          status: 'confirmed',
+          hash: '0xab',
+          atSec: 1_800_000_000,
         },
       ])
     })

@@ -14,11 +14,14 @@ import { anotherOwn, anOwn, fakeTerminal } from './fake-terminal.js'
 const SPOT_MANAGER = `0x${'51'.repeat(20)}`
 const PERP_MANAGER = `0x${'52'.repeat(20)}`
 const FACTS = {
-  ...{ chain_id: CHAIN.id, chain: { name: CHAIN.name } },
+  chain_id: CHAIN.id,
+  chain: { name: CHAIN.name },
   domains: { actions: { verifyingContract: CHAIN.matching } },
   contracts: {
-    ...{ spot_manager: SPOT_MANAGER, perp_manager: PERP_MANAGER },
-    ...{ usdc: `0x${'a1'.repeat(20)}`, wrapped_usdc: `0x${'a2'.repeat(20)}` },
+    spot_manager: SPOT_MANAGER,
+    perp_manager: PERP_MANAGER,
+    usdc: `0x${'a1'.repeat(20)}`,
+    wrapped_usdc: `0x${'a2'.repeat(20)}`,
   },
 }
 
@@ -59,8 +62,11 @@ async function aPage() {
     terminal,
     { deposit },
     {
-      ...{ page: new EventTarget(), legacy: undefined, storage: undefined },
-      ...{ tab, vault: undefined },
+      page: new EventTarget(),
+      legacy: undefined,
+      storage: undefined,
+      tab,
+      vault: undefined,
     },
   )
   await wallets.connect(fake.found())

@@ -89,8 +89,10 @@ describe('web/select: what the words of a ticket promise, on the contracts', () 
   function spotDesk(): Desk {
     const { at, alice, bob } = world
     const market = aMarket({
-      ...{ assetAddress: at.wrapped_cngn, quoteAssetAddress: at.wrapped_usdc },
-      ...{ tradeModuleAddress: at.spot_trade_module, marginManagerAddress: at.spot_manager },
+      assetAddress: at.wrapped_cngn,
+      quoteAssetAddress: at.wrapped_usdc,
+      tradeModuleAddress: at.spot_trade_module,
+      marginManagerAddress: at.spot_manager,
     })
     const of = (asset: Address) => balanceOf(world, alice.subaccountId, asset)
     const held = async () => ({ base: await of(at.wrapped_cngn), quote: await of(at.wrapped_usdc) })
@@ -100,8 +102,10 @@ describe('web/select: what the words of a ticket promise, on the contracts', () 
   async function perpetualDesk(): Promise<Desk> {
     const { at, alice, bob } = world
     const market = aPerp({
-      ...{ assetAddress: at.perp_asset, quoteAssetAddress: at.cash_asset },
-      ...{ tradeModuleAddress: at.perp_trade_module, marginManagerAddress: at.perp_manager },
+      assetAddress: at.perp_asset,
+      quoteAssetAddress: at.cash_asset,
+      tradeModuleAddress: at.perp_trade_module,
+      marginManagerAddress: at.perp_manager,
     })
     const taker = await openPerpAccount(world, alice, { cash: 1_000_000 })
     const maker = await openPerpAccount(world, bob, { cash: 1_000_000 })
@@ -112,8 +116,11 @@ describe('web/select: what the words of a ticket promise, on the contracts', () 
   async function futureDesk(): Promise<Desk> {
     const { at, subId } = world
     const market = aFuture({
-      ...{ subId, assetAddress: at.future_asset, quoteAssetAddress: at.wrapped_usdc },
-      ...{ tradeModuleAddress: at.future_trade_module, marginManagerAddress: at.futures_manager },
+      subId,
+      assetAddress: at.future_asset,
+      quoteAssetAddress: at.wrapped_usdc,
+      tradeModuleAddress: at.future_trade_module,
+      marginManagerAddress: at.futures_manager,
     })
     const funds = { usdc: 1_000_000n * ONE, cngn: 1_000_000_000n * ONE }
     const [taker, maker] = await openTraders(world, [21, 22], funds)
@@ -131,15 +138,24 @@ describe('web/select: what the words of a ticket promise, on the contracts', () 
     const { account, subaccountId } = desk.taker
     const domain = { chainId: ANVIL_CHAIN_ID, matching: world.at.matching }
     const { action_json: json, signature } = await signOrder(account, domain, {
-      ...{ market: marketEntry(desk.market), orderId: 'a', subaccountId: `${subaccountId}` },
-      ...{ nonce: randomNonce(), expirySec: 4_000_000_000, side: plan.side },
-      ...{ price: formatDecimal(plan.limitE18, 18), amount: formatDecimal(plan.amountE18, 18) },
+      market: marketEntry(desk.market),
+      orderId: 'a',
+      subaccountId: `${subaccountId}`,
+      nonce: randomNonce(),
+      expirySec: 4_000_000_000,
+      side: plan.side,
+      price: formatDecimal(plan.limitE18, 18),
+      amount: formatDecimal(plan.amountE18, 18),
       worstFeeBps: plan.worstFeeBps,
     })
     const action: Action = {
-      ...{ subaccountId, nonce: BigInt(json.nonce), expiry: BigInt(json.expiry) },
-      ...{ module: json.module as Address, data: json.data as Hex },
-      ...{ owner: json.owner as Address, signer: json.signer as Address },
+      subaccountId,
+      nonce: BigInt(json.nonce),
+      expiry: BigInt(json.expiry),
+      module: json.module as Address,
+      data: json.data as Hex,
+      owner: json.owner as Address,
+      signer: json.signer as Address,
     }
     return { desk, terms, plan, order: { action, signature: signature as Hex } }
   }
@@ -151,8 +167,12 @@ describe('web/select: what the words of a ticket promise, on the contracts', () 
       world,
       maker,
       {
-        ...{ asset: market.assetAddress, subId: market.subId, limitPrice: fill.price },
-        ...{ desiredAmount: amount, isBid: plan.side === 'sell', worstFee: 10n ** 30n },
+        asset: market.assetAddress,
+        subId: market.subId,
+        limitPrice: fill.price,
+        desiredAmount: amount,
+        isBid: plan.side === 'sell',
+        worstFee: 10n ** 30n,
       },
       { module: market.tradeModuleAddress, subaccountId: maker.subaccountId },
     )
@@ -218,7 +238,8 @@ describe('web/select: what the words of a ticket promise, on the contracts', () 
     const order = await signed(desk, terms, plan)
     const filled = await settle(order, given, isGreedy)
     const after = await desk.held()
-    const [base, quote] = [after.base - before.base, after.quote - before.quote]
+    const base = after.base - before.base
+    const quote = after.quote - before.quote
     expect(filled.fee <= feeMostE18, `fee ${filled.fee} of ${feeMostE18}`).to.equal(true)
     expect(plan.side === 'buy' ? base : -base).to.equal(filled.amount)
     if (exchange !== undefined) {
@@ -240,7 +261,9 @@ describe('web/select: what the words of a ticket promise, on the contracts', () 
       const price = desk.band === undefined ? 65n * 10n ** 13n : INDEX
       const sized = (side: 'buy' | 'sell'): TicketCase => ({
         ticket: {
-          ...{ side, sizeE18: 1_000n * E18, guardBps: 100n },
+          side,
+          sizeE18: 1_000n * E18,
+          guardBps: 100n,
           priceE18: terms.isInverted ? (E18 * E18) / price : price,
         },
         book: { bids: [], asks: [] },

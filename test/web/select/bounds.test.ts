@@ -132,7 +132,9 @@ describe('web/select: what the words of a ticket promise', () => {
           const plan = planOf(terms, ticket, book)
           if (typeof plan === 'string') return
           const body = await signOrder(SIGNER, DOMAIN, {
-            ...{ ...frame, side: plan.side, worstFeeBps: plan.worstFeeBps },
+            ...frame,
+            side: plan.side,
+            worstFeeBps: plan.worstFeeBps,
             price: formatDecimal(plan.limitE18, 18),
             amount: formatDecimal(plan.amountE18, 18),
           })
@@ -161,7 +163,11 @@ describe('web/select: what the words of a ticket promise', () => {
     expect(Number(sized('sell', 100n).walk.quoteE18) / 1e18).to.be.closeTo(10, 0.01)
     // Size × limit would have bought 11.62 USDC.
     const naive = await signTraderOrder(SIGNER, DOMAIN, {
-      ...{ ...FRAME, market: entry, side: 'buy', price: '1800', size: '10' },
+      ...FRAME,
+      market: entry,
+      side: 'buy',
+      price: '1800',
+      size: '10',
     })
     expect((Number(naive.desired_amount) * 1e18) / Number(buy.amountE18)).to.be.above(1.16)
   })

@@ -23,7 +23,11 @@ const order = (side: 'buy' | 'sell', limit_price: string): OrderRecord =>
 describe('web/select: what lies on the chart', () => {
   const lines = (charted: Partial<Parameters<typeof chartLines>[0]>) =>
     chartLines({
-      ...{ entry: PERP, terms: marketTerms(PERP), ticker: undefined, orders: [], positions: [] },
+      entry: PERP,
+      terms: marketTerms(PERP),
+      ticker: undefined,
+      orders: [],
+      positions: [],
       ...charted,
     }).map(({ kind, price }) => `${kind} ${price}`)
 
@@ -50,7 +54,7 @@ describe('web/select: what lies on the chart', () => {
 
   it('has the newest settled fills of the market, oldest first', () => {
     const fill = (market: string, at: string, state: OwnFillRow['state'] = 'settled'): OwnFillRow =>
-      ({ ...{ market, at, state, side: 'buy', size: at.slice(17, 19) } }) as OwnFillRow
+      ({ market, at, state, side: 'buy', size: at.slice(17, 19) }) as OwnFillRow
     const at = (second: number): string =>
       `2026-11-27T00:00:${second.toString().padStart(2, '0')}.000Z`
     const fills = [
@@ -69,38 +73,58 @@ describe('web/select: what lies on the chart', () => {
 describe('web/select: histories of markets', () => {
   it('say what an hour’s funding was, and who paid', () => {
     const record = (funding_rate_1h: string): FundingRecord => ({
-      ...{ funding_rate_1h, mark_price: '0.00064786', block_number: 5 },
+      funding_rate_1h,
+      mark_price: '0.00064786',
+      block_number: 5,
       observed_at: '2026-11-27T09:00:00.000Z',
     })
     expect(fundingRow(PERP, record('0.0000125'))).to.deep.equal({
-      ...{ key: '5', at: '2026-11-27T09:00:00.000Z', rate: '+0.0013 %', index: '–' },
-      ...{ payer: 'longs pay shorts', mark: '0.00064786' },
+      key: '5',
+      at: '2026-11-27T09:00:00.000Z',
+      rate: '+0.0013 %',
+      index: '–',
+      payer: 'longs pay shorts',
+      mark: '0.00064786',
     })
     expect(fundingRow(PERP, record('-0.001'))).to.include({
-      ...{ rate: '-0.1000 %', payer: 'shorts pay longs' },
+      rate: '-0.1000 %',
+      payer: 'shorts pay longs',
     })
     expect(fundingRow(PERP, record('0')).payer).to.equal('no side pays')
   })
 
   it('say what of a liquidated account was taken over, by whom and for how much', () => {
     const bare = {
-      ...{ market: PERP.market, subaccount_id: '7', block_number: 9, log_index: 2 },
-      ...{ occurred_at: '2026-11-27T09:00:00.000Z', tx_hash: `0x${'ab'.repeat(32)}` },
+      market: PERP.market,
+      subaccount_id: '7',
+      block_number: 9,
+      log_index: 2,
+      occurred_at: '2026-11-27T09:00:00.000Z',
+      tx_hash: `0x${'ab'.repeat(32)}`,
       by_subaccount_id: '8',
     }
     const event: LiquidationRecord = {
-      ...{ ...bare, event: 'bid', size: '-50000', price: '0.00065', portion: '0.5' },
+      ...bare,
+      event: 'bid',
+      size: '-50000',
+      price: '0.00065',
+      portion: '0.5',
       paid: '1.239',
     }
     expect(liquidationRow(PERP, event)).to.include({
-      ...{ event: 'bid', account: '7', what: 'short 50,000 cNGN', price: '0.00065000' },
+      event: 'bid',
+      account: '7',
+      what: 'short 50,000 cNGN',
+      price: '0.00065000',
       how: 'by 8, paid 1.23 USDC',
     })
     const ended: LiquidationRecord = { ...bare, event: 'auction_ended' }
     expect(liquidationRow(PERP, ended)).to.include({ what: '–', price: '–', how: 'by 8' })
     const takeover = { ...bare, event: 'takeover', size: '1000', received: '2.5' } as const
     expect(liquidationRow(FUTURE, takeover)).to.include({
-      ...{ event: 'taken over', what: 'long 1,000 USDC', how: 'by 8, received 2.50 USD' },
+      event: 'taken over',
+      what: 'long 1,000 USDC',
+      how: 'by 8, received 2.50 USD',
     })
     expect(liquidationRow(undefined, event)).to.equal(undefined)
   })

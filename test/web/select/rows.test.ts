@@ -20,7 +20,8 @@ const terms = marketTerms(marketEntry(aPerp()))
 const spot = marketTerms(marketEntry(aMarket()))
 const { tickE18: TICK, stepE18: STEP } = terms
 const level = (ticks: bigint, steps: bigint) => ({
-  ...{ priceE18: ticks * TICK, amountE18: steps * STEP },
+  priceE18: ticks * TICK,
+  amountE18: steps * STEP,
 })
 const asks = [level(100n, 10n), level(101n, 20n), level(103n, 30n)]
 const bids = [level(99n, 5n), level(98n, 7n)]
@@ -135,7 +136,10 @@ describe('web/select: guards', () => {
     return made
   }
   const calm: Surroundings = {
-    ...{ isLive: true, isMarketOrder: false, isPostOnly: false, giveMostE18: 0n },
+    isLive: true,
+    isMarketOrder: false,
+    isPostOnly: false,
+    giveMostE18: 0n,
   }
   const codes = (made: Plan, around: Partial<Surroundings> = {}) =>
     guardsOf(terms, made, book, { ...calm, ...around }).map(
@@ -207,13 +211,19 @@ describe('web/select: positions', () => {
 
 describe('web/select: rows of own orders', () => {
   const record = (changed: Partial<RowRecord>): RowRecord => ({
-    ...{ status: 'active', desired_amount: '4', filled_amount: '1', pending_amount: '2' },
+    status: 'active',
+    desired_amount: '4',
+    filled_amount: '1',
+    pending_amount: '2',
     ...changed,
   })
 
   it('count as filled what is settled alone', () => {
     expect(recordRow(record({}))).to.deep.equal({
-      ...{ state: 'open', isLive: true, settledBps: 2_500n, pendingBps: 5_000n },
+      state: 'open',
+      isLive: true,
+      settledBps: 2_500n,
+      pendingBps: 5_000n,
     })
   })
 

@@ -37,8 +37,15 @@ const [SPOT, PERP, FUTURE] = ENTRIES as [
 ]
 
 const TYPED: TicketInput = {
-  ...{ kind: 'limit', side: 'buy', price: '1600', size: '10', unit: 'base', guardBps: 100n },
-  ...{ force: 'GTC', post: 'off', reduceOnly: false },
+  kind: 'limit',
+  side: 'buy',
+  price: '1600',
+  size: '10',
+  unit: 'base',
+  guardBps: 100n,
+  force: 'GTC',
+  post: 'off',
+  reduceOnly: false,
 }
 const read = (text: string): bigint => parseDecimal(text, 18) ?? 0n
 /** On the spot market, bids for cNGN are what a trader buys USDC from. */
@@ -47,8 +54,11 @@ const BOOK = {
   asks: [{ priceE18: read('0.00065'), amountE18: read('160000') }],
 }
 const SETTING = {
-  ...{ entry: SPOT, terms: marketTerms(SPOT), book: BOOK },
-  ...{ isLive: true, isDecimalComma: false },
+  entry: SPOT,
+  terms: marketTerms(SPOT),
+  book: BOOK,
+  isLive: true,
+  isDecimalComma: false,
 }
 
 describe('web/select: a click on a level', () => {
@@ -153,8 +163,12 @@ describe('web/select: what a ticket plans', () => {
   it('shows what liquidation is near, or that it is due, or that there is none', () => {
     const position = (status: string, price: string): PositionRecord =>
       ({
-        ...{ market: PERP.market, engine_position: '50000', entry_price: '0.0006' },
-        ...{ liquidation_status: status, liquidation_price: price, liquidation_price_ui: '0.9' },
+        market: PERP.market,
+        engine_position: '50000',
+        entry_price: '0.0006',
+        liquidation_status: status,
+        liquidation_price: price,
+        liquidation_price_ui: '0.9',
       }) as PositionRecord
     const shown = (status: string, price = ''): string =>
       perpetualRow(PERP, position(status, price)).liquidation
@@ -164,8 +178,10 @@ describe('web/select: what a ticket plans', () => {
       subaccount_id: '7',
       margin: [
         {
-          ...{ market: FUTURE.market, position: '-1000' },
-          ...{ liquidation_status: 'ok', liquidation_price: '1600' },
+          market: FUTURE.market,
+          position: '-1000',
+          liquidation_status: 'ok',
+          liquidation_price: '1600',
         },
       ],
     } as unknown as AccountBalances
@@ -230,7 +246,9 @@ describe('web/select: what is shown', () => {
   it('has a last price and its change in trader terms', () => {
     const ticker = { last_price: '0.000625', stats_24h: { change: '-0.000025' } }
     expect(lastPrice(SPOT, marketTerms(SPOT), ticker)).to.deep.equal({
-      ...{ price: '1,600.0000', change: '+4.00 %', isDown: false },
+      price: '1,600.0000',
+      change: '+4.00 %',
+      isDown: false,
     })
     expect(lastPrice(PERP, marketTerms(PERP), ticker)?.isDown).to.equal(true)
   })
@@ -252,7 +270,8 @@ describe('web/select: what is shown', () => {
   it('draws the depth on a window that one far order does not stretch', () => {
     const terms = marketTerms(PERP)
     const near = Array.from({ length: 10 }, (_, at) => ({
-      ...{ priceE18: read('0.0006') + BigInt(at) * 10n ** 11n, amountE18: E18 },
+      priceE18: read('0.0006') + BigInt(at) * 10n ** 11n,
+      amountE18: E18,
     }))
     const book = {
       bids: near.map((each) => ({ ...each, priceE18: each.priceE18 - 10n ** 13n })).reverse(),

@@ -69,7 +69,10 @@ describe('web/state: liquidations', () => {
     })
     const event = (log_index: number, reversed = false): LiquidationRecord =>
       ({
-        ...{ market: 'A', tx_hash: '0x1', log_index, ...(reversed && { reversed }) },
+        market: 'A',
+        tx_hash: '0x1',
+        log_index,
+        ...(reversed && { reversed }),
       }) as LiquidationRecord
     const end = follow()
     expect(all.value).to.equal(undefined)

@@ -74,7 +74,8 @@ describe('web/state: a market', () => {
 
   it('takes nothing that comes after it was left', () => {
     const { socket, state, frame } = aMarketState()
-    const [levels, trades] = [socket.of('levels'), socket.of('trades')]
+    const levels = socket.of('levels')
+    const trades = socket.of('trades')
     levels.onSnapshot(SNAPSHOT, 1)
     state.close()
     trades.onSnapshot([{ trade_id: 1 }] as TradeRecord[], 1)

@@ -9,19 +9,30 @@ import { fakeSocket } from './fake-socket.js'
 
 const signer = privateKeyToAccount(`0x${'11'.repeat(32)}`)
 const TRADER: Trader = {
-  ...{ kind: 'developer', name: 'a', owner: signer.address, isSilent: true },
-  ...{ signer, moneySigner: signer, known: new Map() },
+  kind: 'developer',
+  name: 'a',
+  owner: signer.address,
+  isSilent: true,
+  signer,
+  moneySigner: signer,
+  known: new Map(),
 }
 const NOW_SEC = 1_800_000_000
 const FRAMES = {
-  ...{ header: 'X-Service-Auth', domain: 'localhost', product: 'service' },
+  header: 'X-Service-Auth',
+  domain: 'localhost',
+  product: 'service',
   history: { text: '', max_valid_seconds: 86_400 },
   socket: { text: '', max_valid_seconds: 300 },
 }
 
 const order = (id: string, rest: Partial<OrderRecord> = {}): OrderRecord =>
   ({
-    ...{ order_id: id, market: 'A', status: 'active', created_at: id, updated_at: '1' },
+    order_id: id,
+    market: 'A',
+    status: 'active',
+    created_at: id,
+    updated_at: '1',
     ...rest,
   }) as OrderRecord
 
@@ -57,8 +68,12 @@ function anOwner({ open = [], newest = [], byId = {} }: Told = {}) {
   const closable = { ...socket, isOpen: () => true, close: () => undefined }
   let proof: () => Promise<SignedFrame> = () => Promise.reject(new Error('no socket'))
   const own = openOwn({
-    ...{ trader: TRADER, venue, frames, facts: { frames: FRAMES } },
-    ...{ markets: () => listed.map((market) => ({ market })), nowSec: () => NOW_SEC },
+    trader: TRADER,
+    venue,
+    frames,
+    facts: { frames: FRAMES },
+    markets: () => listed.map((market) => ({ market })),
+    nowSec: () => NOW_SEC,
     connect(authenticate) {
       proof = authenticate
       return closable as never

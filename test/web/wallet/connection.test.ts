@@ -164,7 +164,10 @@ describe('the wallets of a browser', () => {
     page.dispatchEvent(Object.assign(new Event('eip6963:announceProvider'), { detail }))
   }
   const info = (rdns: string, icon = 'data:image/png;base64,AA') => ({
-    ...{ rdns, name: rdns.toUpperCase(), uuid: rdns, icon },
+    rdns,
+    name: rdns.toUpperCase(),
+    uuid: rdns,
+    icon,
   })
 
   it('are those that announce themselves, each once, when asked and later', () => {

@@ -26,7 +26,12 @@ const failed = async (work: Promise<unknown>): Promise<WalletFault> => {
 
 function senderOf(fake: FakeWallet, check: () => void = () => undefined): WalletSender {
   return createSender({
-    ...{ provider: fake, owner: OWNER, chain: CHAIN, check, everyMs: 1, withinMs: 20 },
+    provider: fake,
+    owner: OWNER,
+    chain: CHAIN,
+    check,
+    everyMs: 1,
+    withinMs: 20,
   })
 }
 
@@ -100,11 +105,17 @@ describe('enabled trading', () => {
   })
   const trading = (more: Partial<TradingParts> = {}) =>
     createTrading({
-      ...{ tab, vault, nowMs: () => nowMs, everyMs: 1, withinMs: 20, ...more },
+      tab,
+      vault,
+      nowMs: () => nowMs,
+      everyMs: 1,
+      withinMs: 20,
+      ...more,
       accounts: () =>
         Promise.resolve({
           session_keys: [...(lists ? listed : [])].map(([address, expiry]) => ({
-            ...{ address, expiry: expiry.toString() },
+            address,
+            expiry: expiry.toString(),
           })),
         }),
     })
@@ -206,7 +217,9 @@ describe('the keys of a tab', () => {
 const contractOf = (n: number): Address => `0x${n.toString(16).padStart(40, '0')}`
 const facts = {
   contracts: {
-    ...{ usdc: contractOf(1), wrapped_usdc: contractOf(2), sub_account_creator: contractOf(3) },
+    usdc: contractOf(1),
+    wrapped_usdc: contractOf(2),
+    sub_account_creator: contractOf(3),
   },
 }
 
@@ -235,11 +248,19 @@ describe('a guided opening', () => {
   })
   const open = (amount = '5') =>
     openTradingAccount(senderOf(fake), {
-      ...{ facts, token: 'USDC', amount, manager, everyMs: 1, withinMs: 50 },
+      facts,
+      token: 'USDC',
+      amount,
+      manager,
+      everyMs: 1,
+      withinMs: 50,
       accounts: () =>
         Promise.resolve({
           accounts: accounts.map((subaccount_id) => ({
-            ...{ subaccount_id, manager_address: manager, leaving: false, markets: [] },
+            subaccount_id,
+            manager_address: manager,
+            leaving: false,
+            markets: [],
           })),
         }),
       onStep: (step) => steps.push(step),

@@ -145,7 +145,9 @@ async function ledgerOf({ taker, venue, desks }: CcxtWorld): Promise<bigint> {
   const { futures_manager: address, rpc_url } = venue.devnet
   const subaccount = await taker.subaccountOf(taker.market(desks[2].symbol), {})
   return createPublicClient({ transport: http(rpc_url) }).readContract({
-    ...{ address, abi: futuresManagerAbi, functionName: 'variation' },
+    address,
+    abi: futuresManagerAbi,
+    functionName: 'variation',
     args: [BigInt(subaccount)],
   })
 }

@@ -48,8 +48,17 @@ export function ordersOfTheClass(get: () => CcxtWorld): void {
     const { symbol, amount, low } = desks[index]!
     const order = await taker.createOrder(symbol, 'limit', 'buy', amount, low, { postOnly: true })
     expect(order).to.deep.include({
-      ...{ symbol, side: 'buy', type: 'limit', status: 'open', price: low, amount },
-      ...{ filled: 0, remaining: amount, cost: 0, timeInForce: 'PO', postOnly: true },
+      symbol,
+      side: 'buy',
+      type: 'limit',
+      status: 'open',
+      price: low,
+      amount,
+      filled: 0,
+      remaining: amount,
+      cost: 0,
+      timeInForce: 'PO',
+      postOnly: true,
     })
     const open = await taker.fetchOpenOrders(symbol)
     expect(open.map(({ id }) => id)).to.deep.equal([order.id])
@@ -92,7 +101,9 @@ export function ordersOfTheClass(get: () => CcxtWorld): void {
     ])
     const bought = await taker.createOrder(symbol, 'market', 'buy', amount)
     expect(await ended(taker, idOf(bought))).to.include({
-      ...{ status: 'closed', average: high, timeInForce: 'IOC' },
+      status: 'closed',
+      average: high,
+      timeInForce: 'IOC',
     })
     const sold = await taker.createOrder(symbol, 'market', 'sell', amount)
     expect(await ended(taker, idOf(sold))).to.include({ status: 'closed', average: low })
@@ -130,7 +141,11 @@ export function ordersOfTheClass(get: () => CcxtWorld): void {
     expect(edited).to.include({ status: 'open', amount: amount * 2 })
     expect((await taker.fetchOrder(idOf(first))).status).to.equal('canceled')
     const wishes = Array.from({ length: 23 }, () => ({
-      ...{ symbol, type: 'limit', side: 'buy' as const, amount, price: low },
+      symbol,
+      type: 'limit',
+      side: 'buy' as const,
+      amount,
+      price: low,
     }))
     const orders = await taker.createOrders(wishes)
     expect(orders.map(({ status }) => status)).to.deep.equal(wishes.map(() => 'open'))
@@ -163,7 +178,7 @@ export function ordersOfTheClass(get: () => CcxtWorld): void {
     const resting = await maker.createOrder(symbol, 'limit', 'sell', amount, price)
     await refused(buy(amount, price, { postOnly: true }), OrderImmediatelyFillable)
     const rejected = await taker.createOrders([
-      { ...{ symbol, amount, price, type: 'limit', side: 'buy' }, params: { postOnly: true } },
+      { symbol, amount, price, type: 'limit', side: 'buy', params: { postOnly: true } },
     ])
     expect(rejected.map(({ status }) => status)).to.deep.equal(['rejected'])
     await maker.cancelOrder(idOf(resting))

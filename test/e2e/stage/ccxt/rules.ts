@@ -58,7 +58,8 @@ function expectBook({ bids, asks, nonce, timestamp }: OrderBook): void {
       const before = side[index - 1]?.[0]
       if (before !== undefined) expect((price - before) * sign).to.be.above(0)
     }
-  const [bid, ask] = [bids[0]?.[0], asks[0]?.[0]]
+  const bid = bids[0]?.[0]
+  const ask = asks[0]?.[0]
   if (bid !== undefined && ask !== undefined) expect(bid).to.be.below(ask)
 }
 

@@ -50,7 +50,10 @@ export async function openCcxtWorld(): Promise<CcxtWorld> {
   await maker.loadMarkets()
   const ofCngn = { amount: 15_000, price: 0.00065, low: 0.0006, high: 0.0007 }
   return {
-    ...{ venue, maker, taker, called },
+    venue,
+    maker,
+    taker,
+    called,
     desks: [
       { symbol: 'CNGN/USDC', type: 'spot', ...ofCngn },
       { symbol: 'CNGN/USDC:USDC', type: 'swap', ...ofCngn },
