@@ -91,7 +91,7 @@ const ALL_LEVELS = Number.MAX_SAFE_INTEGER
 /** What the query of a book says besides the market, which is read with its aliases. */
 export const BOOK_PAGE = ListedBookQuery.omit({ ticker_id: true })
 
-type Asked = OrRefusal<{ readonly market: Market }>
+type ListedTarget = OrRefusal<{ readonly market: Market }>
 
 /**
  * Reads the levels of the market that `askedOf` finds in the request, as many as its `depth` says, and says in its answer what they
@@ -99,7 +99,7 @@ type Asked = OrRefusal<{ readonly market: Market }>
  */
 export function createBookReads(
   deps: GatewayDeps,
-  askedOf: (ctx: GatewayContext, deps: GatewayDeps) => Asked,
+  askedOf: (ctx: GatewayContext, deps: GatewayDeps) => ListedTarget,
 ) {
   const bookOf = createListedBooks(deps)
   return async (ctx: GatewayContext): Promise<OrRefusal<{ readonly book: ListedBook }>> => {

@@ -2,14 +2,14 @@ import ts from 'typescript'
 import { z } from 'zod'
 
 /** Where a type of the interface is declared. */
-interface Named {
+interface SchemaName {
   /** Path of its module from the root. */
   readonly path: string
   readonly name: string
 }
 
 /** The schemas of the interface that have a type of the same name, by the schema itself. */
-export type NamedSchemas = ReadonlyMap<unknown, Named>
+export type NamedSchemas = ReadonlyMap<unknown, SchemaName>
 
 /** What the modules of the interface export when they run, by their path from the root. */
 export type Modules = ReadonlyMap<string, Readonly<Record<string, unknown>>>
@@ -21,7 +21,7 @@ export function namedSchemas(
   modules: Modules,
 ): NamedSchemas {
   const checker = program.getTypeChecker()
-  const found = new Map<unknown, Named>()
+  const found = new Map<unknown, SchemaName>()
   for (const [path, source] of sources) {
     for (const symbol of exportsOf(checker, source)) {
       const schema = modules.get(path)?.[symbol.name]
@@ -97,7 +97,7 @@ const PLAIN =
 /** What stands beside the type of a value that may be absent. */
 const ABSENT = TypeFlags.Undefined | TypeFlags.Null
 
-interface Writer {
+interface TypeWriter {
   readonly checker: ts.TypeChecker
   readonly at: ts.Node
   readonly names: NamedSchemas
@@ -115,7 +115,7 @@ interface Written {
 }
 
 /** A type of plain JSON as text, without any name but those of the language and of the interface. */
-function write(writer: Writer, { type, schema: given, indent = '' }: Written): string {
+function write(writer: TypeWriter, { type, schema: given, indent = '' }: Written): string {
   const { checker } = writer
   const isRoot = given !== undefined && 'root' in given
   const schema = given === undefined ? undefined : unwrapped(isRoot ? given.root : given)
@@ -149,7 +149,7 @@ function write(writer: Writer, { type, schema: given, indent = '' }: Written): s
 }
 
 function writeObject(
-  writer: Writer,
+  writer: TypeWriter,
   { type, schema, indent = '' }: Written & { readonly schema: z.ZodType | undefined },
 ): string {
   const { checker, at } = writer
@@ -189,7 +189,7 @@ function unwrapped(schema: z.ZodType): z.ZodType {
 }
 
 /** How the type of the schema is written from this module; undefined when it has no name. */
-function nameOf({ names, path, imported }: Writer, schema?: z.ZodType): string | undefined {
+function nameOf({ names, path, imported }: TypeWriter, schema?: z.ZodType): string | undefined {
   const named = names.get(schema)
   if (named === undefined || named.path === path) return named?.name
   const from = imported.get(named.name) ?? named.path

@@ -27,7 +27,7 @@ interface CancelledInAll extends CancelsAnswer {
   readonly feed_seqs: Readonly<Record<string, number>>
 }
 
-type Outcome =
+type CancelAllOutcome =
   CancelledInAll | { readonly refusal: Refusal; readonly beside: object } | 'unknown_market'
 
 /** The market of the frame, undefined for all, and the body of its request as REST takes it; what else the intake refuses is left to it. */
@@ -49,7 +49,7 @@ export function readCancelAllFrame(
 export async function cancelAll(
   { bus, ...markets }: AskedMarkets & { readonly bus: Pick<Bus, 'ask' | 'isConnected'> },
   { fields, owner, requestId: request_id }: CancelAllRequest,
-): Promise<Outcome> {
+): Promise<CancelAllOutcome> {
   const read = readCancelAllFrame(markets, fields, owner)
   if (read === 'unknown_market') return read
   const body = JSON.stringify(read.body)

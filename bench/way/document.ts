@@ -12,7 +12,7 @@ const HEAD = ['| section | process | files |', '| - | - | - |']
 const ALSO = 'also '
 
 /** The files that the document names. */
-export interface Named {
+export interface DocumentFiles {
   /** Listed as files that run for every order. */
   readonly always: readonly string[]
   /** Listed as files that do not always run. */
@@ -41,7 +41,7 @@ export function withWay(text: string, way: Way): string {
 }
 
 /** The files in the section of a document's text. */
-export function namedIn(text: string): Named {
+export function namedIn(text: string): DocumentFiles {
   const cells = partsOf(text)
     .section.split('\n')
     .filter((line) => line.startsWith('| '))
@@ -56,7 +56,7 @@ export function namedIn(text: string): Named {
 }
 
 /** Differences between a document that names these files and the measurement. */
-export function disagreementOf(named: Named, way: Way): Disagreement {
+export function disagreementOf(named: DocumentFiles, way: Way): Disagreement {
   const ran = new Set(way.files.map(({ path }) => path))
   const known = new Set([...named.always, ...named.also])
   const needed = way.files.filter(({ kind }) => kind === 'order').map(({ path }) => path)

@@ -25,7 +25,7 @@ import type { KeeperFinding } from './check-keeper.js'
  * that fits it.
  */
 
-export interface Wired {
+export interface WiringDeps {
   readonly client: ChainClient
   readonly deployment: Deployment
 }
@@ -33,19 +33,27 @@ export interface Wired {
 type Call = Parameters<typeof encodeFunctionData>[0]
 
 /** The first word that a view function returns; undefined where the contract has no such function, or reverts. */
-const ask = ({ client }: Wired, to: Address, call: Call): Promise<bigint | undefined> =>
+const ask = ({ client }: WiringDeps, to: Address, call: Call): Promise<bigint | undefined> =>
   orUnreachable(
     `${call.functionName ?? 'a fact'} of ${to}`,
     wordOf({ client }, to, encodeFunctionData(call)),
   )
 
-const askAddress = async (wired: Wired, to: Address, call: Call): Promise<Address | undefined> => {
+const askAddress = async (
+  wired: WiringDeps,
+  to: Address,
+  call: Call,
+): Promise<Address | undefined> => {
   const word = await ask(wired, to, call)
   return word === undefined ? undefined : addressOfWord(word)
 }
 
 /** All words that a view function returns; none where it reverts. */
-async function askWords({ client }: Wired, to: Address, call: Call): Promise<readonly bigint[]> {
+async function askWords(
+  { client }: WiringDeps,
+  to: Address,
+  call: Call,
+): Promise<readonly bigint[]> {
   const data = encodeFunctionData(call)
   try {
     const answer = await client.request({ method: 'eth_call', params: [{ to, data }, 'latest'] })
@@ -65,7 +73,7 @@ async function firstOf(findings: readonly KeeperFinding[]): KeeperFinding {
 // --- contracts that belong together
 
 const belongs = async (
-  wired: Wired,
+  wired: WiringDeps,
   name: string,
   at: Address,
   [functionName, wanted]: readonly ['matching' | 'subAccounts', Address],
@@ -91,7 +99,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 
 /** A module of another kind than its place in the deployment file. */
 async function isSwapped(
-  { client, deployment }: Wired,
+  { client, deployment }: WiringDeps,
   at: Address,
   wanted: string,
 ): KeeperFinding {
@@ -110,7 +118,7 @@ async function isSwapped(
 }
 
 /** Matching and the modules that all markets share, each with the others. */
-export const modulesApart = (wired: Wired): KeeperFinding => {
+export const modulesApart = (wired: WiringDeps): KeeperFinding => {
   const { matching, subAccounts, depositModule, withdrawalModule } = wired.deployment
   const modules = [
     ['deposit_module', depositModule],
@@ -127,7 +135,7 @@ export const modulesApart = (wired: Wired): KeeperFinding => {
 }
 
 /** The trade module of a market: of this deployment, and in the market's quote. */
-export const moduleApart = (wired: Wired, market: Market): KeeperFinding => {
+export const moduleApart = (wired: WiringDeps, market: Market): KeeperFinding => {
   const { tradeModuleAddress: module, quoteAssetAddress: quote, assetAddress: asset } = market
   const { matching, subAccounts } = wired.deployment
   const pays = async (): KeeperFinding => {
@@ -154,7 +162,7 @@ export const moduleApart = (wired: Wired, market: Market): KeeperFinding => {
 // --- managers and assets
 
 /** An asset that refuses the accounts of a manager, or that a manager does not know. */
-async function isUnknown(wired: Wired, manager: Address, asset: Address): KeeperFinding {
+async function isUnknown(wired: WiringDeps, manager: Address, asset: Address): KeeperFinding {
   const args = [manager] as const
   const whitelisted = { abi: wrappedErc20AssetAbi, functionName: 'whitelistedManager', args }
   const cash = { abi: managerAbi, functionName: 'cashAsset' } as const
@@ -171,7 +179,7 @@ async function isUnknown(wired: Wired, manager: Address, asset: Address): Keeper
   return `${manager} does not know ${asset}: whitelistAsset(${asset}, …) on ${manager}`
 }
 
-export const managerApart = (wired: Wired, market: Market): KeeperFinding =>
+export const managerApart = (wired: WiringDeps, market: Market): KeeperFinding =>
   firstOf(
     [market.assetAddress, market.quoteAssetAddress].map((asset) =>
       isUnknown(wired, market.marginManagerAddress, asset),
@@ -179,14 +187,18 @@ export const managerApart = (wired: Wired, market: Market): KeeperFinding =>
   )
 
 /** What posting an asset to accounts under a manager needs. */
-export const collateralApart = (wired: Wired, manager: Address, asset: Address): KeeperFinding =>
+export const collateralApart = (
+  wired: WiringDeps,
+  manager: Address,
+  asset: Address,
+): KeeperFinding =>
   firstOf([
     isUnknown(wired, manager, asset),
     tokenFault(wired, asset, tokensOf(wired.deployment).get(asset)),
   ])
 
 /** What deposits of the venue need of the cash asset and of the manager that holds cash. */
-export const cashApart = (wired: Wired, manager: Address): KeeperFinding => {
+export const cashApart = (wired: WiringDeps, manager: Address): KeeperFinding => {
   const { cashAsset, usdc } = wired.deployment
   return firstOf([isUnknown(wired, manager, cashAsset), tokenFault(wired, cashAsset, usdc)])
 }
@@ -194,7 +206,7 @@ export const cashApart = (wired: Wired, manager: Address): KeeperFinding => {
 // --- the account for fees
 
 /** An account for fees that is not there, or may not hold what it is paid in. */
-export async function feeAccountFault(wired: Wired, market: Market): KeeperFinding {
+export async function feeAccountFault(wired: WiringDeps, market: Market): KeeperFinding {
   const { tradeModuleAddress: module, quoteAssetAddress: quote } = market
   const { subAccounts, matching, cashAsset } = wired.deployment
   const account = await ask(wired, module, { abi: tradeModuleAbi, functionName: 'feeRecipient' })
@@ -226,7 +238,7 @@ const tokenAbi = parseAbi([
 
 /** A token that does not move at all, or not for a contract of the deployment. */
 async function tokenFault(
-  wired: Wired,
+  wired: WiringDeps,
   escrow: Address,
   wanted: Address | undefined,
 ): KeeperFinding {
@@ -244,7 +256,7 @@ async function tokenFault(
   return first && `the token ${token} has ${first} on its blacklist: its issuer must take it off`
 }
 
-async function isBarred(wired: Wired, token: Address, holder: Address): Promise<boolean> {
+async function isBarred(wired: WiringDeps, token: Address, holder: Address): Promise<boolean> {
   const names = ['isBlacklisted', 'isBlackListed'] as const
   const found = await Promise.all(
     names.map((functionName) => ask(wired, token, { abi: tokenAbi, functionName, args: [holder] })),
@@ -267,7 +279,7 @@ const tokensOf = ({
   ])
 
 /** The tokens in which a market's accounts pay and are paid. */
-export function tokensFault(wired: Wired, market: Market): KeeperFinding {
+export function tokensFault(wired: WiringDeps, market: Market): KeeperFinding {
   const tokens = tokensOf(wired.deployment)
   return firstOf(
     [market.assetAddress, market.quoteAssetAddress].map((asset) =>
@@ -291,7 +303,7 @@ interface FeedPlace {
 }
 
 /** A feed that is not set or has no fresh price; nothing for a contract that names no such feed. */
-async function feedFault(wired: Wired, { at, call, set }: FeedPlace): KeeperFinding {
+async function feedFault(wired: WiringDeps, { at, call, set }: FeedPlace): KeeperFinding {
   const [feed] = await askWords(wired, at, call)
   if (feed === undefined) return undefined
   const name = `${call.functionName ?? 'a feed'} of ${at}`
@@ -300,7 +312,7 @@ async function feedFault(wired: Wired, { at, call, set }: FeedPlace): KeeperFind
   return noPrice(wired, name, address)
 }
 
-async function noPrice({ client }: Wired, name: string, feed: Address): KeeperFinding {
+async function noPrice({ client }: WiringDeps, name: string, feed: Address): KeeperFinding {
   const reasons: string[] = []
   for (const functionName of ['getSpot', 'getResult'] as const) {
     const data = encodeFunctionData({ abi: feedAbi, functionName })
@@ -322,7 +334,7 @@ async function noPrice({ client }: Wired, name: string, feed: Address): KeeperFi
 }
 
 /** The feeds of the market's asset, of its manager's market id, and of the stable asset. */
-export async function oracleFault(wired: Wired, market: Market): KeeperFinding {
+export async function oracleFault(wired: WiringDeps, market: Market): KeeperFinding {
   const { assetAddress: asset, marginManagerAddress: manager } = market
   const detail = { abi: managerAbi, functionName: 'assetDetails', args: [asset] } as const
   const [, , marketId] = await askWords(wired, manager, detail)
@@ -348,7 +360,7 @@ export async function oracleFault(wired: Wired, market: Market): KeeperFinding {
 }
 
 /** Impact prices that contradict each other, which stop all trades. */
-async function isCrossed({ client }: Wired, asset: Address): KeeperFinding {
+async function isCrossed({ client }: WiringDeps, asset: Address): KeeperFinding {
   const call = { abi: perpAssetAbi, functionName: 'getFundingRate' } as const
   const data = encodeFunctionData(call)
   try {
@@ -385,7 +397,7 @@ const openInterestFeeAbi = parseAbi([
 ])
 
 /** A fee on open interest that the manager takes of both sides, which the venue does not count. */
-export async function openInterestFee(wired: Wired, market: Market): KeeperFinding {
+export async function openInterestFee(wired: WiringDeps, market: Market): KeeperFinding {
   const { marginManagerAddress: manager, tradeModuleAddress: module, assetAddress: asset } = market
   const abi = openInterestFeeAbi
   const viewer = await askAddress(wired, manager, { abi, functionName: 'viewer' })
@@ -403,7 +415,7 @@ export async function openInterestFee(wired: Wired, market: Market): KeeperFindi
 // --- withdrawals
 
 /** An auction that keeps cash from being withdrawn from every account. */
-export async function cashIsBlocked(wired: Wired): KeeperFinding {
+export async function cashIsBlocked(wired: WiringDeps): KeeperFinding {
   const { cashAsset } = wired.deployment
   const call = { abi: cashAssetAbi, functionName: 'liquidationModule' } as const
   const auction = await askAddress(wired, cashAsset, call)

@@ -48,14 +48,14 @@ export async function signedBy(
 }
 
 /** A call of a simulation, and what it does in words. */
-export interface Step extends SequencedCall {
+export interface StagedCall extends SequencedCall {
   readonly does: string
 }
 
 /** More than any of these calls needs. */
 const STEP_GAS = numberToHex(3_000_000n)
 
-export const stepOf = (does: string, from: Address, to: Address, data: Hex): Step => ({
+export const stepOf = (does: string, from: Address, to: Address, data: Hex): StagedCall => ({
   does,
   from,
   to,
@@ -64,7 +64,7 @@ export const stepOf = (does: string, from: Address, to: Address, data: Hex): Ste
 })
 
 /** Opens an account that the matching contract holds for the owner. */
-export const opening = (owner: Address, matching: Address, manager: Address): Step =>
+export const opening = (owner: Address, matching: Address, manager: Address): StagedCall =>
   stepOf(
     `opening an account under ${manager}`,
     owner,
@@ -82,7 +82,11 @@ export interface TokenAmount {
 }
 
 /** Pays into an account from the owner's wallet. */
-export function funding(owner: Address, id: bigint, { asset, token, units }: TokenAmount): Step[] {
+export function funding(
+  owner: Address,
+  id: bigint,
+  { asset, token, units }: TokenAmount,
+): StagedCall[] {
   const args = [id, units] as const
   return [
     approval(owner, token, asset, units),
@@ -95,7 +99,12 @@ export function funding(owner: Address, id: bigint, { asset, token, units }: Tok
   ]
 }
 
-export const approval = (owner: Address, token: Address, spender: Address, units: bigint): Step =>
+export const approval = (
+  owner: Address,
+  token: Address,
+  spender: Address,
+  units: bigint,
+): StagedCall =>
   stepOf(
     `an approval of ${token}`,
     owner,
@@ -104,7 +113,7 @@ export const approval = (owner: Address, token: Address, spender: Address, units
   )
 
 /** What an owner holds of a token, in its units. */
-export const balanceRead = (token: Address, owner: Address): Step =>
+export const balanceRead = (token: Address, owner: Address): StagedCall =>
   stepOf(
     `reading a balance of ${token}`,
     owner,

@@ -21,7 +21,7 @@ export interface TrialsOf extends TryingDeps {
 }
 
 /** A line of the check, and what it tries. */
-export type Attempt = readonly [what: string, attempt: () => Promise<TriedOut>]
+export type NamedTrial = readonly [what: string, attempt: () => Promise<TriedOut>]
 
 /** A market whose manager credits nothing else takes no transfer of it either. */
 const NOTHING_TO_TRY: TriedOut = {
@@ -36,7 +36,7 @@ const TRIED_BALANCE = 10n * E18
  * A match of each market, a deposit, and a withdrawal of each token that accounts of the markets hold, in simulations. Where the
  * venue takes no transfers of a kind, they are tried as the executor would send them.
  */
-export function trials(deps: TrialsOf): readonly Attempt[] {
+export function trials(deps: TrialsOf): readonly NamedTrial[] {
   const { client, deployment, executor, markets, submitters } = deps
   const { perpManager, batchExecutor } = deployment
   const trying = { client, deployment, executor }
@@ -44,7 +44,7 @@ export function trials(deps: TrialsOf): readonly Attempt[] {
     const found = submitters.find(({ role }) => role === wanted)?.address
     return { ...trying, sender: found ?? batchExecutor ?? executor }
   }
-  const transfers = new Map<string, readonly Attempt[]>()
+  const transfers = new Map<string, readonly NamedTrial[]>()
   for (const { marginManagerAddress: manager, assetAddress, quoteAssetAddress } of markets) {
     for (const asset of [assetAddress, quoteAssetAddress]) {
       const name = escrowName(deployment, asset)
@@ -58,7 +58,7 @@ export function trials(deps: TrialsOf): readonly Attempt[] {
       ])
     }
   }
-  const deposit: Attempt[] =
+  const deposit: NamedTrial[] =
     perpManager === undefined
       ? []
       : [
@@ -67,7 +67,7 @@ export function trials(deps: TrialsOf): readonly Attempt[] {
             () => tryDeposit(sentBy('deposit submitter'), perpManager),
           ],
         ]
-  const collateral = markets.flatMap((market): readonly Attempt[] => {
+  const collateral = markets.flatMap((market): readonly NamedTrial[] => {
     const { readCollateral } = chainContractOf(market) ?? {}
     if (readCollateral === undefined) return []
     const of = `of the collateral of ${market.market} passes in a simulation`
@@ -83,7 +83,7 @@ export function trials(deps: TrialsOf): readonly Attempt[] {
     ]
   })
   return [
-    ...markets.map((market): Attempt => [
+    ...markets.map((market): NamedTrial => [
       `${market.market}: a match passes in a simulation`,
       () => tryMatch(trying, market),
     ]),

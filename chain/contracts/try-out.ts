@@ -39,7 +39,7 @@ import {
   signedBy,
   stepOf,
   throwAway,
-  type Step,
+  type StagedCall,
   type ThrowAway,
   type TokenAmount,
 } from './throw-away.js'
@@ -90,7 +90,7 @@ interface Stage {
   readonly head: ChainHead
   readonly parties: readonly Party[]
   readonly overrides: StateOverrides
-  readonly steps: readonly Step[]
+  readonly steps: readonly StagedCall[]
 }
 
 /** A match of the market between two accounts under its manager, sent as the venue sends it. Rejects with ChainUnreachable. */
@@ -191,7 +191,7 @@ async function accountsAt(client: ChainClient, subAccounts: Address, block: bigi
   return orUnreachable('the number of accounts', read)
 }
 
-interface Played {
+interface StageAnswers {
   /** What each of the calls behind the stage returned. */
   readonly answers: readonly Hex[]
 }
@@ -205,9 +205,9 @@ interface NotSet {
 async function play(
   { client, deployment }: TryingDeps,
   { head, parties, overrides, steps }: Stage,
-  calls: readonly Step[],
+  calls: readonly StagedCall[],
   by: RefusedBy,
-): Promise<Played | TriedOut | NotSet> {
+): Promise<StageAnswers | TriedOut | NotSet> {
   const { number: blockNumber } = head
   const made = parties.flatMap(({ owner, brings }) =>
     brings.map(({ token, units }) => ({ units, step: balanceRead(token, owner.address) })),
@@ -250,7 +250,7 @@ async function matchStep(
   market: Market,
   { price, amount }: Trial,
   { parties, head }: Stage,
-): Promise<Step> {
+): Promise<StagedCall> {
   const signed = signedAmount(market, amount)
   const orders = await Promise.all(
     parties.map(({ owner, id }, i) =>
@@ -305,7 +305,11 @@ function refusedInBatch({ deployment }: TryingDeps, answer: Hex | undefined): st
   return outcome?.kind === 'reverted' ? outcome.revert : 'not tried'
 }
 
-const quoteRead = ({ deployment }: TryingDeps, market: Market, { owner, id }: Party): Step => {
+const quoteRead = (
+  { deployment }: TryingDeps,
+  market: Market,
+  { owner, id }: Party,
+): StagedCall => {
   const args = [id, market.quoteAssetAddress, 0n] as const
   const data = encodeFunctionData({ abi: subAccountsAbi, functionName: 'getBalance', args })
   return stepOf('reading a balance', owner.address, deployment.subAccounts, data)

@@ -7,7 +7,7 @@ import type { LiveOrder } from '../model/live-order.js'
 import { cancelOrder, type Step } from './emit-change.js'
 import { leaseOf } from './lease-id.js'
 import { ownFilled } from './order-sums.js'
-import type { MatcherState, CancelScope, MassCancel } from './state.js'
+import type { MatcherState, CancelFilter, MassCancel } from './state.js'
 
 /** Cancels by owner, those of one owner in their order. */
 export function byOwner(cancels: Iterable<MassCancel>): Map<Address, readonly MassCancel[]> {
@@ -43,7 +43,7 @@ export function applyCancelAll(step: Step, command: CancelAllCommand): CancelsCo
 /** The same for any scope. */
 export function cancelScope(
   step: Step,
-  scope: CancelScope,
+  scope: CancelFilter,
   reason: EndReason,
 ): CancelsCommandAnswer {
   const { massCancels, rank: upToRank } = step.state
@@ -57,7 +57,7 @@ export function cancelScope(
   return { kind: 'cancels', outcomes, left }
 }
 
-const isSameScope = (a: CancelScope, b: CancelScope): boolean =>
+const isSameScope = (a: CancelFilter, b: CancelFilter): boolean =>
   a.side === b.side &&
   a.subaccountId === b.subaccountId &&
   a.leaseId === b.leaseId &&

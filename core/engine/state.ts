@@ -139,7 +139,7 @@ export interface Leases {
 }
 
 /** The orders of an owner that are cancelled together; absent members: of every side, subaccount, lease and signer. */
-export interface CancelScope {
+export interface CancelFilter {
   readonly owner: Address
   readonly side?: Side
   readonly subaccountId?: bigint
@@ -148,7 +148,7 @@ export interface CancelScope {
 }
 
 /** A cancel of many orders that one step did not finish: what is left of it is matched no more. */
-export interface MassCancel extends CancelScope {
+export interface MassCancel extends CancelFilter {
   /** Of placement: later orders are not meant. */
   readonly upToRank: number
   readonly reason: EndReason

@@ -127,7 +127,7 @@ export interface CancelsBody<Terms> {
   readonly proof?: CancelAllProof
 }
 
-interface CancelAllRequest {
+interface CancelAllBody {
   readonly side?: Side
   readonly subaccountId?: bigint
   readonly reason: string
@@ -155,7 +155,7 @@ interface AskedMarket {
 export function readCancelAll(
   body: unknown,
   { market }: AskedMarket,
-): OrRefusal<CancelsBody<CancelAllRequest>> {
+): OrRefusal<CancelsBody<CancelAllBody>> {
   return readCancels(body, (fields) => {
     const unknown = refuseUnknown(fields, CANCEL_ALL_FIELDS)
     if (unknown !== undefined) return { refusal: unknown }
@@ -168,7 +168,7 @@ export function readCancelAll(
     }
     const reason = readReason(fields)
     if (typeof reason !== 'string') return { refusal: reason }
-    const narrowed: Omit<CancelAllRequest, 'reason'> = {
+    const narrowed: Omit<CancelAllBody, 'reason'> = {
       ...(side !== undefined && { side }),
       ...(subaccountId !== undefined && { subaccountId }),
     }

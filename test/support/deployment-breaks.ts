@@ -7,12 +7,12 @@ import { administer, create, openAccount, perform, type World } from './devnet-w
 import { intercept } from './intercepted.js'
 
 /** What of the check a break concerns, where it is not on the chain. */
-export type Changed = Partial<CheckedDeployment>
+export type DeploymentChange = Partial<CheckedDeployment>
 
 /** Spoils one fact of a deployment, on the chain or in what the operator gives. */
 export interface Break {
   readonly name: string
-  readonly spoil: (world: World, deps: CheckedDeployment) => Promise<Changed | void>
+  readonly spoil: (world: World, deps: CheckedDeployment) => Promise<DeploymentChange | void>
 }
 
 const abi = parseAbi([

@@ -28,13 +28,13 @@ export interface OrderChanges {
   /** All of the owner, in every market. */
   cancelAll(): Promise<void>
   /** Another price or size. A smaller size at the same price keeps its place in the queue. */
-  edit(record: OrderRecord, to: Changed): Promise<void>
+  edit(record: OrderRecord, to: OrderEdit): Promise<void>
   /** Cancels all orders unless it is called again within so many seconds; 0 disarms. */
   readonly cancelAllAfter: (seconds: number) => Promise<void>
 }
 
 /** What an order becomes, in trader terms at 1e18. */
-export interface Changed {
+export interface OrderEdit {
   /** Undefined: its own, which its row rounds. */
   readonly priceE18: bigint | undefined
   readonly sizeE18: bigint
@@ -131,7 +131,7 @@ async function editOrder(
   { venue, domain, entryOf, nowSec }: Terminal,
   own: OwnState,
   record: OrderRecord,
-  { priceE18, sizeE18 }: Changed,
+  { priceE18, sizeE18 }: OrderEdit,
 ): Promise<string> {
   const entry = entryOf(record.market)
   if (entry === undefined) throw new Error('The market is not listed any more.')

@@ -4,7 +4,7 @@ import type { Terminal } from '../state/terminal.js'
 import type { OrderChanges } from './change.js'
 
 /** The dead man's switch: unless this page renews it, the venue cancels all orders of the owner. */
-export interface DeadMan {
+export interface DeadManSwitch {
   readonly isArmed: ReadonlySignal<boolean>
   /** Whether the trader's key signs each renewal without asking. */
   readonly isPossible: ReadonlySignal<boolean>
@@ -16,7 +16,7 @@ export const OUTLIVES_SEC = 15
 const RENEWED_MS = 5_000
 
 /** Another trader, or none, disarms it on this page; the orders of the one before are cancelled as they are after a lost page. */
-export function createDeadMan(terminal: Terminal, { cancelAllAfter }: OrderChanges): DeadMan {
+export function createDeadMan(terminal: Terminal, { cancelAllAfter }: OrderChanges): DeadManSwitch {
   const isArmed = signal(false)
   const isPossible = signal(false)
   const tell = (error: unknown): void =>

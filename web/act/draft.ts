@@ -22,9 +22,9 @@ export interface Instructions {
 }
 
 /** An order that is to be signed, whole. */
-export type OrderTerms = OrderFrame & EngineTerms
+export type DraftTerms = OrderFrame & EngineTerms
 
-interface Asked {
+interface DraftRequest {
   readonly own: OwnState
   readonly planned: TicketPlan
   readonly given: Instructions
@@ -32,7 +32,7 @@ interface Asked {
 
 /** What a press would sign now. */
 export interface SignedTerms {
-  readonly order: OrderTerms
+  readonly order: DraftTerms
   /** Of EIP-712: what the wallet shows as the hash of the message. */
   readonly digest: string
 }
@@ -43,7 +43,7 @@ export interface Drafts {
   /** Undefined while it is not looked at, and while there is nothing to sign. */
   readonly shown: ReadonlySignal<SignedTerms | undefined>
   /** The order to sign: the one that was shown, where nothing of it has changed; each is given once. */
-  take(asked: Asked): OrderTerms
+  take(asked: DraftRequest): DraftTerms
 }
 
 interface Fresh {
@@ -59,7 +59,7 @@ export function createDrafts(terminal: Terminal, views: Views): Drafts {
   const taken = signal(0)
   let kept: ({ readonly key: string } & Fresh) | undefined
   const turn = computed(() => Math.floor(terminal.nowSec.value / SHOWN_FOR_SEC))
-  const freshOf = (asked: Asked): Fresh => {
+  const freshOf = (asked: DraftRequest): Fresh => {
     const key = `${keyOf(asked)} ${turn.value}`
     if (kept?.key !== key) kept = { key, ...fresh(terminal, asked.given) }
     return kept
@@ -89,7 +89,10 @@ export function createDrafts(terminal: Terminal, views: Views): Drafts {
   }
 }
 
-function askedOf({ own, market, subaccount, ticket }: Terminal, views: Views): Asked | undefined {
+function askedOf(
+  { own, market, subaccount, ticket }: Terminal,
+  views: Views,
+): DraftRequest | undefined {
   const planned = views.planned.value
   const mine = own.value
   const open = market.value
@@ -105,7 +108,7 @@ function askedOf({ own, market, subaccount, ticket }: Terminal, views: Views): A
 }
 
 /** Everything of an order that is signed, but its nonce and its end. */
-const keyOf = ({ own, planned, given }: Asked): string =>
+const keyOf = ({ own, planned, given }: DraftRequest): string =>
   [
     ...[own.trader.owner, own.trader.signer.address, given.market.name, given.subaccountId],
     ...[planned.plan.side, planned.plan.limitE18, planned.plan.amountE18],
@@ -124,7 +127,7 @@ function expiryOf({ nowSec }: Terminal, { market, livesSec }: Instructions): num
   return last === undefined ? wanted : Math.min(wanted, last)
 }
 
-function orderOf({ own, planned, given }: Asked, { nonce, expirySec }: Fresh): OrderTerms {
+function orderOf({ own, planned, given }: DraftRequest, { nonce, expirySec }: Fresh): DraftTerms {
   const { market, subaccountId, typed } = given
   const { plan } = planned
   return {

@@ -6,7 +6,7 @@ import type { Terminal } from '../state/terminal.js'
 import type { Toast } from '../state/toasts.js'
 
 /** Orders of this page that have a toast until they end. */
-export interface FollowedOrders {
+export interface OrderToasts {
   /** `words` name the order in its toast, `told` is what the toast says of it now. */
   watch(order: { readonly id: string; readonly words: string; readonly told: string }): void
 }
@@ -14,15 +14,15 @@ export interface FollowedOrders {
 /** So many are followed: the oldest is followed no more. */
 const WATCHED = 50
 
-interface Watched {
+interface WatchEntry {
   readonly words: string
   readonly told: string
 }
 
 /** Keeps the toast of each order at what became of it, and shows each match that the chain refuses or takes back. */
-export function followOrders({ own, entryOf, toasts }: Terminal): FollowedOrders {
-  const watched = new Map<string, Watched>()
-  const look = (mine: OwnState, id: string, { words, told }: Watched): void => {
+export function followOrders({ own, entryOf, toasts }: Terminal): OrderToasts {
+  const watched = new Map<string, WatchEntry>()
+  const look = (mine: OwnState, id: string, { words, told }: WatchEntry): void => {
     const record = mine.orders.value.get(id)
     if (record === undefined) return
     const { text, kind, isOver } = orderProgress(record)

@@ -13,7 +13,7 @@ import type { OwnState } from '../state/own-state.js'
 import type { Terminal } from '../state/terminal.js'
 import { refill, type TicketState } from '../state/ticket-state.js'
 import type { Views } from '../state/views.js'
-import { createDrafts, type Drafts, type Instructions, type OrderTerms } from './draft.js'
+import { createDrafts, type Drafts, type Instructions, type DraftTerms } from './draft.js'
 import { followOrders } from './follow-orders.js'
 import { createLock, createPlacement, type SinglePlacement } from './place-once.js'
 
@@ -116,7 +116,7 @@ function createSending(terminal: Terminal): OrderSending {
 interface ToSign {
   readonly planned: TicketPlan
   readonly given: Instructions
-  readonly order: OrderTerms
+  readonly order: DraftTerms
 }
 
 /** Signs a plan and sends it. Throws what the signer and `placeOrder` throw, and an Error where nothing was sent. */
@@ -275,7 +275,7 @@ function hasMovedPast({ book }: MarketState, { plan }: TicketPlan): boolean {
 function rowOf(
   { trader: { owner } }: OwnState,
   { market, typed }: Instructions,
-  { orderId: id }: OrderTerms,
+  { orderId: id }: DraftTerms,
 ): Omit<SentOrder, 'sent'> {
   const at = typed.kind === 'market' ? 'at market' : `at ${typed.price}`
   const words = `${sideWords(market.entry.value, typed.side)} ${at}`

@@ -24,11 +24,11 @@ export interface TransferOutcome {
 }
 
 /** Whose money it is. */
-interface Owned {
+interface OwnerKeys {
   readonly trader: Pick<Trader, 'owner' | 'moneySigner'>
 }
 
-export interface DepositAsked {
+export interface DepositRequest {
   /** Plain decimal text with at most six decimals, in USDC. */
   readonly amount: string
   /** The margin account to top up; undefined: a new one is opened. */
@@ -36,7 +36,7 @@ export interface DepositAsked {
   readonly onStep?: (step: FundingStep) => void
 }
 
-export interface WithdrawalAsked {
+export interface WithdrawalRequest {
   /** Plain decimal text with at most six decimals, in the token. */
   readonly amount: string
   readonly subaccountId: string
@@ -45,7 +45,7 @@ export interface WithdrawalAsked {
 }
 
 /** A transfer of this visit that has an outcome. */
-export interface TransferReceipt extends TransferOutcome {
+export interface VisitTransfer extends TransferOutcome {
   readonly kind: 'deposit' | 'withdrawal'
   readonly owner: string
   /** Undefined where a new account was opened. */
@@ -66,11 +66,11 @@ export interface Transfers {
    * USDC of the owner's wallet into a margin account, with a permit in the same request: two signatures, and the venue pays the gas.
    * While a deposit that opens an account has no outcome, one into an account of the same amount is it, and no other opening is signed.
    */
-  deposit(own: Owned, asked: DepositAsked): Promise<TransferOutcome>
+  deposit(own: OwnerKeys, asked: DepositRequest): Promise<TransferOutcome>
   /** A token out of an account to its owner: one signature, and the venue pays the gas. */
-  withdraw(own: Owned, asked: WithdrawalAsked): Promise<TransferOutcome>
+  withdraw(own: OwnerKeys, asked: WithdrawalRequest): Promise<TransferOutcome>
   /** Those of this visit, newest first; the venue has no list of them. */
-  readonly receipts: ReadonlySignal<readonly TransferReceipt[]>
+  readonly receipts: ReadonlySignal<readonly VisitTransfer[]>
 }
 
 const RECEIPTS_KEPT = 50
@@ -81,9 +81,9 @@ export function createTransfers(
 ): Transfers {
   /** Transfers without an outcome, by what was asked. */
   const open = new Map<string, Open>()
-  const receipts = signal<readonly TransferReceipt[]>([])
+  const receipts = signal<readonly VisitTransfer[]>([])
   async function once<Body extends { readonly action: ActionJson }>(
-    wanted: Asked,
+    wanted: TransferJob,
     { asset, sign, send, settled }: Way<Body>,
   ): Promise<TransferOutcome> {
     const before = unanswered(open, wanted, asset)
@@ -101,7 +101,7 @@ export function createTransfers(
       const { status, tx_hash, subaccount_id: credited } = await settled(hash)
       open.delete(key)
       const outcome = { status, hash: tx_hash }
-      const token: TransferReceipt['token'] =
+      const token: VisitTransfer['token'] =
         asset !== undefined && asset === facts.contracts.wrapped_cngn ? 'cNGN' : 'USDC'
       const receipt = { ...asked, ...outcome, token, atSec: nowSec.value }
       receipts.value = [receipt, ...receipts.value].slice(0, RECEIPTS_KEPT)
@@ -168,18 +168,21 @@ export function createTransfers(
   }
 }
 
-type Asked = Pick<TransferReceipt, 'kind' | 'owner' | 'subaccountId' | 'amount'>
+type TransferJob = Pick<VisitTransfer, 'kind' | 'owner' | 'subaccountId' | 'amount'>
 
 /** A transfer that may have been taken. */
 interface Open {
-  readonly asked: Asked
+  readonly asked: TransferJob
   /** Of its action. */
   readonly hash: string
   /** Until then it can be taken. */
   readonly untilSec: number
 }
 
-const keyOf = ({ kind, owner, subaccountId, amount }: Asked, asset: string | undefined): string =>
+const keyOf = (
+  { kind, owner, subaccountId, amount }: TransferJob,
+  asset: string | undefined,
+): string =>
   kind === 'deposit' && subaccountId === undefined
     ? JSON.stringify([kind, owner])
     : JSON.stringify([kind, owner, subaccountId, asset, amount])
@@ -187,7 +190,7 @@ const keyOf = ({ kind, owner, subaccountId, amount }: Asked, asset: string | und
 /** What was asked before and has no outcome. Throws OutcomeUnknown where an account is being opened with another amount. */
 function unanswered(
   open: ReadonlyMap<string, Open>,
-  asked: Asked,
+  asked: TransferJob,
   asset: string | undefined,
 ): Open | undefined {
   const { kind, amount, subaccountId } = asked

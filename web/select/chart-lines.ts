@@ -13,7 +13,7 @@ export interface PriceLine {
 }
 
 /** What lies on the chart of a market. */
-export interface Charted {
+export interface ChartContext {
   readonly entry: MarketEntry
   readonly terms: MarketArithmetic
   readonly ticker: TickerState | undefined
@@ -30,7 +30,7 @@ export function chartLines({
   ticker,
   orders,
   positions,
-}: Charted): readonly PriceLine[] {
+}: ChartContext): readonly PriceLine[] {
   const { perp, future } = entry
   const line = (kind: PriceLine['kind'], text: string | undefined): readonly PriceLine[] => {
     const price = readSigned(text)

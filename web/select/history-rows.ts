@@ -30,7 +30,7 @@ export function fundingRow(entry: MarketEntry, record: FundingRecord): FundingRo
   }
 }
 
-export interface LiquidationRow {
+export interface LiquidationCells {
   readonly key: string
   readonly at: string
   readonly market: string
@@ -56,7 +56,7 @@ const EVENTS: Readonly<Record<LiquidationRecord['event'], string>> = {
 export function liquidationRow(
   entry: MarketEntry | undefined,
   record: LiquidationRecord,
-): LiquidationRow | undefined {
+): LiquidationCells | undefined {
   if (entry === undefined) return undefined
   const { subaccount_id: account, by_subaccount_id: by, paid, received } = record
   return {

@@ -7,7 +7,7 @@ const CANCELS: Readonly<Record<string, Reason | undefined>> = cancelReasons
 const WISHED: ReadonlySet<string> = new Set<CancelReason>(['unspecified', 'replaced'])
 
 /** What a toast says of an order. */
-export interface OrderProgress {
+export interface ToastText {
   readonly text: string
   readonly kind: 'busy' | 'good' | 'bad'
   /** Nothing follows. */
@@ -15,7 +15,7 @@ export interface OrderProgress {
 }
 
 /** By its record; only what is settled counts as filled. An order that ended with nothing filled, by no wish of its owner, went badly. */
-export function orderProgress(record: OrderRecord): OrderProgress {
+export function orderProgress(record: OrderRecord): ToastText {
   const { state, settledBps, pendingBps, reason } = recordRow(record)
   const part = settledBps === 0n ? '' : `, ${settledBps / 100n} % filled`
   switch (state) {

@@ -2,7 +2,7 @@ import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Signal } from '@preact/signals'
 import type { OrderChanges } from '../act/change.js'
-import type { DeadMan } from '../act/dead-man.js'
+import type { DeadManSwitch } from '../act/dead-man.js'
 import type { DemoAccount } from '../act/demo-account.js'
 import type { OrderPlacement } from '../act/place.js'
 import type { Transfers } from '../act/transfer.js'
@@ -30,7 +30,7 @@ export interface ViewContext {
   readonly isOnlyHere: Signal<boolean>
   /** Ids of open orders that are marked to be cancelled; some may have ended since. */
   readonly marked: Signal<ReadonlySet<string>>
-  readonly deadMan: DeadMan
+  readonly deadMan: DeadManSwitch
   readonly wallets: Wallets
 }
 

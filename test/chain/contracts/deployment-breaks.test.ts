@@ -12,7 +12,7 @@ import { joinMarket, parseRow } from '../../../data/market-row.js'
 import { loadMarkets } from '../../../data/markets.js'
 import { rowOfNextSeries } from '../../../data/series-row.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
-import { BREAKS, type Changed } from '../../support/deployment-breaks.js'
+import { BREAKS, type DeploymentChange } from '../../support/deployment-breaks.js'
 import { administer, openWorld, type World } from '../../support/devnet-world.js'
 
 /** What the check says of each break, with the names of the deployment file in place of addresses. `WRITE_DOCS=1` writes it. */
@@ -51,7 +51,7 @@ describe('checkDeployment of a deployment in which one fact is broken', () => {
   })
 
   /** Lines that are not ok, in a block that is made some time after the newest, and at its time. */
-  async function faults(changed: Changed | void): Promise<string[]> {
+  async function faults(changed: DeploymentChange | void): Promise<string[]> {
     const { timestamp: newest } = await world.client.getBlock()
     const timestamp = newest + AGED_SEC
     await world.client.setNextBlockTimestamp({ timestamp })

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { expect } from 'chai'
 import type { AccountsBody } from '../../../client/index.js'
-import type { DepositAsked, TransferOutcome } from '../../../web/act/transfer.js'
+import type { DepositRequest, TransferOutcome } from '../../../web/act/transfer.js'
 import { createWallets } from '../../../web/act/wallets.js'
 import type { OwnState } from '../../../web/state/own-state.js'
 import type { Terminal } from '../../../web/state/terminal.js'
@@ -52,9 +52,9 @@ async function aPage() {
     removeItem: () => undefined,
   }
   const tab = createKeyShelf(kept, CHAIN.matching)
-  const deposits: DepositAsked[] = []
+  const deposits: DepositRequest[] = []
   const answers: (TransferOutcome | Promise<TransferOutcome>)[] = []
-  const deposit = async (_own: object, asked: DepositAsked): Promise<TransferOutcome> => {
+  const deposit = async (_own: object, asked: DepositRequest): Promise<TransferOutcome> => {
     deposits.push(asked)
     return (await answers.shift()) ?? { status: 'confirmed', hash: '0xab', credited: '12' }
   }
