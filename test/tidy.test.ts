@@ -63,6 +63,8 @@ const PLAIN_WORDS = {
 }
 const UNPLAIN = new RegExp(`\\b(${Object.keys(PLAIN_WORDS).join('|')})`, 'i')
 
+const TYPE_NAME = /^(?:export )?(?:declare )?(?:interface|type|(?:abstract )?class) ([A-Z]\w*)/gm
+
 /** The document that quotes the words. */
 const MAY_QUOTE = /^docs\/HACKING\.md$/
 
@@ -184,6 +186,21 @@ describe('tidy', () => {
       .filter((path) => !inRoom(path, 'chain', 'client', 'devnet', 'bench', 'examples', 'web'))
       .filter((path) => importsOf(path).some((target) => /^viem(\/|$)/.test(target)))
     expect(wrong, 'ask chain/ for it').to.deep.equal([])
+  })
+
+  it('each name of a type is declared in one file', () => {
+    const files = new Map<string, Set<string>>()
+    // A bench, an example and the package of the CCXT class are each read on their own.
+    const product = ours.filter((path) => !inRoom(path, 'bench', 'examples', 'ccxt'))
+    for (const path of product)
+      for (const [, name = ''] of read(path).matchAll(TYPE_NAME))
+        files.set(name, (files.get(name) ?? new Set()).add(path))
+    const twice = [...files].filter(([, paths]) => paths.size > 1)
+    expect(files.size).to.be.above(1_000)
+    expect(
+      twice.map(([name, paths]) => `${name}: ${[...paths].join(', ')}`),
+      'import it, or say by the name what differs',
+    ).to.deep.equal([])
   })
 
   it('SQL stays in data', () => {

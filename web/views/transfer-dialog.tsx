@@ -71,7 +71,7 @@ export function TransferDialog(props: {
 }
 
 function AssetChoice(props: {
-  readonly assets: readonly Asset[]
+  readonly assets: readonly HeldAsset[]
   readonly asset: Signal<string>
 }): JSX.Element {
   return (
@@ -106,7 +106,7 @@ function signedWords(kind: 'deposit' | 'withdraw', { amount, name, subaccountId 
     : `You sign: pay ${amount} ${name} of ${account} out to your wallet, once, within five minutes. The venue pays the gas.`
 }
 
-interface Asset {
+interface HeldAsset {
   readonly name: string
   readonly address: string
 }
@@ -115,7 +115,7 @@ interface Asset {
 function assetsOf(
   contracts: Readonly<Record<string, string>>,
   manager: string | undefined,
-): readonly Asset[] {
+): readonly HeldAsset[] {
   const cash = { name: 'USDC, the cash of the margin account', address: contracts.cash_asset ?? '' }
   const tokens = [
     { name: 'USDC', address: contracts.wrapped_usdc ?? '' },
