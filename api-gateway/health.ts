@@ -176,7 +176,11 @@ async function readFeedHead(bus: FeedBus, market: string): Promise<number | unde
 /** What a market's matcher reports: matches whose outcome on chain is not known yet, and its trouble. */
 type SettlementsHealth = Pick<
   MarketHealth,
-  'pending_settlements' | 'oldest_pending_settlement_s' | 'late_settlements' | 'trouble'
+  | 'pending_settlements'
+  | 'oldest_pending_settlement_s'
+  | 'late_settlements'
+  | 'waiting_pairs'
+  | 'trouble'
 >
 
 /** Pings a market's matcher; undefined while it does not answer. Never rejects. */
@@ -191,12 +195,14 @@ export function createSettlementsHealth(
         pending_settlements: pending,
         oldest_pending_settlement_s: oldest,
         late_settlements: late,
+        waiting_pairs: pairs,
       } = positions
       if (pending === undefined || oldest === undefined || late === undefined) return undefined
       return {
         pending_settlements: pending,
         oldest_pending_settlement_s: oldest,
         late_settlements: late,
+        ...(pairs !== undefined && { waiting_pairs: pairs }),
         ...(!ready && { trouble: detail }),
       }
     } catch {

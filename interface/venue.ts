@@ -77,19 +77,28 @@ const notOpen = z
   .optional()
   .describe('Listed markets that are not `open`; absent when all are.')
 
+/** How many pairs of signers wait, by market. */
+const waitingPairs = z
+  .record(z.string(), z.int().min(1))
+  .optional()
+  .describe(
+    'Markets in which pairs of signers wait, because matches of theirs failed twice or more and the chain did not show why; absent when none does. Nothing else waits for them.',
+  )
+
 /** The body of `GET /readyz` with 503. */
 export const NotReady = z
   .object({
     ...errorFields,
     missing: z.record(z.string(), z.string()).describe('What is not ready, and why.'),
     markets: notOpen,
+    waiting_pairs: waitingPairs,
   })
   .meta({ id: 'NotReady', description: 'Parts that do not answer.' })
 export type NotReady = Shape<typeof NotReady>
 
 /** The body of `GET /readyz` with 200. */
 export const Ready = z
-  .object({ status: z.literal('ready'), markets: notOpen })
+  .object({ status: z.literal('ready'), markets: notOpen, waiting_pairs: waitingPairs })
   .meta({ id: 'Ready', description: 'Every part answers.' })
 export type Ready = Shape<typeof Ready>
 
@@ -130,6 +139,13 @@ export const MarketHealth = z.object({
     .optional()
     .describe(
       'How many have waited for longer than they should: then `status` is `degraded`. They resolve by themselves once the chain can be read.',
+    ),
+  waiting_pairs: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(
+      'Pairs of signers that do not match each other for a while, because two matches or more of theirs failed on the chain, which did not show why. Both match others.',
     ),
 })
 export type MarketHealth = Shape<typeof MarketHealth>

@@ -1,6 +1,7 @@
 import { feedStream, feedSubject } from '../../bus-schemas/subjects.js'
 import { crash } from '../../core/crash-point.js'
-import type { HoldCause } from '../../core/engine/state.js'
+import { repeatedPairs } from '../../core/engine/signer-pairs.js'
+import type { FailedPair, HoldCause } from '../../core/engine/state.js'
 import { INTAKE_SOURCE } from '../../core/model/command.js'
 import type { MarketHold } from '../../core/model/hold.js'
 import { assertUnled, Fenced } from '../../runtime/actor/leadership.js'
@@ -33,6 +34,8 @@ export interface Matcher {
   standing(): ProcessStanding
   /** What holds the market, by cause. */
   holds(): ReadonlyMap<HoldCause, MarketHold>
+  /** Pairs of signers that wait because matches of theirs have failed twice or more, and the chain did not show why. */
+  waitingPairs(): readonly FailedPair[]
   /** Number of the market's newest trade, 0 before the first. */
   trades(): number
   stop(): Promise<void>
@@ -97,6 +100,7 @@ export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
     positions: () => positionsOf(phase),
     standing: () => standingOf(phase),
     holds: () => phase.log.state.holds,
+    waitingPairs: () => repeatedPairs(phase.log.state),
     trades: () => phase.log.state.tradeNo,
     stop: async () => {
       over = true
@@ -156,6 +160,7 @@ function standingOf(phase: Phase): ProcessStanding {
       /** Whole seconds, rounded down. */
       oldest_pending_settlement_s: Math.floor(oldestMs / 1_000),
       late_settlements: late,
+      waiting_pairs: repeatedPairs(phase.log.state).length,
     },
   }
 }

@@ -65,11 +65,19 @@ function reasonOf(change: Change): string {
   return ended ?? ('hold' in change ? change.hold : undefined) ?? ''
 }
 
+/** As many pairs are named; a label for each of thousands would be a series of its own. */
+const PAIRS_NAMED = 5
+
 /** Measures where the matcher stands, at each scrape. */
 export function sampleMatcher(
   metrics: Metrics,
   market: string,
-  { standing, holds, trades }: Pick<Matcher, 'standing' | 'holds' | 'trades'>,
+  {
+    standing,
+    holds,
+    waitingPairs,
+    trades,
+  }: Pick<Matcher, 'standing' | 'holds' | 'waitingPairs' | 'trades'>,
 ): void {
   const position = (name: string) => () => {
     const value = standing().positions[name]
@@ -84,6 +92,12 @@ export function sampleMatcher(
       const reason = cause === 'operator' ? '' : hold.reason
       return [{ market, cause, reason }, 1]
     }),
+  )
+  metrics.sample('venue_pair_wait_seconds', () =>
+    waitingPairs()
+      .toSorted((a, b) => b.waitMs - a.waitMs)
+      .slice(0, PAIRS_NAMED)
+      .map(({ signers: [signer, other], waitMs }) => [{ market, signer, other }, waitMs / 1_000]),
   )
   metrics.sample('venue_pending_settlements', position('pending_settlements'))
   metrics.sample('venue_oldest_pending_settlement_seconds', position('oldest_pending_settlement_s'))

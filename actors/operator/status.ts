@@ -210,8 +210,10 @@ function marketsOf(
 function tradingOf(health: Health['markets'][string] | undefined): string {
   if (health === undefined) return 'disabled'
   const { trading_status: shown = 'open', trading_status_reason: reason, trouble } = health
+  const { waiting_pairs: pairs = 0 } = health
+  const waiting = pairs > 0 ? `pairs of signers that wait: ${pairs}` : undefined
   const status = shown === 'held' && reason === ENDED ? 'ended' : shown
-  const why = [reason, trouble].filter((text) => text !== undefined).join('; ')
+  const why = [reason, trouble, waiting].filter((text) => text !== undefined).join('; ')
   return why === '' ? status : `${status} (${why})`
 }
 

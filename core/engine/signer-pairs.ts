@@ -35,6 +35,10 @@ export function noteFailedPair(state: MatcherState, one: LiveOrder, other: LiveO
   if (pairs.byKey.size > FAILED_PAIRS_MAX && oldest !== undefined) drop(pairs, oldest)
 }
 
+/** Pairs of which two matches or more have failed so, without one that settled between them. */
+export const repeatedPairs = ({ failedPairs }: Pick<MatcherState, 'failedPairs'>): FailedPair[] =>
+  Array.from(failedPairs.byKey.values()).filter(({ waitMs }) => waitMs > PAIR_WAIT_MS)
+
 /** A match of the two signers has settled: they begin anew. */
 export function forgetFailedPair({ failedPairs }: MatcherState, one: LiveOrder, other: LiveOrder) {
   if (failedPairs.byKey.size === 0) return

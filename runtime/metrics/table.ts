@@ -28,6 +28,11 @@ export const METRICS = {
     ['version'],
     'Always 1; the label is the release that runs. Every other process has it too.',
   ),
+  venue_secret_file_exposed: gauge(
+    'gateway',
+    ['file'],
+    '1 while another user of the machine may read or change a file with a key, a seed or a secret of the process, else 0. Every other process has it too.',
+  ),
   venue_http_request_seconds: histogram(
     'gateway',
     ['method', 'route', 'status'],
@@ -88,6 +93,11 @@ export const METRICS = {
     'matchers',
     ['market', 'cause', 'reason'],
     '1 while this holds the market, so that nothing crosses: cause is facts (stale or missing prices among them), clock, chain, restored or operator; the reason of an operator is left out.',
+  ),
+  venue_pair_wait_seconds: gauge(
+    'matchers',
+    ['market', 'signer', 'other'],
+    'How long two signers wait after the newest of two or more matches of theirs that failed without a reason that the chain shows; the five pairs that wait longest.',
   ),
   venue_pending_settlements: gauge('matchers', MARKET, 'Matches without an outcome on chain.'),
   venue_oldest_pending_settlement_seconds: gauge(

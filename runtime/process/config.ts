@@ -23,6 +23,15 @@ export function readProcessConfig(): ProcessConfig {
   return parseEnv(processEnv, process.env)
 }
 
+/** The settings that name a file with a secret; `NATS_CREDENTIALS` may name a directory of such files. */
+const NAMES_A_SECRET = /_(KEY|SECRET)_FILE$|^NATS_CREDENTIALS$/
+
+/** What the settings that name a secret name. */
+export const readSecretPaths = (env: NodeJS.ProcessEnv = process.env): string[] =>
+  Object.entries(env).flatMap(([name, path = '']) =>
+    NAMES_A_SECRET.test(name) && path !== '' ? [path] : [],
+  )
+
 /** The longest time of a timer, in milliseconds; a longer one would end at once. */
 export const MAX_TIMER_MS = 2_147_483_647
 /** The same in whole seconds. */

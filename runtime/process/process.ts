@@ -8,10 +8,11 @@ import type { Bus, Subscription } from '../bus/bus.js'
 import { createMetrics, type Metrics } from '../metrics/metrics.js'
 import { serveMetrics } from '../metrics/serve-metrics.js'
 import { CANNOT_START_CODE } from './cannot-start.js'
-import { readCrashAt, readProcessConfig, type CrashAt } from './config.js'
+import { readCrashAt, readProcessConfig, readSecretPaths, type CrashAt } from './config.js'
 import { createLog, createLogOutput, type Logger } from './log.js'
 import { keepPrivate, makePrivate } from './private-files.js'
 import { releaseStartMemory } from './release-memory.js'
+import { readSecretFiles } from './secret-files.js'
 import { VERSION } from './version.js'
 
 /** How long a process may take to stop before it is ended as if it had crashed. */
@@ -85,6 +86,10 @@ export function runProcess(options: ProcessOptions): void {
   log.info('starting')
   const metrics = createMetrics()
   metrics.gauge('venue_build_info')({ version: VERSION }, 1)
+  const secrets = readSecretPaths()
+  metrics.sample('venue_secret_file_exposed', () =>
+    readSecretFiles(secrets).map(({ path: file, isExposed }) => [{ file }, isExposed ? 1 : 0]),
+  )
   begin(metrics, options)
     .then(() => options.start({ log, fail: die('failed'), end, metrics }))
     .then((started) => {

@@ -126,6 +126,33 @@ describe('readiness', () => {
     await gateway.close()
   })
 
+  it('counts on GET /readyz and in GET /v1/health the pairs of signers that wait, of listed markets', async () => {
+    const other = aMarket({ ordinal: 1, aliases: [], market: 'B', subId: 1n })
+    const gateway = await aGatewayStage({ markets: [aMarket(), other] })
+    const places = {
+      pending_settlements: 0,
+      oldest_pending_settlement_s: 0,
+      late_settlements: 0,
+    }
+    const answers = (market: string, pairs: number) =>
+      answerPing(gateway.bus, `matcher-${market}`, () => ({
+        ready: true,
+        detail: 'live',
+        positions: { ...places, waiting_pairs: pairs },
+      }))
+    await answers('cNGN-USDC', 2)
+    await answers('B', 0)
+    expect((await gateway.send('GET', '/readyz')).json).to.deep.equal({
+      status: 'ready',
+      waiting_pairs: { 'cNGN-USDC': 2 },
+    })
+    const { json } = await gateway.send('GET', '/v1/health')
+    const { markets } = json as { markets: Record<string, { waiting_pairs?: number }> }
+    expect(markets['cNGN-USDC']?.waiting_pairs).to.equal(2)
+    expect(markets.B?.waiting_pairs).to.equal(0)
+    await gateway.close()
+  })
+
   it('is 200 or 503 with what is missing on GET /readyz (REA-042)', async () => {
     let missing = {}
     const gateway = await aGatewayStage({

@@ -26,6 +26,7 @@ const FIRES_WITHIN_MS = 90_000
 /** Metrics of which nothing is seen until something goes wrong, and on a venue without futures. */
 const NOT_SEEN = new Set([
   ...['venue_checkpoint_failures_total', 'venue_market_held', 'venue_lost_gas_top'],
+  'venue_pair_wait_seconds',
   'venue_series_due_timestamp_seconds',
   // Without its key the keeper does nothing.
   ...['venue_upkeep_late_seconds', 'venue_upkeep_total', 'venue_upkeep_lost_wei'],

@@ -1,12 +1,18 @@
 import { expect } from 'chai'
 import { measureMatcher, sampleMatcher } from '../../../actors/matcher/measure.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
+import { noteFailedPair, repeatedPairs } from '../../../core/engine/signer-pairs.js'
 import type { MarketHolds } from '../../../core/engine/state.js'
+import { PAIR_WAIT_MS } from '../../../core/model/limits.js'
+import type { LiveOrder } from '../../../core/model/live-order.js'
 import type { ChangeFacts } from '../../../core/model/change.js'
 import { alongside, createMetrics } from '../../../runtime/metrics/metrics.js'
 import { createLog } from '../../../runtime/process/log.js'
 import { anOrder } from '../../support/builders.js'
 import { CHANGES_START_MS } from '../../support/changes.js'
+import { expectAlert } from '../../e2e/stage/metrics.js'
+import { signerOf } from '../../support/market-commands.js'
+import { testMatcher } from '../../support/matching.js'
 import { resultOf } from './stage.js'
 
 const placed: ChangeFacts = { kind: 'OrderPlaced', order: anOrder(), rank: 1 }
@@ -22,7 +28,8 @@ describe('metrics of a matcher', () => {
       ['operator', { reason: 'a sentence of an operator' }],
     ])
     const standing = () => ({ ready: true, detail: 'live', positions: {} })
-    sampleMatcher(metrics, 'A', { standing, holds: () => holds, trades: () => 0 })
+    const waitingPairs = () => []
+    sampleMatcher(metrics, 'A', { standing, holds: () => holds, waitingPairs, trades: () => 0 })
     const shown = () => linesOf(metrics, 'venue_market_held')
     expect(await shown()).to.deep.equal([
       'venue_market_held{market="A",cause="facts",reason="prices_stale"} 1',
@@ -37,7 +44,12 @@ describe('metrics of a matcher', () => {
     const positions: Record<string, number> = { feed_seq: 7, command_seq: 9 }
     let ready = true
     const standing = () => ({ ready, detail: '', positions })
-    sampleMatcher(metrics, 'A', { standing, holds: () => new Map(), trades: () => 5 })
+    sampleMatcher(metrics, 'A', {
+      standing,
+      holds: () => new Map(),
+      waitingPairs: () => [],
+      trades: () => 5,
+    })
     const shown = async () => {
       const names = [
         'market_seq',
@@ -68,6 +80,39 @@ describe('metrics of a matcher', () => {
       'venue_late_settlements{market="A"} 1',
       'venue_matcher_ready{market="A"} 0',
     ])
+  })
+
+  it('name the pairs of signers that failed twice without a reason, of which VenuePairWaits fires', async () => {
+    const market = testMatcher()
+    market.apply({ kind: 'Tick' })
+    const fail = (one: number, other: number) => {
+      const order = (no: number) => ({ order: { signer: signerOf(no) } }) as LiveOrder
+      noteFailedPair(market.state, order(one), order(other))
+    }
+    const waitingPairs = () => repeatedPairs(market.state)
+    const metrics = createMetrics()
+    const standing = () => ({ ready: true, detail: 'live', positions: {} })
+    sampleMatcher(metrics, 'A', { standing, holds: () => new Map(), waitingPairs, trades: () => 0 })
+    const shown = () => linesOf(metrics, 'venue_pair_wait_seconds')
+    fail(1, 2)
+    expect(await shown()).to.deep.equal([])
+    expectAlert('VenuePairWaits', [], [])
+    market.advance(PAIR_WAIT_MS)
+    market.apply({ kind: 'Tick' })
+    fail(2, 1)
+    const labels = `{market="A",signer="${signerOf(1)}",other="${signerOf(2)}"}`
+    expect(await shown()).to.deep.equal([`venue_pair_wait_seconds${labels} 60`])
+    const sample = { series: `venue_pair_wait_seconds${labels}`, value: '60' }
+    expectAlert('VenuePairWaits', [sample], [{ series: labels, value: '60' }])
+    // However many there are, the five that wait longest are named.
+    for (let no = 10; no < 20; no += 1) fail(no, 1)
+    market.advance(PAIR_WAIT_MS)
+    market.apply({ kind: 'Tick' })
+    for (let no = 10; no < 20; no += 1) fail(no, 1)
+    market.advance(2 * PAIR_WAIT_MS)
+    market.apply({ kind: 'Tick' })
+    for (let no = 15; no < 20; no += 1) fail(no, 1)
+    expect((await shown()).map((line) => line.slice(-4))).to.deep.equal(Array(5).fill(' 120'))
   })
 
   it('count changes with their reasons, and take the time from the command to its changes', async () => {

@@ -85,6 +85,14 @@ describe('readStatus', () => {
     expect(await read('index_stale')).to.deep.equal([held, [`cNGN-USDC: ${held}`]])
   })
 
+  it('says how many pairs of signers wait, which is no trouble', async () => {
+    trading = { trading_status: 'open', waiting_pairs: 1 }
+    const { markets, troubles } = await readStatus({ dataDir: running, gatewayUrl, nowMs: 0 })
+    trading = { trading_status: 'open' }
+    expect(markets[1]?.status).to.equal('open (pairs of signers that wait: 1)')
+    expect(troubles).to.deep.equal([])
+  })
+
   it('shows how far the slowest copy of a reader is behind', async () => {
     const { markets } = await readStatus({ dataDir: running, gatewayUrl, nowMs: 0 })
     expect(markets.find(({ market }) => market === 'cNGN-USDC')?.socketsLag).to.equal(2)

@@ -1,12 +1,20 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { measureMatcher } from '../../../actors/matcher/measure.js'
 import { measureExecutor } from '../../../executor/measure.js'
 import { createMetrics } from '../../../runtime/metrics/metrics.js'
 import { METRICS } from '../../../runtime/metrics/table.js'
 import { expectNoOverlap } from '../../support/dashboard.js'
-import { expectAlert, expectFiring, prometheusProgram } from '../../e2e/stage/metrics.js'
+import { readSecretFiles } from '../../../runtime/process/secret-files.js'
+import {
+  expectAlert,
+  expectFiring,
+  prometheusProgram,
+  type Sample,
+} from '../../e2e/stage/metrics.js'
+import { tempDir } from '../../support/temp-dir.js'
 
 const root = new URL('../../../../', import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
@@ -31,12 +39,14 @@ const SERIES = new Map(
   ),
 )
 
+const FUNCTIONS = new Set(['histogram_quantile'])
+
 /** The metrics that an expression names, without what stands in its quotes, braces and brackets. */
 const namesIn = (expr: string): string[] =>
   expr
     .replace(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]|\b(by|on|group_right) \([^)]*\)/g, '')
     .match(/\b[a-z]+(_[a-z0-9]+)+\b|\bup\b/g)
-    ?.filter((name) => name !== 'histogram_quantile') ?? []
+    ?.filter((name) => !FUNCTIONS.has(name)) ?? []
 
 interface Dashboard {
   readonly panels: readonly {
@@ -71,7 +81,7 @@ const ALERTS = 'docs/ALERTS.md'
 const alertsPage = (): string =>
   [
     '# Alerts',
-    "What each alert means and what to do. Made from [operating/alerts.yml](operating/alerts.yml), where the text is the alert's own\n`description`. Severity `page` is for a person who is woken, `ticket` for the next day.",
+    "What each alert means and what to do. Made from [operating/alerts.yml](operating/alerts.yml), where the text is the alert's own\n`description`. Severity `page` is for a person who is woken, `ticket` for the next day, `none` for no one.",
     ...rules.map(
       ({ name, after, severity, description }) =>
         `## ${name}\n\n\`${severity}\`, after ${after}. ${description}`,
@@ -178,6 +188,58 @@ describe('what an operator watches', () => {
       [held('trading_ended')],
       [{ series: '{market="F"}', value: '1' }],
     )
+  })
+
+  const PROCESSES = [...read('Procfile').matchAll(/^([a-z-]+):/gm)].map(([, name = '']) => name)
+
+  it('tells a process of the Procfile that has no target, and a market without a matcher', () => {
+    const one = PROCESSES.filter((name) => name !== 'matchers')
+    const up = (process: string) => ({ series: `up{job="venue",process="${process}"}`, value: '1' })
+    const all = one.map(up)
+    expectAlert('VenueProcessMissing', all, [])
+    for (const missing of one)
+      expectAlert(
+        'VenueProcessMissing',
+        all.filter(({ series }) => series !== up(missing).series),
+        [{ series: `{job="venue",process="${missing}"}`, value: '1' }],
+      )
+    // One that is down has a target, and an alert of its own; without any, VenueNothingScraped is enough.
+    expectAlert('VenueProcessMissing', [...all.slice(1), { ...up('gateway'), value: '0' }], [])
+    expectAlert('VenueProcessMissing', [], [])
+
+    const taken = (market: string) => ({
+      series: `venue_orders_refused{market="${market}"}`,
+      value: '0',
+    })
+    const ready = (market: string) => ({
+      series: `venue_matcher_ready{market="${market}"}`,
+      value: '0',
+    })
+    const both = [taken('A'), taken('B'), ready('A')]
+    expectAlert('VenueMatcherMissing', [...both, ready('B')], [])
+    expectAlert('VenueMatcherMissing', both, [{ series: '{market="B"}', value: '0' }])
+  })
+
+  it('tells a file with a secret that others can read, and that alerts arrive', () => {
+    const dir = tempDir()
+    try {
+      const shown = (mode: number): Sample[] => {
+        const file = join(dir.path, 'key')
+        writeFileSync(file, '', { mode: 0o600 })
+        chmodSync(file, mode)
+        return readSecretFiles([file]).map(({ path, isExposed }) => ({
+          series: `venue_secret_file_exposed{file="${path}"}`,
+          value: isExposed ? '1' : '0',
+        }))
+      }
+      const labels = `{file="${join(dir.path, 'key')}"}`
+      expectAlert('VenueKeyExposed', shown(0o600), [])
+      for (const mode of [0o640, 0o604, 0o622])
+        expectAlert('VenueKeyExposed', shown(mode), [{ series: labels, value: '1' }])
+    } finally {
+      dir.remove()
+    }
+    expectAlert('VenueWatchdog', [], [{ series: '{}', value: '1' }])
   })
 
   it('shows as 0 from the start each counter whose increase an alert watches', async () => {
