@@ -222,6 +222,57 @@ describe('a trader draws charts and lists prices', function () {
     })
   })
 
+  describe('charts and listings of other programs', () => {
+    const day = 86_400
+    const nowSec = () => Math.floor(Date.now() / 1_000)
+
+    it('have the candles, inverted to the rounding said, with the volume in USDC (REA-060)', async () => {
+      const { candles: engine } = await candles('interval=1m&limit=1000')
+      const range = `from=${nowSec() - day}&to=${nowSec() + day}`
+      const { body } = await visitor.get(`/udf/history?symbol=${MARKET}&resolution=1&${range}`)
+      expect(body.s).to.equal('ok')
+      const of = (name: string) => body[name] as number[]
+      expect(of('t')).to.deep.equal(engine.map((it) => Date.parse(it.bucket_start) / 1_000))
+      /** 1 / price at ten decimals, half up. */
+      const inverse = (price: string) => Number((2n * E28 + e18(price)) / (2n * e18(price))) / 1e10
+      expect(of('o')).to.deep.equal(engine.map((it) => inverse(it.open)))
+      expect(of('h')).to.deep.equal(engine.map((it) => inverse(it.low)))
+      expect(of('l')).to.deep.equal(engine.map((it) => inverse(it.high)))
+      expect(of('c')).to.deep.equal(engine.map((it) => inverse(it.close)))
+      engine.forEach((it, at) =>
+        expect(of('v')[at]).to.be.closeTo(Number(it.quote_volume), 0.000_000_6),
+      )
+    })
+
+    it('read the clock, the symbols and a refusal as the datafeed says them', async () => {
+      const config = (await visitor.get('/udf/config')).body
+      expect(config).to.include({ supports_search: true, supports_time: true })
+      const { body: symbol } = await visitor.get(`/udf/symbols?symbol=${MARKET}`)
+      expect(symbol.supported_resolutions).to.deep.equal(config.supported_resolutions)
+      const { body } = await visitor.get('/udf/history?symbol=NGN-EUR&resolution=1')
+      expect(body).to.include({ s: 'error', errmsg: 'no such market: NGN-EUR' })
+    })
+
+    it('list the market as a pair, with the day’s prices of its ticker', async () => {
+      const listed = async (name: string) =>
+        (await visitor.get<Json[]>(`/v1/integrations/${name}`)).body
+      expect(await listed('pairs')).to.deep.equal([
+        { ticker_id: MARKET, base: 'USDC', target: 'cNGN' },
+      ])
+      const [ticker] = await listed('tickers')
+      const [summary, ...others] = await listed('summary')
+      expect(others).to.deep.equal([])
+      const { last_price, base_volume, target_volume: quote_volume } = ticker ?? {}
+      const trading_pairs = 'USDC_cNGN'
+      expect(summary).to.include({ trading_pairs, last_price, base_volume, quote_volume })
+    })
+
+    it('list no contract where there is none', async () => {
+      for (const name of ['contracts', 'contract_specs'])
+        expect((await visitor.get(`/v1/integrations/${name}`)).body).to.deep.equal([])
+    })
+  })
+
   describe('under every name of the market', () => {
     const reads = ['/v1/book?', '/v1/trades?', '/v1/candles?interval=1m&']
 
