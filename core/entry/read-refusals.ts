@@ -5,7 +5,7 @@ import {
   MAX_LISTED_LEVELS,
   MAX_LISTED_TRADES,
 } from '../limits.js'
-import { CANDLE_INTERVALS_SEC } from '../records/candle-record.js'
+import { CANDLE_INTERVALS_SEC } from '../records/candle-intervals.js'
 import { CHART_RESOLUTIONS } from '../records/chart-record.js'
 import { KEY_ENDED, KEY_UNREADABLE } from './auth-frame.js'
 import { badRequest, refuse, type Refusal } from './refusals.js'

@@ -3,7 +3,8 @@ import { completedTrade } from '../engine/feed.js'
 import type { Change } from '../model/change.js'
 import type { Fill } from '../model/match.js'
 import { amountE18, quoteE18, type AmountE18, type PriceE18, type QuoteE18 } from '../money.js'
-import { CANDLE_INTERVALS_SEC, type Candle, type CandleInterval } from '../records/candle-record.js'
+import { CANDLE_INTERVALS_SEC } from '../records/candle-intervals.js'
+import type { Candle, CandleInterval } from '../records/candle-record.js'
 import type { TradeStats } from '../records/trade-record.js'
 
 /** The part of a trade that a candle needs. */

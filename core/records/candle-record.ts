@@ -7,16 +7,6 @@ import { marketEntry, type ShownOfMarket } from './market-entry.js'
 
 export type { CandleInterval } from '../../interface/trade.js'
 
-/** The intervals of `GET /v1/candles`, in seconds. */
-export const CANDLE_INTERVALS_SEC = {
-  '1m': 60,
-  '5m': 300,
-  '15m': 900,
-  '1h': 3_600,
-  '4h': 14_400,
-  '1d': 86_400,
-} as const satisfies Readonly<Record<CandleInterval, number>>
-
 /** The trades of one bucket, engine values; a bucket without trades has no candle. */
 export interface Candle {
   /** Unix second; a multiple of the interval. */

@@ -1,11 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { bucketStartSec, joinStats, statsOfCandle } from '../../core/market-data/candle-series.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
-import {
-  CANDLE_INTERVALS_SEC,
-  type Candle,
-  type CandleInterval,
-} from '../../core/records/candle-record.js'
+import { CANDLE_INTERVALS_SEC } from '../../core/records/candle-intervals.js'
+import type { Candle, CandleInterval } from '../../core/records/candle-record.js'
 import type { TradeStats } from '../../core/records/trade-record.js'
 
 /** Range of candles: the newest `limit` whose bucket starts at or after `fromSec` and before `beforeSec`. */

@@ -1,9 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import {
-  CANDLE_INTERVALS_SEC,
-  type Candle,
-  type CandleInterval,
-} from '../../core/records/candle-record.js'
+import { CANDLE_INTERVALS_SEC } from '../../core/records/candle-intervals.js'
+import type { Candle, CandleInterval } from '../../core/records/candle-record.js'
 import type { Trade } from '../../core/records/trade-record.js'
 import { createReadCandles } from './read-candles.js'
 import { openForReading } from './read-model.js'

@@ -8,7 +8,7 @@ import {
   type OpenCandle,
 } from '../../core/market-data/candle-series.js'
 import { amountE18, priceE18, quoteE18 } from '../../core/money.js'
-import { CANDLE_INTERVALS_SEC } from '../../core/records/candle-record.js'
+import { CANDLE_INTERVALS_SEC } from '../../core/records/candle-intervals.js'
 
 /** Widths of the stored candles: one for each interval of the interface, so that a read never sums candles. */
 export const CANDLE_WIDTHS_SEC = Object.values(CANDLE_INTERVALS_SEC)

@@ -56,6 +56,38 @@ function orderLine(terms: MarketArithmetic, { side, limit_price: limit }: OrderR
   return { kind, name: kind, price: toDrawn(traderPrice(terms, readOrZero(limit))) }
 }
 
+/** A moment across the chart. */
+export interface MomentLine {
+  readonly name: string
+  /** Unix seconds. */
+  readonly atSec: number
+}
+
+/** The end of trading and the expiry of what has them. */
+export function chartMoments({
+  future,
+  expiry_timestamp: expiry,
+}: MarketEntry): readonly MomentLine[] {
+  const moment = (name: string, atSec: number | undefined): readonly MomentLine[] =>
+    atSec === undefined ? [] : [{ name, atSec }]
+  return [...moment('last trade', future?.last_trade_time), ...moment('expiry', expiry)]
+}
+
+/**
+ * Where a moment lies among bars, counted in bars of `widthSec` from the first: past the last bar each width is one more, and between
+ * two bars it is at the later one, for a time without trades has no bar. Undefined without bars. `times` in Unix seconds, rising.
+ */
+export function barAt(
+  times: readonly number[],
+  widthSec: number,
+  atSec: number,
+): number | undefined {
+  const last = times.at(-1)
+  if (last === undefined) return undefined
+  if (atSec > last) return times.length - 1 + (atSec - last) / widthSec
+  return times.findIndex((time) => time >= atSec)
+}
+
 /** So many lines are named; those of own orders come first. */
 const NAMED = 8
 

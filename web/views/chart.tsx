@@ -7,15 +7,20 @@ import { barOf } from '../select/bars.js'
 import {
   chartLines,
   chartMarks,
+  chartMoments,
   chartWords,
   type Mark,
+  type MomentLine,
   type PriceLine,
 } from '../select/chart-lines.js'
 import { detailFacts } from '../select/header-facts.js'
-import { formatE18 } from '../select/format.js'
+import { formatCountdown, formatE18 } from '../select/format.js'
+import { CANDLE_INTERVALS_SEC } from '../../core/records/candle-intervals.js'
+import type { Terminal } from '../state/terminal.js'
 import type { Colours, ChartCanvas } from './draw-chart.js'
 import { Funding, Liquidations } from './histories.js'
 import { usePage, type ViewContext } from './page.js'
+import { momentOf } from './time.js'
 
 const INTERVALS: readonly CandleInterval[] = ['1m', '5m', '15m', '1h', '4h', '1d']
 export type Pane = 'chart' | 'depth' | 'funding' | 'liquidations' | 'details'
@@ -101,7 +106,8 @@ function Chart(): JSX.Element {
     const chart = drawing.value
     if (market === undefined || chart === undefined) return
     const bars = market.candles.value.map((candle) => barOf(market.terms, candle))
-    chart.bars(bars, market.entry.value.ui_price_decimals)
+    const { ui_price_decimals: decimals } = market.entry.value
+    chart.bars(bars, decimals, CANDLE_INTERVALS_SEC[market.interval.value])
     const shown = `${market.name} ${market.interval.value}`
     if (bars.length === 0 || fitted.current === shown) return
     fitted.current = shown
@@ -113,6 +119,10 @@ function Chart(): JSX.Element {
   )
   useSignalEffect(() => drawing.value?.lines(lines.value))
   useSignalEffect(() => drawing.value?.marks(marksOf(page)))
+  const moments = useComputed(() =>
+    terminal.market.value === undefined ? [] : chartMoments(terminal.market.value.entry.value),
+  )
+  useSignalEffect(() => drawing.value?.moments(moments.value))
   useSignalEffect(() => {
     void terminal.prefs.prefs.value
     drawing.value?.colours(coloursOf())
@@ -121,6 +131,9 @@ function Chart(): JSX.Element {
   return (
     <div class="fill chart" ref={place} role="img" aria-label={words.value}>
       {isEmpty && <p class="quiet pad over">No trades in these candles yet.</p>}
+      {moments.value.length > 0 && (
+        <p class="quiet pad over end">{momentWords(moments.value, terminal)}</p>
+      )}
     </div>
   )
 }
@@ -137,6 +150,16 @@ function linesOf({ terminal, views }: ViewContext): readonly PriceLine[] {
     positions: held.filter((one) => one.subaccount_id === terminal.subaccount.value),
   })
 }
+
+/** When trading ends and the series expires, and how long that is from now. */
+const momentWords = (moments: readonly MomentLine[], { nowSec, prefs }: Terminal): string =>
+  moments
+    .map(({ name, atSec }) => {
+      const at = momentOf(new Date(atSec * 1_000).toISOString(), prefs.prefs.value.isUtc)
+      const left = atSec - nowSec.value
+      return `${name} ${at}${left > 0 ? `, in ${formatCountdown(left * 1_000)}` : ''}`
+    })
+    .join(' · ')
 
 const marksOf = ({ terminal, views }: ViewContext): readonly Mark[] =>
   chartMarks(terminal.market.value?.name ?? '', views.fills.value)

@@ -4,20 +4,26 @@ import {
   createSeriesMarkers,
   HistogramSeries,
   LineStyle,
+  type IChartApi,
   type IPriceLine,
   type ISeriesApi,
+  type ISeriesPrimitive,
+  type Logical,
   type SeriesMarker,
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts'
 import type { Bar } from '../select/bars.js'
-import type { Mark, PriceLine } from '../select/chart-lines.js'
+import { barAt, type Mark, type MomentLine, type PriceLine } from '../select/chart-lines.js'
 
 /** The chart's library, behind the little that the page asks of it: a file of its own, loaded after the first paint. */
 
 export interface ChartCanvas {
-  bars(bars: readonly Bar[], decimals: number): void
+  /** `widthSec`: the seconds of a bar. */
+  bars(bars: readonly Bar[], decimals: number, widthSec: number): void
   lines(lines: readonly PriceLine[]): void
+  /** Drawn where the time of each lies, also past the last bar. */
+  moments(moments: readonly MomentLine[]): void
   marks(marks: readonly Mark[]): void
   colours(colours: Colours): void
   fit(): void
@@ -64,6 +70,54 @@ function createLines(candles: ISeriesApi<'Candlestick'>, colours: () => Colours)
   }
 }
 
+/** The lines down the chart: the library has none of its own. */
+function createMoments(chart: IChartApi, candles: ISeriesApi<'Candlestick'>, colour: () => string) {
+  let moments: readonly MomentLine[] = []
+  let [times, widthSec]: [readonly number[], number] = [[], 60]
+  let redraw = (): void => undefined
+  const xOf = ({ atSec }: MomentLine): number | null => {
+    const bar = barAt(times, widthSec, atSec)
+    return bar === undefined ? null : chart.timeScale().logicalToCoordinate(bar as Logical)
+  }
+  const primitive: ISeriesPrimitive<Time> = {
+    attached: ({ requestUpdate }) => void (redraw = requestUpdate),
+    paneViews: () => [
+      {
+        renderer: () => ({
+          draw: (target) =>
+            target.useMediaCoordinateSpace(({ context, mediaSize }) => {
+              context.strokeStyle = context.fillStyle = colour()
+              context.font = '11px sans-serif'
+              context.textAlign = 'right'
+              context.setLineDash([2, 3])
+              for (const moment of moments) {
+                const x = xOf(moment)
+                if (x === null || x < 0 || x > mediaSize.width) continue
+                context.beginPath()
+                context.moveTo(x, 0)
+                context.lineTo(x, mediaSize.height)
+                context.stroke()
+                context.fillText(moment.name, x - 4, 12)
+              }
+            }),
+        }),
+      },
+    ],
+  }
+  candles.attachPrimitive(primitive)
+  return {
+    show: (now: readonly MomentLine[]): void => {
+      moments = now
+      redraw()
+    },
+    among: (bars: readonly Bar[], width: number): void => {
+      times = bars.map(({ time }) => time)
+      widthSec = width
+      redraw()
+    },
+  }
+}
+
 export function draw(place: HTMLElement, first: Colours): ChartCanvas {
   let colours = first
   const chart = createChart(place, {
@@ -81,6 +135,7 @@ export function draw(place: HTMLElement, first: Colours): ChartCanvas {
   volume.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } })
   const markers = createSeriesMarkers(candles, [])
   const lines = createLines(candles, () => colours)
+  const moments = createMoments(chart, candles, () => colours.accent)
   const recolour = (now: Colours): void => {
     colours = now
     chart.applyOptions({
@@ -100,7 +155,8 @@ export function draw(place: HTMLElement, first: Colours): ChartCanvas {
   }
   recolour(first)
   return {
-    bars(bars, decimals) {
+    bars(bars, decimals, widthSec) {
+      moments.among(bars, widthSec)
       candles.applyOptions({
         priceFormat: { type: 'price', precision: decimals, minMove: 10 ** -decimals },
       })
@@ -115,6 +171,7 @@ export function draw(place: HTMLElement, first: Colours): ChartCanvas {
       )
     },
     lines: lines.show,
+    moments: moments.show,
     marks(marks) {
       markers.setMarkers(
         marks.map(({ time, side, text }): SeriesMarker<Time> => ({

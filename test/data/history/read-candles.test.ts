@@ -2,11 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { notionalFloor } from '../../../core/contracts/fees.js'
 import { amountE18, priceE18, quoteE18 } from '../../../core/money.js'
-import {
-  CANDLE_INTERVALS_SEC,
-  type Candle,
-  type CandleInterval,
-} from '../../../core/records/candle-record.js'
+import { CANDLE_INTERVALS_SEC } from '../../../core/records/candle-intervals.js'
+import type { Candle, CandleInterval } from '../../../core/records/candle-record.js'
 import type { CandleRange } from '../../../data/history/read-candles.js'
 import { openReadModel } from '../../../data/history/read-model.js'
 import { openHistory } from '../../support/history.js'

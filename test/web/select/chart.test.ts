@@ -6,7 +6,7 @@ import type {
   PositionRecord,
 } from '../../../client/index.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
-import { chartLines, chartMarks } from '../../../web/select/chart-lines.js'
+import { barAt, chartLines, chartMarks, chartMoments } from '../../../web/select/chart-lines.js'
 import type { OwnFillRow } from '../../../web/select/fill-row.js'
 import { fundingRow, liquidationRow } from '../../../web/select/history-rows.js'
 import { marketTerms } from '../../../web/select/market-terms.js'
@@ -50,6 +50,20 @@ describe('web/select: what lies on the chart', () => {
       ...['mark 0.0006', 'index 0.0007', 'entry 0.0005', 'liquidation 0.0003'],
     ])
     expect(lines({ positions: [position(PERP.market, {})] })).to.deep.equal([])
+  })
+
+  it('has the last trade and the expiry of a future where their times lie', () => {
+    const { last_trade_time: lastTrade = 0 } = FUTURE.future ?? {}
+    expect(chartMoments(FUTURE)).to.deep.equal([
+      { name: 'last trade', atSec: lastTrade },
+      { name: 'expiry', atSec: FUTURE.expiry_timestamp },
+    ])
+    expect([SPOT, PERP].flatMap(chartMoments)).to.deep.equal([])
+    // A bucket without trades, from 120 to 180, has no bar.
+    const at = (sec: number) => barAt([0, 60, 180], 60, sec)
+    expect([-5, 0, 60, 90, 180].map(at)).to.deep.equal([0, 0, 1, 2, 2])
+    expect([240, 210, 780].map(at)).to.deep.equal([3, 2.5, 12])
+    expect(barAt([], 60, 5)).to.equal(undefined)
   })
 
   it('has the newest settled fills of the market, oldest first', () => {
