@@ -37,6 +37,21 @@ describe('web/act: changes of orders', () => {
     expect(said()).to.equal('1 order is cancelled. 3 more follow.')
   })
 
+  it('signs each cancel of many anew, also in the same second: the venue takes each once', async () => {
+    const sent: string[] = []
+    const answer = { orders: [], left: 0 } as never
+    const take = ({ signature }: { readonly signature?: string | undefined }) => {
+      sent.push(signature ?? '')
+      return Promise.resolve(answer)
+    }
+    const { changing } = aPage({ cancelAll: take, cancelList: take })
+    for (let n = 0; n < 3; n += 1) {
+      await changing.cancelMarket('cNGN-USDC')
+      await changing.cancelMany([ORDER])
+    }
+    expect(new Set(sent).size).to.equal(6)
+  })
+
   it('signs a reduction by the venue’s clock, however wrong the browser’s is', async () => {
     const sent: unknown[] = []
     const { changing, nowSec, said } = aPage({
