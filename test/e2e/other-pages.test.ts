@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Browser } from 'playwright-core'
 import type * as Client from '../../client/index.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
-import { launchBrowser } from './stage/browser.js'
+import { launchBrowser } from '../../bench/browser.js'
 import { serveClient, type Elsewhere } from './stage/elsewhere.js'
 import { createTrader } from './stage/trader.js'
 

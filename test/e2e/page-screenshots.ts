@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { startVenue } from '../support/venue.js'
-import { launchBrowser } from './stage/browser.js'
+import { launchBrowser } from '../../bench/browser.js'
 import { openTerminal, THEMES, tradeWithDemo, WIDTHS } from './stage/page-looks.js'
 
 /**

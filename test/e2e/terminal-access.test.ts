@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
-import { launchBrowser } from './stage/browser.js'
+import { launchBrowser } from '../../bench/browser.js'
 import { openTerminal, THEMES, tradeWithDemo } from './stage/page-looks.js'
 
 interface Violation {

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { eventually } from '../support/eventually.js'
-import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
-import { listen, subscribe } from './black-box/socket.js'
-import { launchBrowser } from './stage/browser.js'
-import { createTrader, type Trader } from './stage/trader.js'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../support/eventually.js'
+import type { TestVenue } from '../../support/venue.js'
+import { listen, subscribe } from '../black-box/socket.js'
+import type { StoryVenue } from '../stage/story-venue.js'
+import { BOOK, deskOf, OWN, type Desk } from '../stage/terminal-desk.js'
+import { createTrader, type Trader } from '../stage/trader.js'
 
 /** What a page shows follows a fill within a second; a busy machine takes longer. */
 const SHOWN_WITHIN_MS = 30_000
@@ -36,19 +37,22 @@ const WATCH_PARTS = `(() => {
   }, 20)
 })()`
 
-describe('the terminal in a browser', function () {
+/** What the page shows and does, with an account of the devnet's file; the book is empty at first. */
+export function pageStories(stage: () => StoryVenue): void {
   let venue: TestVenue
-  let browser: Browser
   let page: Page
+  let desk: Desk
   const wrong: string[] = []
   before(async () => {
-    venue = await startVenue({ blockTime: 1, markets: SPOT_AND_PERP })
-    browser = await launchBrowser()
+    venue = stage().venue
     page = await openPage()
+    desk = deskOf(page)
   })
+  after(() => page?.context().close())
   /** A page of which everything that breaks, and every request off the host, is noted. */
   async function openPage(): Promise<Page> {
-    const opened = await browser.newPage({ viewport: { width: 1440, height: 1000 } })
+    const viewport = { width: 1440, height: 1000 }
+    const opened = await (await stage().browser.newContext({ viewport })).newPage()
     opened.on('pageerror', (error) => wrong.push(error.message))
     opened.on('requestfailed', (request) => wrong.push(`${request.url()} failed`))
     opened.on('request', (request) => {
@@ -59,38 +63,6 @@ describe('the terminal in a browser', function () {
     })
     return opened
   }
-  after(async () => {
-    await browser?.close()
-    await venue?.stop()
-  })
-
-  const section = (name: string) => page.getByRole('region', { name, exact: true })
-  const shows = (name: string, text: string | RegExp) =>
-    eventually(async () => {
-      const shown = await section(name).first().innerText()
-      expect(shown).to.match(typeof text === 'string' ? new RegExp(text) : text)
-    }, SHOWN_WITHIN_MS)
-  const BOOK = 'Order book'
-  const OWN = 'Own orders and funds'
-  const button = (name: string | RegExp) => page.getByRole('button', { name })
-  const list = (name: 'Positions' | 'Open' | 'Fills' | 'History' | 'Funds') =>
-    section(OWN)
-      .getByRole('group', { name: 'Lists' })
-      .getByRole('button', { name: new RegExp(`^${name}`) })
-      .click()
-  /** Types a ticket of a side and presses its button. */
-  async function place(side: string, price: string, size: string): Promise<void> {
-    await page.getByRole('group', { name: 'Side' }).getByRole('button', { name: side }).click()
-    await page.locator('input[name=price]').fill(price)
-    await page.locator('input[name=size]').fill(size)
-    await page.locator('.ticket button[type=submit]').click()
-  }
-  const openMarket = (name: string) =>
-    page
-      .getByRole('link', { name: new RegExp(`^${name}`) })
-      .first()
-      .click()
-  const closeDialog = () => button('Close the dialog').click()
 
   async function aTrade(maker: Trader, taker: Trader): Promise<void> {
     const resting = await maker.place({ side: 'sell', amount: '1600', price: '0.000625' })
@@ -103,17 +75,17 @@ describe('the terminal in a browser', function () {
     const taker = createTrader(venue.devnet, 1)
     await page.goto(`${venue.gatewayUrl}/#/cNGN-USDC`)
     await page.getByRole('link', { name: /^cNGN-PERP/ }).waitFor()
-    await shows(BOOK, 'No open orders')
+    await desk.shows(BOOK, /No open orders/)
     const quote = await maker.place({ side: 'buy', amount: '2000', price: '0.0005' })
     // A bid for cNGN at 0.0005 USDC offers one USDC at 2,000 cNGN each.
-    await shows(BOOK, /2,000\.0+\s+1\.00\s+1\.00/)
+    await desk.shows(BOOK, /2,000\.0+\s+1\.00\s+1\.00/)
     await aTrade(maker, taker)
-    await shows('Trades', /1,600\.0+[^0-9]+1\.00\s+[\d:]+\s+0x[0-9a-f]{6}/)
+    await desk.shows('Trades', /1,600\.0+[^0-9]+1\.00\s+[\d:]+\s+0x[0-9a-f]{6}/)
     await maker.cancel(quote)
-    await shows(BOOK, 'No open orders')
-    await button('details').click()
-    await shows('Chart and details', /Engine price in\s+USDC per cNGN/i)
-    await button('chart').click()
+    await desk.shows(BOOK, /No open orders/)
+    await desk.button('details').click()
+    await desk.shows('Chart and details', /Engine price in\s+USDC per cNGN/i)
+    await desk.button('chart').click()
     await eventually(async () => {
       expect(await page.locator('#health').innerText()).to.match(/live/)
     }, SHOWN_WITHIN_MS)
@@ -130,7 +102,7 @@ describe('the terminal in a browser', function () {
     /** How long after a fill each part of the page shows it, in milliseconds; book and depth show the match before it. */
     async function lagsOf(price: string, shownPrice: RegExp, parts: number): Promise<number[]> {
       const resting = await maker.place({ side: 'sell', amount: '2000', price })
-      await shows(BOOK, shownPrice)
+      await desk.shows(BOOK, shownPrice)
       await page.evaluate(WATCH_PARTS)
       const crossing = await taker.place({ side: 'buy', amount: '2000', price })
       const matchedMs = Date.now()
@@ -149,7 +121,7 @@ describe('the terminal in a browser', function () {
     let ticks = 640
     // Depth stands where the candles stand.
     for (const pane of ['chart', 'depth']) {
-      await button(pane).click()
+      await desk.button(pane).click()
       if (pane === 'chart') await page.locator('.chart canvas').first().waitFor()
       const tried: number[][] = []
       const isSoon = (lags: readonly number[]) => lags.every((lagMs) => lagMs <= FILL_SHOWN_MS)
@@ -160,7 +132,7 @@ describe('the terminal in a browser', function () {
       }
       expect(tried.some(isSoon), `${pane} ${JSON.stringify(tried)}`).to.equal(true)
     }
-    await button('chart').click()
+    await desk.button('chart').click()
     for (const quote of quotes) await maker.cancel(quote)
     feed.close()
   })
@@ -172,57 +144,57 @@ describe('the terminal in a browser', function () {
       .getByText(/devnet|account/i)
       .first()
       .waitFor()
-    await closeDialog()
+    await desk.closeDialog()
     await page.locator('input[name=price]').fill('1400')
     await page.locator('input[name=size]').fill('10')
-    await shows('Order', /You give at most\s+14,000\.0+ cNGN/)
-    await shows('Order', /You receive at least\s+9\.9\d USDC/)
-    await shows('Order', /Fills now\s+nothing: it rests/)
+    await desk.shows('Order', /You give at most\s+14,000\.0+ cNGN/)
+    await desk.shows('Order', /You receive at least\s+9\.9\d USDC/)
+    await desk.shows('Order', /Fills now\s+nothing: it rests/)
     await page.getByText('What is signed').click()
-    await shows(
+    await desk.shows(
       'Order',
       /buy USDC at 1,400\.0+ cNGN per USDC or better: give at most 14,000\.0+ cNGN/,
     )
-    await place('Buy USDC', '1400', '10')
-    await list('Open')
-    await shows(OWN, /Buy USDC\s+1,400\.0+\s+(10\.00|9\.99) USDC\s+0 %\s+open/)
-    await list('Funds')
-    await shows(OWN, /cNGN\s+[\d,.]+\s+14,000\.0+\s+[\d,.]+/)
-    await list('Open')
-    await button(/^Cancel page-/).click()
-    await shows(OWN, 'No open orders')
-    await list('History')
-    await shows(
+    await desk.place('Buy USDC', '1400', '10')
+    await desk.list('Open')
+    await desk.shows(OWN, /Buy USDC\s+1,400\.0+\s+(10\.00|9\.99) USDC\s+0 %\s+open/)
+    await desk.list('Funds')
+    await desk.shows(OWN, /cNGN\s+[\d,.]+\s+14,000\.0+\s+[\d,.]+/)
+    await desk.list('Open')
+    await desk.button(/^Cancel page-/).click()
+    await desk.shows(OWN, /No open orders/)
+    await desk.list('History')
+    await desk.shows(
       OWN,
       /Buy USDC\s+1,400\.0+\s+(10\.00|9\.99) USDC\s+0 %\s+cancelled\s+cancelled on the page/,
     )
-    await list('Funds')
-    await shows(OWN, /cNGN\s+[\d,.]+\s+0\.00\s+[\d,.]+/)
+    await desk.list('Funds')
+    await desk.shows(OWN, /cNGN\s+[\d,.]+\s+0\.00\s+[\d,.]+/)
   })
 
   it('shows an order that meets another from its match to its transaction, and its life', async () => {
     const maker = createTrader(venue.devnet, 2)
     await maker.place({ side: 'sell', amount: '6400', price: '0.000625' })
-    await place('Sell USDC', '1600', '4')
-    await list('Fills')
-    await shows(OWN, /Sell USDC\s+1,600\.0+\s+(4\.00|3\.99)\s+[\d.]+\s+taker\s+0x[0-9a-f]{8}/)
-    await list('History')
-    await button('filled').first().click()
+    await desk.place('Sell USDC', '1600', '4')
+    await desk.list('Fills')
+    await desk.shows(OWN, /Sell USDC\s+1,600\.0+\s+(4\.00|3\.99)\s+[\d.]+\s+taker\s+0x[0-9a-f]{8}/)
+    await desk.list('History')
+    await desk.button('filled').first().click()
     await eventually(async () => {
       const told = await page.getByRole('dialog').innerText()
       expect(told).to.match(/page-[\s\S]*filled[\s\S]*0x[0-9a-f]{64}/i)
     }, SHOWN_WITHIN_MS)
-    await closeDialog()
+    await desk.closeDialog()
   })
 
   it('fills the ticket by a click on the book', async () => {
     const maker = createTrader(venue.devnet, 2)
     const offer = await maker.place({ side: 'buy', amount: '16000', price: '0.000625' })
-    await shows(BOOK, /1,600\.0+\s+10\.00/)
+    await desk.shows(BOOK, /1,600\.0+\s+10\.00/)
     await page.locator('.ladder button[data-what=sum]').first().click()
     expect(await page.locator('input[name=price]').inputValue()).to.match(/^1600/)
     expect(await page.locator('input[name=size]').inputValue()).to.match(/^10\.00/)
-    expect(await button('Buy USDC').first().getAttribute('aria-pressed')).to.equal('true')
+    expect(await desk.button('Buy USDC').first().getAttribute('aria-pressed')).to.equal('true')
     await maker.cancel(offer)
     await page.locator('input[name=size]').fill('')
   })
@@ -233,118 +205,104 @@ describe('the terminal in a browser', function () {
       await page.locator('input[name=price]').fill(price)
       await page.locator('input[name=size]').fill('10')
       await page.locator('input[name=size]').press('Enter')
-      await list('Open')
-      await shows(OWN, new RegExp(`Buy USDC\\s+1,${price.slice(1)}`))
+      await desk.list('Open')
+      await desk.shows(OWN, new RegExp(`Buy USDC\\s+1,${price.slice(1)}`))
     }
-    await button('Cancel all of cNGN-USDC (2)').press('Enter')
+    await desk.button('Cancel all of cNGN-USDC (2)').press('Enter')
     await page.getByText('2 orders are cancelled').first().waitFor()
-    await shows(OWN, 'No open orders')
+    await desk.shows(OWN, /No open orders/)
   })
 
   it('changes an order in place: less keeps its place, another price takes a new one', async () => {
-    await place('Buy USDC', '1300', '10')
-    await list('Open')
-    await shows(OWN, /1,300\.0+\s+(10\.00|9\.99) USDC/)
-    await button(/^Edit page-/).click()
+    await desk.place('Buy USDC', '1300', '10')
+    await desk.list('Open')
+    await desk.shows(OWN, /1,300\.0+\s+(10\.00|9\.99) USDC/)
+    await desk.button(/^Edit page-/).click()
     await page.getByLabel('New size in all').fill('4')
-    await button('Change the order').click()
-    await shows(OWN, /1,300\.0+\s+(4\.00|3\.99) USDC/)
-    await button(/^Edit page-/).click()
+    await desk.button('Change the order').click()
+    await desk.shows(OWN, /1,300\.0+\s+(4\.00|3\.99) USDC/)
+    await desk.button(/^Edit page-/).click()
     await page.getByLabel('New price').fill('1250')
-    await button('Change the order').click()
-    await shows(OWN, /1,250\.0+\s+(4\.00|3\.99) USDC/)
-    await button(/^Cancel page-/).click()
-    await shows(OWN, 'No open orders')
+    await desk.button('Change the order').click()
+    await desk.shows(OWN, /1,250\.0+\s+(4\.00|3\.99) USDC/)
+    await desk.button(/^Cancel page-/).click()
+    await desk.shows(OWN, /No open orders/)
   })
 
   it('says why an order is refused, and refuses the file of another venue', async () => {
     await page.locator('input[name=price]').fill('1400')
     await page.locator('input[name=size]').fill('999999999')
-    await shows('Order', /less free than the order can take/)
+    await desk.shows('Order', /less free than the order can take/)
     await page.locator('.ticket button[type=submit]').click()
-    await shows('Order', /less free than the order can take/)
+    await desk.shows('Order', /less free than the order can take/)
     await page.locator('input[name=size]').fill('')
-    await button(/0x[0-9a-fA-F]{4}…/).click()
+    await desk.button(/0x[0-9a-fA-F]{4}…/).click()
     const other = { name: 'devnet.json', mimeType: 'application/json', buffer: Buffer.from('{}') }
     await page.locator('#devnet').setInputFiles(other)
     await page.getByText('describes another venue').waitFor()
-    await closeDialog()
+    await desk.closeDialog()
   })
 
   it('pays out of the account, after it has said in words what is signed', async () => {
-    await list('Funds')
-    await button(/^Withdraw/)
+    await desk.list('Funds')
+    await desk
+      .button(/^Withdraw/)
       .first()
       .click()
     await page.getByLabel('Amount to withdraw').fill('5')
     await page.getByText(/You sign: pay 5 USDC of account \d+ out to your wallet/).waitFor()
-    await button('Sign and withdraw').click()
+    await desk.button('Sign and withdraw').click()
     await page
       .getByText(/The withdrawal is confirmed: 0x[0-9a-f]{64}/)
       .waitFor({ timeout: SHOWN_WITHIN_MS })
     await page.getByLabel('Amount to withdraw').fill('999999999')
-    await button('Sign and withdraw').click()
+    await desk.button('Sign and withdraw').click()
     await page
       .getByText(/would revert/)
       .first()
       .waitFor({ timeout: SHOWN_WITHIN_MS })
-    await closeDialog()
+    await desk.closeDialog()
   })
 
   it('shows what the perpetual adds, and the margin of the account', async () => {
-    await openMarket('cNGN-PERP')
+    await desk.openMarket('cNGN-PERP')
     await eventually(async () => {
       expect(await page.locator('.head-facts').innerText()).to.match(/Funding, 1 h/)
     }, SHOWN_WITHIN_MS)
-    await button('details').click()
-    await shows('Chart and details', /Largest leverage\s+10/)
-    await button('chart').click()
-    await list('Positions')
-    await shows(OWN, /No open positions/)
-    await list('Funds')
-    await shows(OWN, /Margin account \d+[\s\S]*100,000\.0+/)
-    await button(/^Deposit/).click()
+    await desk.button('details').click()
+    await desk.shows('Chart and details', /Largest leverage\s+10/)
+    await desk.button('chart').click()
+    await desk.list('Positions')
+    await desk.shows(OWN, /No open positions/)
+    await desk.list('Funds')
+    await desk.shows(OWN, /Margin account \d+[\s\S]*100,000\.0+/)
+    await desk.button(/^Deposit/).click()
     await page.getByLabel('Amount to deposit').fill('25')
     await page
       .getByText(/You sign twice: let the deposit module take 25 USDC of your wallet/)
       .waitFor()
-    await button('Sign and deposit').click()
+    await desk.button('Sign and deposit').click()
     await page
       .getByText(/The deposit is confirmed: 0x[0-9a-f]{64}/)
       .waitFor({ timeout: SHOWN_WITHIN_MS })
-    await closeDialog()
+    await desk.closeDialog()
   })
 
-  it('comes back when the fan-out is killed, with what happened meanwhile', async () => {
-    await openMarket('cNGN-USDC')
-    await shows('Trades', /1,600\.0+/)
-    const maker = createTrader(venue.devnet, 2)
-    const taker = createTrader(venue.devnet, 3)
-    const health = (text: RegExp) =>
-      eventually(async () => {
-        const light = page.locator('#health')
-        expect(`${await light.innerText()} ${await light.getAttribute('title')}`).to.match(text)
-      }, SHOWN_WITHIN_MS)
-    await health(/live/)
-    await venue.kill('ws-fanout', 'SIGKILL')
-    await health(/lost: the numbers are old/)
-    expect(await page.locator('table.ladder').getAttribute('class')).to.match(/dead/)
-    await page.getByRole('alert').getByText('The feed is lost').waitFor()
-    const quote = await maker.place({ side: 'buy', amount: '2500', price: '0.0004' })
-    const resting = await maker.place({ side: 'sell', amount: '1250', price: '0.0008' })
-    await taker.place({ side: 'buy', amount: '1250', price: '0.0008' })
-    await maker.until(resting.order_id, 'filled')
-    await health(/live [1-9]\d* reconnects?$/)
-    await shows('Trades', /1,250\.0+[^0-9]+1\.00\s+[\d:]+\s+0x[0-9a-f]{6}/)
-    await shows(BOOK, /2,500\.0+\s+1\.00/)
-    await maker.cancel(quote)
-    await shows(BOOK, 'No open orders')
-    // Own orders come by a subscription that must prove the account again.
-    await place('Buy USDC', '1400', '10')
-    await list('Open')
-    await shows(OWN, /Buy USDC\s+1,400/)
-    await button(/^Cancel page-/).click()
-    await shows(OWN, 'No open orders')
+  it('asks again where the venue did not answer, and opens by a link that names no market', async () => {
+    const fresh = await openPage()
+    await fresh.route('**/v1/venue', (route) => route.fulfill({ status: 503, body: 'starting' }), {
+      times: 1,
+    })
+    await fresh.goto(`${venue.gatewayUrl}/#/cNGN-USDC`)
+    await fresh.getByText('The venue does not answer').waitFor()
+    await fresh.evaluate("location.hash = '#/%'")
+    await fresh.getByRole('button', { name: 'Try again' }).click()
+    await fresh.locator('#health').waitFor()
+    await eventually(
+      () => expect(fresh.url()).to.match(/#\/(USDC-)?cNGN-[A-Z0-9]+$/),
+      SHOWN_WITHIN_MS,
+    )
+    await fresh.context().close()
   })
 
   it('loads nothing from elsewhere, breaks nowhere, and is small', async () => {
@@ -366,7 +324,7 @@ describe('the terminal in a browser', function () {
     expect(sum(['style.css'])).to.be.below(STYLE_BYTES_MAX)
     const first = names.filter((name) => name.endsWith('.js') && !chart.includes(name))
     expect(sum(first)).to.be.below(FIRST_BYTES_MAX)
-    await page.close()
+    await page.context().close()
     expect(wrong).to.deep.equal([])
   })
-})
+}

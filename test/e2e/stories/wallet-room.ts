@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { build } from 'esbuild'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import type { Hex } from '../../core/action.js'
-import { eventually } from '../support/eventually.js'
-import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
-import { launchBrowser } from './stage/browser.js'
-import { BASE_CHAIN_ID, installWallet, type BrowserWallet } from './stage/browser-wallet.js'
+import type { Hex } from '../../../core/action.js'
+import { eventually } from '../../support/eventually.js'
+import type { TestVenue } from '../../support/venue.js'
+import { BASE_CHAIN_ID, installWallet, type BrowserWallet } from '../stage/browser-wallet.js'
+import type { StoryVenue } from '../stage/story-venue.js'
 
 /** What the page's wallet room does in a browser, with a wallet as an extension announces it, on a whole venue. */
 
@@ -15,7 +15,6 @@ const ROOM = `
 import { createConnection } from './web/wallet/connection.js'
 import { venueChain } from './web/wallet/chain.js'
 import { followWallets } from './web/wallet/discover.js'
-import { createTransfers } from './web/act/transfer.js'
 import { openTradingAccount } from './web/wallet/open-account.js'
 import { createKeyShelf, createTrading } from './web/wallet/session-key.js'
 import { createSender } from './web/wallet/transactions.js'
@@ -44,24 +43,18 @@ const domain = { chainId: facts.chain_id, matching: chain.matching }
 const words = { domain: facts.frames.domain, product: facts.frames.product }
 globalThis.room = {
   client, venue, facts, chain, states, connection, accounts, trading, vault, sender, ready, domain, words,
-  wallets: () => wallets,
-  openTradingAccount,
-  transfers: createTransfers({
-    base, facts, domain, nowSec: { get value() { return Math.floor(Date.now() / 1000) } },
-  }),
+  wallets: () => wallets, openTradingAccount,
 }
 `
 
-describe('the wallet room in a browser', function () {
+export function walletRoom(stage: () => StoryVenue): void {
   let venue: TestVenue
-  let browser: Browser
   let page: Page
   let wallet: BrowserWallet
   let script: string
   const key = (index: number): Hex => venue.devnet.accounts[index]?.private_key as Hex
   before(async () => {
-    venue = await startVenue({ blockTime: 1, markets: SPOT_AND_PERP })
-    browser = await launchBrowser()
+    venue = stage().venue
     const built = await build({
       stdin: { contents: ROOM, resolveDir: '.', loader: 'ts' },
       bundle: true,
@@ -71,14 +64,11 @@ describe('the wallet room in a browser', function () {
       logLevel: 'silent',
     })
     script = built.outputFiles[0]?.text ?? ''
-    page = await (await browser.newContext()).newPage()
-    wallet = await installWallet(page, venue.devnet, key(0))
+    page = await (await stage().browser.newContext()).newPage()
+    wallet = await installWallet(page, venue.devnet, key(2))
     await load()
   })
-  after(async () => {
-    await browser?.close()
-    await venue?.stop()
-  })
+  after(() => page?.context().close())
 
   /** Opens a document of the venue's origin, under its policy, and the room in it. */
   async function load(): Promise<void> {
@@ -131,10 +121,10 @@ describe('the wallet room in a browser', function () {
 
   it('lets an account go before another one comes', async () => {
     await run('room.states.length = 0')
-    await wallet.choose(key(1))
+    await wallet.choose(key(3))
     await until('ready')
     expect(await run('return room.states')).to.deep.equal(['connecting', 'ready'])
-    expect(await run('return room.ready().address')).to.equal(venue.devnet.accounts[1]?.address)
+    expect(await run('return room.ready().address')).to.equal(venue.devnet.accounts[3]?.address)
     await wallet.moveTo(BASE_CHAIN_ID)
     await until('wrong_chain')
     await wallet.moveTo(venue.devnet.chain_id)
@@ -145,44 +135,13 @@ describe('the wallet room in a browser', function () {
     expect(await state()).to.equal('ready')
   })
 
-  it('opens a trading account by an approval and one transaction, and funds a perpetual one by two signatures', async () => {
-    wallet.prompts.length = 0
-    const opened: { id: string; steps: string[]; listed: string[] } = await run(`
-      const steps = []
-      const markets = await room.venue.markets()
-      const manager = markets.find(({ market }) => market === 'cNGN-USDC').margin_manager_address
-      const id = await room.openTradingAccount(room.sender(), {
-        facts: room.facts, token: 'USDC', amount: '5', manager, accounts: room.accounts,
-        onStep: ({ step, state }) => steps.push(step + ' ' + state),
-      })
-      const { accounts } = await room.accounts(room.ready().address)
-      return { id, steps, listed: accounts.map((each) => each.subaccount_id) }`)
-    expect(opened.listed).to.include(opened.id)
-    expect(opened.steps).to.deep.equal([
-      ...['approve asking', 'approve sent', 'approve mined'],
-      ...['open asking', 'open sent', 'open mined', 'find waiting', 'find done'],
-    ])
-    expect(wallet.prompts).to.deep.equal(['eth_sendTransaction', 'eth_sendTransaction'])
-    wallet.prompts.length = 0
-    const funded: string[] = await run(`
-      const { address, signer } = room.ready()
-      const pay = (subaccountId) =>
-        room.transfers.deposit({ trader: { owner: address, moneySigner: signer } }, { amount: '10', subaccountId })
-      const { credited } = await pay(undefined)
-      return [credited, (await pay(credited)).credited]`)
-    expect(funded[0])
-      .to.match(/^[0-9]+$/)
-      .and.equal(funded[1])
-    expect(wallet.prompts).to.deep.equal(Array.from({ length: 4 }, () => 'eth_signTypedData_v4'))
-  })
-
   it('trades by a session key without a prompt: orders, histories, sockets; after a reload too', async () => {
     wallet.prompts.length = 0
     expect(
       await faultOf('await room.trading.enable(room.sender(), { livesSec: 3600, remember: true })'),
     ).to.equal('none')
     expect(wallet.prompts).to.deep.equal(['eth_sendTransaction'])
-    const { address } = privateKeyToAccount(key(1))
+    const { address } = privateKeyToAccount(key(3))
     await load()
     await run('await room.connection.resume(room.wallets()[0])')
     expect(await state()).to.equal('ready')
@@ -254,4 +213,4 @@ describe('the wallet room in a browser', function () {
     )
     expect(gasless).to.equal('no_gas')
   })
-})
+}
