@@ -21,7 +21,7 @@ optional parameters may be added at any time, so ignore what you do not know. Ev
 
 What the venue promises stands at [docs/rules](docs/rules), one sentence a rule; an id such as ORD-001 names one. The feed is described at
 [docs/feed](docs/feed), every code with its cause and cure at [docs/codes](docs/codes), the way to a first fill at
-[docs/first-fill](docs/first-fill).
+[docs/first-fill](docs/first-fill). Market makers begin at [docs/start](docs/start).
 
 Of an order wait for \`final\`, not for a status: an order that is \`cancelled\` with a \`pending_amount\` may still fill. Its \`filled_amount\`, \`filled_quote\`,
 \`average_price\` and \`fee_paid\` are those of its own fills.

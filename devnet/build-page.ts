@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /**
  * Bundles the pages into `dist/web`: the terminal's script, style sheet and document, the chart that the script loads after the first
- * paint, and the scripts of the documents.
+ * paint, and the scripts and the style of the documents.
  */
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
@@ -47,6 +47,7 @@ await build({
     'draw-chart': at('web/views/draw-chart.ts'),
     'docs/main': at('web/docs/main.ts'),
     'docs/find': at('web/docs/find.ts'),
+    'docs/interface': at('web/docs/interface.css'),
   },
   outdir: at('dist/web'),
 })

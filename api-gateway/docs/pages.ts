@@ -7,7 +7,7 @@ import { codesPage } from './codes-page.js'
 import { socketPage } from './socket-page.js'
 
 const STYLE = Buffer.from(`:root { color-scheme: light dark }
-body { font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 70rem; padding: 1rem }
+body { background: Canvas; color: CanvasText; font: 1rem/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 70rem; padding: 1rem }
 nav a { margin-right: 1rem }
 table { border-collapse: collapse; display: block; overflow-x: auto }
 th, td { border: 1px solid #8886; padding: .3rem .6rem; text-align: left; vertical-align: top }

@@ -54,7 +54,7 @@ function frame({ title, summary = '', payload }: SocketMessage, schemas: Schemas
 /** The fields of an object, and those of its objects with a path. */
 function fieldTable(schema: Json, schemas: Schemas, prefix: string): string[] {
   const rows = fieldRows(schema, schemas, prefix)
-  return rows.length === 0 ? [] : ['| field | type | |', '| - | - | - |', ...rows]
+  return rows.length === 0 ? [] : ['| field | type | meaning |', '| - | - | - |', ...rows]
 }
 
 const MAX_DEPTH = 2

@@ -6,6 +6,7 @@ import type { Route } from '../route.js'
 const assets: ReadonlyMap<string, Asset> = new Map([
   ...documents,
   ['swagger-ui.css', packaged('swagger-ui.css', 'text/css')],
+  ['interface.css', fileAsset(builtFile('docs/interface.css'), 'text/css')],
   ['swagger-ui-bundle.js', packaged('swagger-ui-bundle.js', 'text/javascript')],
   ['favicon-32x32.png', packaged('favicon-32x32.png', 'image/png')],
   ['start.js', fileAsset(builtFile('docs/main.js'), 'text/javascript')],

@@ -8,6 +8,7 @@ const PAGE = Buffer.from(`<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Order-book venue: interface</title>
     <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="stylesheet" href="docs/interface.css">
     <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
   </head>
   <body>

@@ -81,7 +81,7 @@ describe('the terminal beside other pages', function () {
     expect(await tryOut('readBook')).to.match(/^200\s[^]*"market_presentation"/)
     expect(await tryOut('placeOrder')).to.match(/^200\s[^]*"status": "active"/)
     expect(await tryOut('cancelOrder')).to.match(/^200\s[^]*"status": "cancelled"/)
-    for (const name of ['docs/feed', 'docs/codes', 'docs/first-fill']) {
+    for (const name of ['docs/start', 'docs/feed', 'docs/codes', 'docs/first-fill']) {
       const href = await docs.getByRole('link', { name, exact: true }).getAttribute('href')
       expect(href).to.equal(name)
     }

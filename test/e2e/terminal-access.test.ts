@@ -1,22 +1,14 @@
 import { expect } from 'chai'
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
+import { wrongOf } from '../support/axe.js'
 import { launchBrowser } from '../../bench/browser.js'
 import { openTerminal, THEMES, tradeWithDemo } from './stage/page-looks.js'
-
-interface Violation {
-  readonly id: string
-  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
-}
 
 describe('the terminal to those who do not see it, or use no pointer', function () {
   let venue: TestVenue
   let browser: Browser
-  let axe: string
   before(async () => {
-    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
     venue = await startVenue({ blockTime: 1, markets: SPOT_AND_PERP, demoAccounts: true })
     browser = await launchBrowser()
   })
@@ -24,15 +16,6 @@ describe('the terminal to those who do not see it, or use no pointer', function 
     await browser?.close()
     await venue?.stop()
   })
-
-  /** What axe finds wrong with what is shown now, each with the first element at fault. */
-  async function wrongOf(page: Page): Promise<readonly string[]> {
-    await page.evaluate(axe)
-    const found = await page.evaluate<{ violations: readonly Violation[] }>('axe.run(document)')
-    return found.violations.map(
-      ({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`,
-    )
-  }
 
   for (const theme of THEMES) {
     for (const width of [390, 820, 1440]) {

@@ -1,4 +1,5 @@
 import type { DocsExamples } from '../../interface/signing.js'
+import { mendElements } from './mend-elements.js'
 
 /** The page of the interface: Swagger UI with the examples of this venue filled in. It loads from nowhere else. */
 
@@ -38,9 +39,12 @@ for (const [path, operations] of Object.entries(spec.paths)) {
 SwaggerUIBundle({
   spec,
   dom_id: '#page',
-  deepLinking: true,
+  // Its links would stand within buttons.
+  deepLinking: false,
+  syntaxHighlight: { theme: 'obsidian' },
   tryItOutEnabled: true,
   // Without it no other host is asked for a badge.
   validatorUrl: null,
   presets: [SwaggerUIBundle.presets.apis],
 })
+mendElements(document.body)
