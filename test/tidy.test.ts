@@ -41,6 +41,7 @@ const ROOMS: Record<string, readonly string[]> = {
   // Types alone: the package of the CCXT class has nothing of the venue in it.
   ccxt: ['interface'],
   client: ['core', 'interface'],
+  mcp: ['client', 'core', 'interface'],
   devnet: [...INNER, 'client'],
   bench: [...INNER, 'actors', 'api-gateway', 'executor', 'client', 'devnet'],
   examples: ['ccxt', 'client', 'core'],
@@ -181,9 +182,11 @@ describe('tidy', () => {
     expect(findCode(core, impure), 'take it as an argument').to.deep.equal([])
   })
 
-  it('viem stays in chain, client, devnet and the examples', () => {
+  it('viem stays in chain, client, mcp, devnet and the examples', () => {
     const wrong = ours
-      .filter((path) => !inRoom(path, 'chain', 'client', 'devnet', 'bench', 'examples', 'web'))
+      .filter(
+        (path) => !inRoom(path, 'chain', 'client', 'devnet', 'bench', 'examples', 'mcp', 'web'),
+      )
       .filter((path) => importsOf(path).some((target) => /^viem(\/|$)/.test(target)))
     expect(wrong, 'ask chain/ for it').to.deep.equal([])
   })
@@ -236,7 +239,7 @@ describe('tidy', () => {
 
   it('every file is reached from an entry point', () => {
     const entry =
-      /\/(main|worker|claim-writer-thread)\.tsx?$|^devnet\/(up|with-bus|demo-accounts|demo-maker|feeder|build-contracts|build-page|build-programs|build-client|build-ccxt)\.ts$|^(bench|examples)\/|^web\/docs\/|\.d\.ts$/
+      /\/(main|worker|claim-writer-thread)\.tsx?$|^devnet\/(up|with-bus|demo-accounts|demo-maker|feeder|build-contracts|build-page|build-programs|build-client|build-ccxt|build-mcp)\.ts$|^(bench|examples)\/|^web\/docs\/|\.d\.ts$/
     const reached = new Set<string>()
     const visit = (path: string): void => {
       if (reached.has(path) || !sources.includes(path)) return
