@@ -13,6 +13,7 @@ import type { AccountSnapshot, MatcherSnapshot, OrderSnapshot } from '../core/en
 import type { ClockSeen, ChainFault, HoldCause, FailedPair } from '../core/engine/state.js'
 import type { MarketHold } from '../core/model/hold.js'
 import type { MarketObservation } from '../core/model/observation.js'
+import { atOnce, type Pieces } from '../core/pieces.js'
 import {
   address,
   amountE18,
@@ -233,6 +234,11 @@ interface CheckpointContent<H, L> {
 export interface CheckpointForm<H, L> extends Form<CheckpointContent<H, L>> {
   readonly head: Codec<H>
   readonly lists: L
+  /** As `read`, a part of the checkpoint in each piece. */
+  readonly readInPieces: (
+    parts: Iterable<ReadPart>,
+    field: string,
+  ) => Pieces<CheckpointContent<H, L>>
 }
 
 /** Reads one part after the other, so that the JSON of each is let go before the next. */
@@ -240,27 +246,28 @@ export function checkpointForm<H, L extends object>(
   head: Codec<H>,
   lists: L,
 ): CheckpointForm<H, L> {
-  return {
-    head,
-    lists,
-    read(parts: Iterable<ReadPart>, field) {
-      const codecs = new Map<string, Codec<unknown>>(Object.entries(lists))
-      const read = new Map(Array.from(codecs.keys(), (name): [string, unknown[]] => [name, []]))
-      let found: H | undefined
-      for (const { list, rows } of parts) {
-        if (list === 'head') {
-          found = head.read(rows[0], list)
-          continue
-        }
-        const codec = codecs.get(list)
-        const items = read.get(list)
-        if (codec === undefined || items === undefined) return malformed(list, 'a list of it')
-        for (const row of rows) items.push(codec.read(row, list))
+  function* readInPieces(
+    parts: Iterable<ReadPart>,
+    field: string,
+  ): Pieces<CheckpointContent<H, L>> {
+    const codecs = new Map<string, Codec<unknown>>(Object.entries(lists))
+    const read = new Map(Array.from(codecs.keys(), (name): [string, unknown[]] => [name, []]))
+    let found: H | undefined
+    for (const { list, rows } of parts) {
+      yield
+      if (list === 'head') {
+        found = head.read(rows[0], list)
+        continue
       }
-      if (found === undefined) return malformed(field, 'begun with its head')
-      return { head: found, lists: Object.fromEntries(read) as CheckpointContent<H, L>['lists'] }
-    },
+      const codec = codecs.get(list)
+      const items = read.get(list)
+      if (codec === undefined || items === undefined) return malformed(list, 'a list of it')
+      for (const row of rows) items.push(codec.read(row, list))
+    }
+    if (found === undefined) return malformed(field, 'begun with its head')
+    return { head: found, lists: Object.fromEntries(read) as CheckpointContent<H, L>['lists'] }
   }
+  return { head, lists, readInPieces, read: (parts, field) => atOnce(readInPieces(parts, field)) }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { assert } from '../core/assert.js'
 import type { MatcherSnapshot } from '../core/engine/snapshot.js'
+import { atOnce, type Pieces } from '../core/pieces.js'
 import { MalformedMessage, never, position, text, whole, type Codec } from '../core/wire/codec.js'
 import { struct } from '../core/wire/compound.js'
 import {
@@ -153,17 +154,30 @@ function readFirstLine<T>(line: Codec<T>, data: Uint8Array): T | undefined {
  * The inverse of encodeCheckpoint, for every known version. Throws CheckpointUnusable unless the messages are a whole
  * checkpoint of this market, to the bit. One of a newer version breaks an invariant, as the log after it may.
  */
-export function decodeCheckpoint(
+export const decodeCheckpoint = (
   messages: readonly Uint8Array[],
   market: LogMarket,
   versions = checkpointVersions(market),
-): Checkpoint {
+): Checkpoint => atOnce(decodeInPieces(messages, market, versions))
+
+/** The same, a message in each piece; all of one that an earlier release wrote is read in one. */
+export function* decodeInPieces(
+  messages: readonly Uint8Array[],
+  market: LogMarket,
+  versions = checkpointVersions(market),
+): Pieces<Checkpoint> {
   const parts = messages.slice(0, -1)
   const bytes = checkBytes(market, versions)
-  for (const part of parts) bytes.take(part)
+  for (const part of parts) {
+    bytes.take(part)
+    yield
+  }
   const trailer = bytes.close(messages.at(-1) ?? new Uint8Array())
-  const read = () => versions.read(trailer.version, readParts(parts), 'checkpoint')
-  const { head, lists } = orUnusable(read)
+  const { version, form } = versions
+  const { head, lists } =
+    trailer.version === version
+      ? yield* orUnusableInPieces(form.readInPieces(readParts(parts), 'checkpoint'))
+      : orUnusable(() => versions.read(trailer.version, readParts(parts), 'checkpoint'))
   const { commandSeq, feed, term, scalars } = head
   const absent = { observed: undefined, fault: undefined, clock: undefined, codeTrials: undefined }
   const state = { ...absent, ...scalars, ...lists }
@@ -175,9 +189,22 @@ export function orUnusable<T>(decode: () => T): T {
   try {
     return decode()
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new CheckpointUnusable(`it cannot be decoded: ${why}`, { cause })
+    throw undecodable(cause)
   }
+}
+
+/** The same of work in pieces. */
+export function* orUnusableInPieces<T>(decode: Pieces<T>): Pieces<T> {
+  try {
+    return yield* decode
+  } catch (cause) {
+    throw undecodable(cause)
+  }
+}
+
+const undecodable = (cause: unknown): CheckpointUnusable => {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new CheckpointUnusable(`it cannot be decoded: ${why}`, { cause })
 }
 
 /** Checks the messages of a checkpoint one after the other, each in a millisecond or two. */

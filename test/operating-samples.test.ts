@@ -148,7 +148,9 @@ describe('samples of a venue that trades for real', () => {
     })
 
   it('./venue run takes the names of the Procfile and no other', () => {
-    expect(parseProcfile(read('Procfile'), ['A']).length).to.equal(PROCESSES.length)
+    expect(parseProcfile(read('Procfile'), { markets: ['A'], own: [] }).length).to.equal(
+      PROCESSES.length,
+    )
     for (const name of ['nothing', '.*', '']) {
       const { status, stderr } = spawnSync('./venue', ['run', name], {
         cwd: root,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { decodeBlock } from '../../bus-schemas/blocks.js'
 import { CheckpointUnusable } from '../../bus-schemas/checkpoint.js'
-import { checkpointState } from '../../bus-schemas/checkpoint-state.js'
+import { checkpointStateInPieces } from '../../bus-schemas/checkpoint-state.js'
 import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import type { LogMarket } from '../../bus-schemas/commands.js'
 import { checkpointsStream, commandsStream, feedStream } from '../../bus-schemas/subjects.js'
@@ -19,6 +19,7 @@ import {
   type StoredCheckpoint,
 } from '../../runtime/bus/checkpoint-store.js'
 import { readOpening } from '../../runtime/bus/market-log.js'
+import { inTurns } from '../../runtime/process/loop-turns.js'
 import type { MatcherObserver } from './observe.js'
 import type { MatcherSettings, CheckpointSettings } from './settings.js'
 
@@ -63,7 +64,10 @@ export interface RestoredMatcher {
   readonly atMs: number
 }
 
-type CheckpointRestoreOptions = Pick<MatcherSettings, 'bus' | 'market' | 'facts' | 'elapsedMs'>
+type CheckpointRestoreOptions = Pick<
+  MatcherSettings,
+  'bus' | 'market' | 'facts' | 'elapsedMs' | 'turns' | 'onStep'
+>
 
 /**
  * Restores the newest checkpoint that can be trusted, or else the empty state at the beginning of the log. Throws
@@ -87,17 +91,19 @@ async function restoreState({
   bus,
   market,
   facts,
+  turns,
+  onStep: onPiece,
 }: CheckpointRestoreOptions): Promise<RestoredState> {
   const checkpoints = await listCheckpoints(bus, market.market)
   // Read afterwards, so that the log covers them: a leader may write one meanwhile.
   const commands = await bus.streamState(commandsStream(market.market))
   for (const [place, stored] of checkpoints.entries()) {
     try {
-      const checkpoint = await loadCheckpoint(bus, market, stored)
+      const checkpoint = await loadCheckpoint(bus, market, stored, { turns, onPiece })
       assertCovered(checkpoint, commands, market.market)
       const block = await lastBlockOf(bus, checkpoint)
       const { commandSeq, term } = checkpoint
-      const state = checkpointState(checkpoint)
+      const state = await inTurns(checkpointStateInPieces(checkpoint), turns, onPiece)
       return { state, commandSeq, block, term, checkpoints: checkpoints.slice(place) }
     } catch (error) {
       if (!(error instanceof CheckpointUnusable)) throw error

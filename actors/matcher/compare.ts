@@ -5,6 +5,7 @@ import { crash } from '../../core/crash-point.js'
 import { isNextSeq, type Block } from '../../core/model/change.js'
 import { untilSilent } from '../../runtime/actor/leadership.js'
 import type { BusMessage } from '../../runtime/bus/bus.js'
+import type { LoopTurns } from '../../runtime/process/loop-turns.js'
 import { matcherActor } from './actor.js'
 import type { FeedEnd, FeedStart, RestoredMatcher } from './checkpoints.js'
 import { openStreamReader, type CommandLog, type LoggedMessage, type StreamReader } from './log.js'
@@ -16,6 +17,7 @@ const WAIT_MS = 100
 /** The phase after restoring: every block since the checkpoint is compared with the feed. Nothing is published. */
 export interface ComparisonPhase {
   readonly kind: 'comparing'
+  readonly turns: LoopTurns
   readonly log: CommandLog
   readonly feed: FeedCursor
   /** Where the command log ended when this matcher started. */
@@ -26,6 +28,7 @@ export interface ComparisonPhase {
 /** The phase of a standby: it compares what the leader publishes, until the leader is gone. Nothing is published. */
 export interface StandingBy {
   readonly kind: 'standing by'
+  readonly turns: LoopTurns
   readonly log: CommandLog
   readonly feed: FeedCursor
   readonly silence: Silence
@@ -49,15 +52,17 @@ export async function startComparing(
   const feed = await openFeedCursor(settings, restored, {
     waitFor: (messageSeq) => (messageSeq < endAtStart.messageSeq ? Infinity : 0),
   })
-  return { kind: 'comparing', log, feed, logEnd: restored.logEnd, stop: () => feed.stop() }
+  const { turns } = settings
+  return { kind: 'comparing', turns, log, feed, logEnd: restored.logEnd, stop: () => feed.stop() }
 }
 
 /** Resolves at the feed's end, at the latest when the log is at its own. A feed that is longer breaks an invariant. */
-export async function compare({ log, feed, logEnd }: ComparisonPhase): Promise<ComparedLog> {
+export async function compare(comparing: ComparisonPhase): Promise<ComparedLog> {
+  const { turns, log, feed, logEnd } = comparing
   while (!(feed.isPastStart() && (await feed.skipLeaders())) && log.commandSeq < logEnd) {
     // Waits only for what has not arrived: a promise for each message is a tenth of the replay of small ones.
     const message = log.ahead() ?? (await log.next())
-    if (!(await isInFeed(feed, message))) break
+    if (!(await isInFeed(feed, message, turns))) break
     log.finish()
   }
   const { changeSeq } = feed.endAtStart
@@ -77,14 +82,14 @@ export async function startStandingBy(
     silence.stop()
     await feed.stop()
   }
-  return { kind: 'standing by', log, feed, silence, stop }
+  return { kind: 'standing by', turns: settings.turns, log, feed, silence, stop }
 }
 
 /** Resolves when the leader is silent and everything that it published is compared. May be called again after that. */
-export async function standBy({ log, feed, silence }: StandingBy): Promise<ComparedLog> {
+export async function standBy({ turns, log, feed, silence }: StandingBy): Promise<ComparedLog> {
   for (;;) {
     const message = await log.nextWithin(WAIT_MS)
-    if (message !== undefined && (await isInFeed(feed, message))) log.finish()
+    if (message !== undefined && (await isInFeed(feed, message, turns))) log.finish()
     if (silence.hasLasted() && (await feed.skipLeaders())) return comparedAt(log, feed)
   }
 }
@@ -96,12 +101,19 @@ const comparedAt = (log: CommandLog, { end, term }: FeedCursor): ComparedLog => 
 })
 
 /** Compares a message's blocks with the feed; false at the first block that the feed does not hold. */
-async function isInFeed(feed: FeedCursor, message: LoggedMessage): Promise<boolean> {
+async function isInFeed(
+  feed: FeedCursor,
+  message: LoggedMessage,
+  turns: LoopTurns,
+): Promise<boolean> {
   for (; message.step !== undefined; message.advance()) {
     const { block } = message.step
-    if (block === undefined) continue
-    if (!(await feed.holds(block))) return false
-    crash('matcher.replay_mid')
+    if (block !== undefined) {
+      if (!(await feed.holds(block))) return false
+      crash('matcher.replay_mid')
+    }
+    const pause = turns.pause()
+    if (pause !== undefined) await pause
   }
   return true
 }

@@ -10,6 +10,8 @@ import { busEnv } from '../../runtime/bus/nats-access.js'
 import {
   MAX_COUNT,
   MAX_TIMER_MS,
+  marketList,
+  ownProcessMarkets,
   parseEnv,
   standby,
   urlList,
@@ -24,10 +26,19 @@ const positiveInt = z.coerce.number().int().positive().max(MAX_COUNT)
 /** A hundred years. */
 const MAX_KEEP_HOURS = 876_600
 
+/** The value of MARKET with which a process runs all markets that have no process of their own. */
+export const EVERY_OTHER_MARKET = '*'
+
 /** Settings of a matcher, by the names of its environment. */
 export const matcherEnv = z.object({
-  /** Canonical name of the market this process runs; without it, it runs one such process per registered market. */
+  /**
+   * Canonical name of the market that this process runs; `*`: every registered market but those of MARKETS_ELSEWHERE; without it, it starts
+   * such processes for all registered markets.
+   */
   MARKET: z.string().min(1).optional(),
+  OWN_PROCESS_MARKETS: ownProcessMarkets,
+  /** Registered markets that this process neither runs nor starts a process for. */
+  MARKETS_ELSEWHERE: marketList,
   ...busEnv.shape,
   /** Several, separated by commas: one of them leads. */
   EXECUTOR_URL: urlList,
@@ -67,6 +78,11 @@ export function readMatcherConfig(): MatcherConfig {
 /** The environment of the process that runs one of the markets: that of this process and the market's name. */
 export function environmentOf(market: string): NodeJS.ProcessEnv {
   return { ...process.env, MARKET: market, PARENT_WATCH: '1' }
+}
+
+/** The environment of the process that runs every registered market but these. */
+export function environmentOfShared(elsewhere: readonly string[]): NodeJS.ProcessEnv {
+  return { ...environmentOf(EVERY_OTHER_MARKET), MARKETS_ELSEWHERE: elsewhere.join(',') }
 }
 
 /** The executor's address, and how long to wait for it. */

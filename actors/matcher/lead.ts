@@ -124,11 +124,13 @@ export async function publishNext(
   onStep: (step: BlockOfCommands) => void,
   notices?: TakeNotices,
 ): Promise<LoggedMessage> {
-  const { log } = leading
+  const { log, settings } = leading
   const message = await log.next(notices)
   for (; message.step !== undefined; message.advance()) {
     await publishStep(leading, message.step)
     onStep(message.step)
+    const pause = settings.turns.pause()
+    if (pause !== undefined) await pause
   }
   log.finish()
   return message

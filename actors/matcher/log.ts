@@ -129,10 +129,12 @@ export interface CommandLogOptions {
   readonly state: MatcherState
   readonly commandSeq: number
   readonly onError: (error: Error) => void
+  /** Called before each step. */
+  readonly onStep: () => void
 }
 
 export async function openCommandLog(options: CommandLogOptions): Promise<CommandLog> {
-  const { bus, state, onError } = options
+  const { bus, state, onError, onStep } = options
   const stream = commandsStream(options.market)
   let { commandSeq } = options
   let current: LoggedMessage | undefined
@@ -143,11 +145,9 @@ export async function openCommandLog(options: CommandLogOptions): Promise<Comman
     if (message === undefined) return undefined
     reader.take()
     crash('matcher.after_read')
-    current = openMessage(
-      state,
-      message.seq,
-      commandMessages(state.identity).take(message, notices),
-    )
+    onStep()
+    const commands = commandMessages(state.identity).take(message, notices)
+    current = openMessage({ state, seq: message.seq, commands, onStep })
     return current
   }
   const nextWithin = async (ms: number, notices?: TakeNotices) => {
@@ -182,13 +182,15 @@ export async function openCommandLog(options: CommandLogOptions): Promise<Comman
   }
 }
 
-function openMessage(
-  state: MatcherState,
-  seq: number,
-  commands: readonly LoggedCommand[],
-): LoggedMessage {
+interface OpenMessageOptions extends Pick<LoggedMessage, 'seq' | 'commands'> {
+  readonly state: MatcherState
+  readonly onStep: () => void
+}
+
+function openMessage({ state, seq, commands, onStep }: OpenMessageOptions): LoggedMessage {
   const steps = applyMessage(state, seq, commands)
   const nextStep = (): BlockOfCommands | undefined => {
+    onStep()
     const next = steps.next()
     return next.done === true ? undefined : next.value
   }

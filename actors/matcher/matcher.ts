@@ -69,6 +69,7 @@ export async function startMatcher(given: MatcherOptions): Promise<Matcher> {
     state,
     commandSeq,
     onError: onFatal,
+    onStep: settings.onStep,
   })
   const objecting = await objectToNewer(settings)
   const begin = standby ? startStandingBy : startComparing

@@ -29,32 +29,34 @@ export async function answerPings(
   }
 }
 
-/** Measures a market's matcher by the facts that it reports. */
-export function measureMatcher(
-  metrics: Metrics,
-  market: string,
-  nowMs: () => number,
-): Partial<MatcherObserver> {
+/** Begins to measure a market's matcher; called with each start of it. */
+export type MeasureMarket = (market: string) => Partial<MatcherObserver>
+
+/** Measures the matchers of a process by the facts that they report. */
+export function measureMatchers(metrics: Metrics, nowMs: () => number): MeasureMarket {
   const matched = metrics.histogram('venue_order_matched_seconds')
   const settled = metrics.histogram('venue_settlement_seconds')
-  const refused = { market, kind: 'CommandRefused', reason: '' }
-  const changed = metrics.counter('venue_changes_total', [refused])
+  const changed = metrics.counter('venue_changes_total')
   const checkpoint = metrics.gauge('venue_checkpoint_timestamp_seconds')
-  const failed = metrics.counter('venue_checkpoint_failures_total', [{ market }])
-  const written = (): void => checkpoint({ market }, nowMs() / 1_000)
-  // Without one yet, its age counts from the start.
-  written()
-  return {
-    applied: ({ logged, applied }) => {
-      if (applied.changes.length === 0) return
-      matched({ market }, Math.max(0, nowMs() - logged.atMs) / 1_000)
-      for (const change of applied.changes)
-        changed({ market, kind: change.kind, reason: reasonOf(change) })
-    },
-    settled: (_, ageMs) => settled({ market }, ageMs / 1_000),
-    restored: written,
-    checkpointWritten: written,
-    checkpointFailed: () => failed({ market }),
+  const failed = metrics.counter('venue_checkpoint_failures_total')
+  return (market) => {
+    const written = (): void => checkpoint({ market }, nowMs() / 1_000)
+    // Without one yet, its age counts from the start.
+    written()
+    changed({ market, kind: 'CommandRefused', reason: '' }, 0)
+    failed({ market }, 0)
+    return {
+      applied: ({ logged, applied }) => {
+        if (applied.changes.length === 0) return
+        matched({ market }, Math.max(0, nowMs() - logged.atMs) / 1_000)
+        for (const change of applied.changes)
+          changed({ market, kind: change.kind, reason: reasonOf(change) })
+      },
+      settled: (_, ageMs) => settled({ market }, ageMs / 1_000),
+      restored: written,
+      checkpointWritten: written,
+      checkpointFailed: () => failed({ market }),
+    }
   }
 }
 
@@ -68,39 +70,55 @@ function reasonOf(change: Change): string {
 /** As many pairs are named; a label for each of thousands would be a series of its own. */
 const PAIRS_NAMED = 5
 
-/** Measures where the matcher stands, at each scrape. */
-export function sampleMatcher(
+type MeasuredMatcher = Pick<Matcher, 'standing' | 'holds' | 'waitingPairs' | 'trades'>
+
+/** Measures where the matchers of a process stand, at each scrape. One that is not started is not ready, and nothing else. */
+export function sampleMatchers(
   metrics: Metrics,
-  market: string,
-  {
-    standing,
-    holds,
-    waitingPairs,
-    trades,
-  }: Pick<Matcher, 'standing' | 'holds' | 'waitingPairs' | 'trades'>,
+  running: () => ReadonlyMap<string, MeasuredMatcher | undefined>,
 ): void {
-  const position = (name: string) => () => {
-    const value = standing().positions[name]
-    return value === undefined ? [] : [[{ market }, value] as const]
-  }
+  const started = () =>
+    Array.from(running()).flatMap(([market, matcher]) =>
+      matcher === undefined ? [] : [{ market, matcher }],
+    )
+  const position = (name: string) => () =>
+    started().flatMap(({ market, matcher }) => {
+      const value = matcher.standing().positions[name]
+      return value === undefined ? [] : [[{ market }, value] as const]
+    })
   metrics.sample('venue_market_seq', position('feed_seq'))
-  metrics.sample('venue_market_trades', () => [[{ market }, trades()]])
+  metrics.sample('venue_market_trades', () =>
+    started().map(({ market, matcher }) => [{ market }, matcher.trades()] as const),
+  )
   metrics.sample('venue_command_seq', position('command_seq'))
   metrics.sample('venue_market_held', () =>
-    Array.from(holds(), ([cause, hold]) => {
-      // What an operator writes is not bounded, and a label must be.
-      const reason = cause === 'operator' ? '' : hold.reason
-      return [{ market, cause, reason }, 1]
-    }),
+    started().flatMap(({ market, matcher }) =>
+      Array.from(matcher.holds(), ([cause, hold]) => {
+        // What an operator writes is not bounded, and a label must be.
+        const reason = cause === 'operator' ? '' : hold.reason
+        return [{ market, cause, reason }, 1] as const
+      }),
+    ),
   )
   metrics.sample('venue_pair_wait_seconds', () =>
-    waitingPairs()
-      .toSorted((a, b) => b.waitMs - a.waitMs)
-      .slice(0, PAIRS_NAMED)
-      .map(({ signers: [signer, other], waitMs }) => [{ market, signer, other }, waitMs / 1_000]),
+    started().flatMap(({ market, matcher }) =>
+      matcher
+        .waitingPairs()
+        .toSorted((a, b) => b.waitMs - a.waitMs)
+        .slice(0, PAIRS_NAMED)
+        .map(({ signers, waitMs }) => {
+          const [signer, other] = signers
+          return [{ market, signer, other }, waitMs / 1_000] as const
+        }),
+    ),
   )
   metrics.sample('venue_pending_settlements', position('pending_settlements'))
   metrics.sample('venue_oldest_pending_settlement_seconds', position('oldest_pending_settlement_s'))
   metrics.sample('venue_late_settlements', position('late_settlements'))
-  metrics.sample('venue_matcher_ready', () => [[{ market }, standing().ready ? 1 : 0]])
+  metrics.sample('venue_matcher_ready', () =>
+    Array.from(running(), ([market, matcher]) => {
+      const isReady = matcher?.standing().ready === true
+      return [{ market }, isReady ? 1 : 0] as const
+    }),
+  )
 }

@@ -60,8 +60,13 @@ export function startPulse({ settings, log }: LeadingPhase, own: OwnCommands): P
       .finally(() => (isLooking = false))
   }
   const timer = setInterval(() => {
-    tick()
-    lookIfIdle()
+    try {
+      tick()
+      lookIfIdle()
+    } catch (error) {
+      // Thrown on, it would end the process, and with it other markets.
+      onFatal(error)
+    }
   }, tickMs)
   return {
     trouble() {

@@ -4,6 +4,7 @@ import type { Market } from '../../core/model/market.js'
 import { LEADER_SILENCE_MS } from '../../runtime/actor/leadership.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { checkOperator, type CheckOperator } from '../../runtime/bus/check-operator.js'
+import { createLoopTurns, type LoopTurns } from '../../runtime/process/loop-turns.js'
 import type { AskExecutor } from './ask-executor.js'
 import type { MatcherObserver } from './observe.js'
 import { LATE_AFTER_MS } from './settle.js'
@@ -17,7 +18,7 @@ export interface MatcherOptions {
   readonly nowMs: () => number
   /** How often it is looked whether a tick is due. */
   readonly tickMs: number
-  /** Called at most once, after an error that leaves the market's state in doubt; the process must end. */
+  /** Called at most once, after an error that leaves the market's state in doubt; nothing of it may be written from then on. */
   readonly onFatal: (error: unknown) => void
   /** Follows the leader and takes over once it is silent, instead of leading at once. */
   readonly standby?: boolean
@@ -36,7 +37,11 @@ export interface MatcherOptions {
   readonly faults?: { readonly ask: AskFaults; readonly everyMs: number }
   /** How long a settlement may be without an outcome until it counts as late. */
   readonly lateAfterMs?: number
-  /** Distinguishes this process from any other. */
+  /** The event loop, divided among the markets of the process. */
+  readonly turns?: LoopTurns
+  /** Called before each step and each other piece of the market's work that may end the process. */
+  readonly onStep?: () => void
+  /** Distinguishes this run from any other. */
   readonly leaderId?: string
   /** Monotonic milliseconds. */
   readonly elapsedMs?: () => number
@@ -104,6 +109,8 @@ export function withDefaults(given: MatcherOptions): MatcherSettings {
     reversals: { ask: () => Promise.resolve([]), everyMs: REVERSALS_EVERY_MS },
     faults: { ask: () => Promise.resolve({}), everyMs: FAULTS_EVERY_MS },
     lateAfterMs: LATE_AFTER_MS,
+    turns: createLoopTurns(),
+    onStep: () => undefined,
     leaderId: randomUUID(),
     elapsedMs: () => performance.now(),
     ...given,

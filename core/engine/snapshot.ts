@@ -28,6 +28,7 @@ import {
 } from '../model/live-order.js'
 import type { Match } from '../model/match.js'
 import type { MarketObservation, RiskSnapshot, AccountObservation } from '../model/observation.js'
+import { atOnce, type Pieces } from '../pieces.js'
 import { failedPairsOf } from './signer-pairs.js'
 import {
   joinOwner,
@@ -162,7 +163,27 @@ export function accountSnapshot({ trading }: MatcherState, account: Account): Ac
  * The state of the snapshot. It shares nothing with it that a step would change. An engine version that this build does
  * not know breaks an invariant.
  */
-export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
+export const restoreSnapshot = (snapshot: MatcherSnapshot): MatcherState =>
+  atOnce(restoreInPieces(snapshot))
+
+/** Rows that are restored in a millisecond or so. */
+const ROWS_OF_A_PIECE = 256
+
+/** The rows, with the end of a piece before the first and after every so many. */
+function* pieces<Row>(rows: Iterable<Row>, restore: (row: Row) => void): Pieces<void> {
+  let left = 0
+  for (const row of rows) {
+    if (left === 0) {
+      yield
+      left = ROWS_OF_A_PIECE
+    }
+    left -= 1
+    restore(row)
+  }
+}
+
+/** The same, some hundred rows in each piece. */
+export function* restoreInPieces(snapshot: MatcherSnapshot): Pieces<MatcherState> {
   assertEngineVersion(snapshot.identity.market, snapshot.engineVersion)
   const holds = new Map(snapshot.holds)
   const matches = [...snapshot.matches]
@@ -208,18 +229,18 @@ export function restoreSnapshot(snapshot: MatcherSnapshot): MatcherState {
     reversals: { upTo: snapshot.reversals.upTo, beyond: new Set(snapshot.reversals.beyond) },
     capture: undefined,
   }
-  for (const kept of snapshot.accounts) restoreAccount(state, kept)
-  for (const kept of snapshot.orders) restoreOrder(state, kept)
-  for (const { subaccountId, waiting } of snapshot.accounts) {
+  yield* pieces(snapshot.accounts, (kept) => restoreAccount(state, kept))
+  yield* pieces(snapshot.orders, (kept) => restoreOrder(state, kept))
+  yield* pieces(snapshot.accounts, ({ subaccountId, waiting }) => {
     const account = knownAccount(state, subaccountId)
     for (const orderId of waiting) account.waiting.add(knownOrder(state, orderId))
-  }
-  for (const [orderId, endsSec] of snapshot.keyEnds) {
-    endWithKey(knownOrder(state, orderId), endsSec)
-  }
-  for (const live of state.orders.values()) {
+  })
+  yield* pieces(snapshot.keyEnds, ([orderId, endsSec]) =>
+    endWithKey(knownOrder(state, orderId), endsSec),
+  )
+  yield* pieces(state.orders.values(), (live) => {
     if (openAmount(live) > 0n) addToBook(state.book, live)
-  }
+  })
   return state
 }
 

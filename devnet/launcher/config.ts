@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
-import { futuresCalendar } from '../../runtime/process/config.js'
+import { futuresCalendar, ownProcessMarkets } from '../../runtime/process/config.js'
 import { EXECUTOR_SECRET_NAME } from '../../runtime/process/shared-secret.js'
 import type { LogBounds } from './output.js'
 import { LauncherError } from './wait-for.js'
@@ -87,6 +87,7 @@ export const launcherEnv = z.object({
   DEMO_MAKER_PERP_SUBACCOUNT_ID: subaccounts.optional(),
   DEMO_FLOW: flag.default(true),
   FUTURES_CALENDAR: futuresCalendar,
+  OWN_PROCESS_MARKETS: ownProcessMarkets,
 })
 
 type LauncherEnv = Readonly<Record<string, string | undefined>>
@@ -120,6 +121,8 @@ export interface LauncherConfig {
   readonly feeder: boolean
   /** The series of futures on the local chain. */
   readonly calendar: FuturesCalendar
+  /** Markets that get a matcher's process of their own. */
+  readonly ownProcessMarkets: readonly string[]
   readonly authDomain: string
   readonly logLevel: string
   /** Every line of every process on standard output, not only warnings. */
@@ -176,6 +179,7 @@ export function readLauncherConfig(env: LauncherEnv = process.env): LauncherConf
     feeder: values.DEVNET_FEEDER,
     demoAccounts: values.DEMO_ACCOUNTS,
     calendar: values.FUTURES_CALENDAR,
+    ownProcessMarkets: values.OWN_PROCESS_MARKETS,
     authDomain: values.AUTH_DOMAIN,
     logLevel: values.LOG_LEVEL,
     logStdout: values.LOG_STDOUT,

@@ -150,7 +150,8 @@ async function startAll(start: Start): Promise<string> {
   const [busSide, chainSide] = await Promise.all([startBus(start), startChainSide(start)])
   const { marketsFile } = config
   await provideMarketFile(marketsFile, undefined, chainSide.series)
-  const listed = await readProcesses(config.procfile, [])
+  const { ownProcessMarkets: own } = config
+  const listed = await readProcesses(config.procfile, { markets: [], own })
   const { keys } = chainSide
   const processes = [
     ...listed,
@@ -171,7 +172,7 @@ async function startAll(start: Start): Promise<string> {
   running.markets = followMarkets({
     env: environment('matchers'),
     onMarket: async (market) => {
-      const entries = await readProcesses(config.procfile, [market])
+      const entries = await readProcesses(config.procfile, { markets: [market], own })
       for (const entry of entries.filter(({ name }) => !names.includes(name))) {
         names.push(entry.name)
         run(entry)

@@ -1,8 +1,15 @@
 import { LauncherError } from './wait-for.js'
 
 const MOST_PROCESSES = 64
-/** The line whose program starts a matcher for each market. */
+/** The line whose program starts the matchers of the markets. */
 const MATCHERS = 'matchers'
+
+/** Markets that have matchers. */
+export interface MatcherMarkets {
+  readonly markets: readonly string[]
+  /** Those, among others, that get a process of their own. */
+  readonly own: readonly string[]
+}
 
 /** One process of a Procfile. */
 export interface ProcfileEntry {
@@ -13,11 +20,11 @@ export interface ProcfileEntry {
 
 /**
  * Reads `name: command` lines in order; blank lines and lines that begin with # are skipped. The line `matchers`
- * becomes one entry per market, such as `matcher-cngn-usdc`, with MARKET set: the launcher itself supervises, logs and
- * lists each matcher. Throws LauncherError with the line's number for a wrong line, for a name that comes twice, and
+ * becomes one entry for each market that gets a process of its own, such as `matcher-cngn-usdc`, with MARKET set: the launcher itself
+ * supervises, logs and lists it. The others are run by one entry of the line's own name. Throws LauncherError with the line's number for a wrong line, for a name that comes twice, and
  * for an empty list.
  */
-export function parseProcfile(text: string, markets: readonly string[]): ProcfileEntry[] {
+export function parseProcfile(text: string, markets: MatcherMarkets): ProcfileEntry[] {
   const entries: ProcfileEntry[] = []
   for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim()
@@ -38,10 +45,21 @@ export function parseProcfile(text: string, markets: readonly string[]): Procfil
   return entries
 }
 
-const matchersOf = (line: ProcfileEntry, markets: readonly string[]): ProcfileEntry[] =>
-  markets.map((market) => matcherOf(line, market))
+function matchersOf(line: ProcfileEntry, { markets, own }: MatcherMarkets): ProcfileEntry[] {
+  const alone = markets.filter((market) => own.includes(market))
+  const others = alone.length < markets.length ? [othersOf(line, own)] : []
+  return [...alone.map((market) => matcherOf(line, market)), ...others]
+}
 
 const matcherOf = ({ command }: ProcfileEntry, market: string): ProcfileEntry => ({
   name: `matcher-${market.toLowerCase()}`,
-  command: command.replace(/^(exec )?/, `$1env MARKET=${market} `),
+  command: withSetting(command, `MARKET=${market}`),
 })
+
+const othersOf = ({ name, command }: ProcfileEntry, own: readonly string[]): ProcfileEntry => ({
+  name,
+  command: withSetting(command, `MARKETS_ELSEWHERE=${own.join(',')}`),
+})
+
+const withSetting = (command: string, setting: string): string =>
+  command.replace(/^(exec )?/, `$1env ${setting} `)

@@ -7,7 +7,7 @@ import { inProject } from './binaries.js'
 import { startChild } from './child.js'
 import { keepRunning, type SupervisionDeps } from './keep-running.js'
 import type { Console } from './output.js'
-import { parseProcfile, type ProcfileEntry } from './procfile.js'
+import { parseProcfile, type MatcherMarkets, type ProcfileEntry } from './procfile.js'
 import { LauncherError } from './wait-for.js'
 
 /** As in the Procfile: large blocks go back to the system when they are freed, as those of the program's own text at its start. */
@@ -31,10 +31,10 @@ export const DEMO_ACCOUNTS: ProcfileEntry = {
   command: `exec env ${RETURN_MEMORY} node --optimize-for-size --no-opt bundle/devnet/demo-accounts.js`,
 }
 
-/** The processes to run, from the Procfile, with a matcher for each of these markets. */
+/** The processes to run, from the Procfile, with the matchers of these markets. */
 export async function readProcesses(
   procfile: string,
-  markets: readonly string[],
+  markets: MatcherMarkets,
 ): Promise<ProcfileEntry[]> {
   const file = resolve(inProject('.'), procfile)
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {

@@ -3,7 +3,7 @@ import {
   checkBytes,
   checkCheckpoint,
   CheckpointUnusable,
-  decodeCheckpoint,
+  decodeInPieces,
   encodeCheckpoint,
   readPartNumber,
   readTrailer,
@@ -13,6 +13,7 @@ import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import type { LogMarket } from '../../bus-schemas/commands.js'
 import { MAX_MESSAGE_BYTES } from '../../bus-schemas/envelope.js'
 import { checkpointsStream, checkpointsSubject } from '../../bus-schemas/subjects.js'
+import { createLoopTurns, inTurns, type LoopTurns } from '../process/loop-turns.js'
 import { MessagesGone, stateOrEmpty, type Bus, type BusMessage } from './bus.js'
 
 /** Checkpoints kept per market; the command log reaches back to the oldest. */
@@ -76,11 +77,18 @@ async function readKept(
   }
 }
 
-/** Reads a checkpoint. Throws CheckpointUnusable unless it is complete, of this market and of this build's version. */
+export interface LoadOptions {
+  /** By default they are of this call alone. */
+  readonly turns?: LoopTurns
+  readonly onPiece?: () => void
+}
+
+/** Reads a checkpoint, with pauses; `onPiece` is called before each piece of decoding. Throws CheckpointUnusable unless it is complete, of this market and of this build's version. */
 export async function loadCheckpoint(
   bus: Bus,
   market: LogMarket,
   { firstSeq, trailerSeq }: StoredCheckpoint,
+  { turns = createLoopTurns(), onPiece }: LoadOptions = {},
 ): Promise<Checkpoint> {
   const messages: Uint8Array[] = []
   while (firstSeq + messages.length <= trailerSeq) {
@@ -90,7 +98,7 @@ export async function loadCheckpoint(
     if (read.length === 0) throw new CheckpointUnusable('its messages are gone')
     messages.push(...read.map(({ data }) => data))
   }
-  return decodeCheckpoint(messages, market)
+  return inTurns(decodeInPieces(messages, market), turns, onPiece)
 }
 
 /**

@@ -24,13 +24,13 @@ export interface Metrics {
   /** Returns the function that sets the value. */
   gauge<Name extends NameOf<'gauge'>>(name: Name): (labels: LabelsOf<Name>, value: number) => void
   /**
-   * Returns the function that adds one. What is `watched` is shown as 0 until then: an alert on the increase of a counter does not
-   * see the first event of a series that begins with it.
+   * Returns the function that adds one, or as many as it is given. What is `watched`, or added as 0, is shown as 0 until then: an alert on
+   * the increase of a counter does not see the first event of a series that begins with it.
    */
   counter<Name extends NameOf<'counter'>>(
     name: Name,
     watched?: readonly LabelsOf<Name>[],
-  ): (labels: LabelsOf<Name>) => void
+  ): (labels: LabelsOf<Name>, count?: number) => void
   /** Returns the function that adds a duration in seconds. */
   histogram<Name extends NameOf<'histogram'>>(
     name: Name,
@@ -83,7 +83,7 @@ export function createMetrics(sampleWithinMs = SAMPLE_WITHIN_MS): Metrics {
     counter(name, watched = []) {
       const metric = new Counter(options(name))
       for (const labels of watched) metric.inc({ ...labels }, 0)
-      return (labels) => metric.inc({ ...labels })
+      return (labels, count = 1) => metric.inc({ ...labels }, count)
     },
     histogram(name) {
       const metric = new Histogram({ ...options(name), buckets: BUCKETS })

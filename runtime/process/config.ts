@@ -81,6 +81,19 @@ export const urlList = z
   .transform((list) => list.split(',').map((url) => url.trim()))
   .pipe(z.array(z.url().transform((url) => new URL(url))).min(1))
 
+const nameList = z
+  .string()
+  .transform((list) => list.split(',').flatMap((name) => (name.trim() === '' ? [] : name.trim())))
+
+/** Setting with canonical names of markets, separated by commas; none by default. */
+export const marketList = nameList.default([])
+
+/**
+ * Setting with the markets that get a process of their own, because they are busy; all others share one. By default the markets of the
+ * venue's own market file that trade without an end.
+ */
+export const ownProcessMarkets = nameList.default(['cNGN-USDC', 'cNGN-PERP'])
+
 /** Setting of a process of which one copy works: `1` follows that one and takes over when it is gone. */
 export const standby = z.enum(['0', '1']).default('0')
 

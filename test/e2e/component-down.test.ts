@@ -32,7 +32,10 @@ async function startGatedVenue(): Promise<GatedVenue> {
   const waitAt = (process: string) =>
     `touch '${gateOf(process)}.met'; while [ -e '${gateOf(process)}' ]; do sleep 0.05; done;`
 
-  const entries = parseProcfile(await readFile(inProject('Procfile'), 'utf8'), [SPOT])
+  const entries = parseProcfile(await readFile(inProject('Procfile'), 'utf8'), {
+    markets: [SPOT],
+    own: [SPOT],
+  })
   const procfile = join(directory.path, 'Procfile')
   const lines = entries.map(({ name, command }) => `${name}: ${waitAt(name)} ${command}`)
   await writeFile(procfile, lines.join('\n'))

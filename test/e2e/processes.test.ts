@@ -20,7 +20,8 @@ describe('the processes of a venue', function () {
     venue = await sharedVenue()
   })
 
-  const lines = async () => parseProcfile(await readFile(inProject('Procfile'), 'utf8'), [SPOT])
+  const lines = async () =>
+    parseProcfile(await readFile(inProject('Procfile'), 'utf8'), { markets: [SPOT], own: [SPOT] })
 
   it('are one for each line of the Procfile, beside bus and chain', async () => {
     const pids = await venue.pids()

@@ -43,6 +43,8 @@ describe('the settings of a matcher', () => {
       NATS_REPLICAS: 1,
       EXECUTOR_TIMEOUT_MS: 40_000,
       STANDBY: '0',
+      OWN_PROCESS_MARKETS: ['cNGN-USDC', 'cNGN-PERP'],
+      MARKETS_ELSEWHERE: [],
       SETTLEMENT_LATE_SECONDS: 60,
       OPERATOR_KEYS: new Map(),
       LOG_LEVEL: 'info',

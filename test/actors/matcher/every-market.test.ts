@@ -62,9 +62,9 @@ describe('the matchers of the registered markets as processes', function () {
     await bus.close()
   }
 
-  async function untilReady() {
+  async function untilReady(...markets: string[]) {
     const bus = await connectNatsBus({ url: server.url, name: 'test' })
-    for (const market of REGISTERED) {
+    for (const market of [...REGISTERED, ...markets]) {
       await eventually(async () => {
         const answer = await bus.ask(askPing(`matcher-${market}`), new Uint8Array(), 500)
         expect(decodePingAnswer(answer).ready).to.equal(true)
@@ -86,13 +86,14 @@ describe('the matchers of the registered markets as processes', function () {
     expect(log()).to.match(/"name":"matcher-[^"]+".*"reason":"(SIGTERM|parent gone)"/)
   })
 
-  it('are started of a market that is registered later, and once', async () => {
+  it('are started of markets that are registered later, and once, in the one process of those that are not busy', async () => {
     const { child, pids } = await start()
     await register(aMarket({ market: 'B', ordinal: 1, aliases: [], subId: 1n }))
-    await eventually(() => pids().length === 2)
+    await untilReady('B')
     await register(aMarket({ aliases: ['NEW'] }))
     await register(aMarket({ market: 'C', ordinal: 2, aliases: [], subId: 2n }))
-    await eventually(() => pids().length === 3)
+    await untilReady('B', 'C')
+    expect(pids()).to.have.length(2)
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).to.deep.equal([0, null])
   })

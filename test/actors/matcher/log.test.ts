@@ -132,6 +132,7 @@ describe('the command log of a matcher', () => {
       onError: (error) => {
         throw error
       },
+      onStep: () => undefined,
     })
   })
   afterEach(() => log.stop())

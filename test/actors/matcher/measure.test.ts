@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { measureMatcher, sampleMatcher } from '../../../actors/matcher/measure.js'
+import { measureMatchers, sampleMatchers } from '../../../actors/matcher/measure.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import { noteFailedPair, repeatedPairs } from '../../../core/engine/signer-pairs.js'
 import type { MarketHolds } from '../../../core/engine/state.js'
@@ -29,7 +29,10 @@ describe('metrics of a matcher', () => {
     ])
     const standing = () => ({ ready: true, detail: 'live', positions: {} })
     const waitingPairs = () => []
-    sampleMatcher(metrics, 'A', { standing, holds: () => holds, waitingPairs, trades: () => 0 })
+    sampleMatchers(
+      metrics,
+      () => new Map([['A', { standing, holds: () => holds, waitingPairs, trades: () => 0 }]]),
+    )
     const shown = () => linesOf(metrics, 'venue_market_held')
     expect(await shown()).to.deep.equal([
       'venue_market_held{market="A",cause="facts",reason="prices_stale"} 1',
@@ -44,12 +47,11 @@ describe('metrics of a matcher', () => {
     const positions: Record<string, number> = { feed_seq: 7, command_seq: 9 }
     let ready = true
     const standing = () => ({ ready, detail: '', positions })
-    sampleMatcher(metrics, 'A', {
-      standing,
-      holds: () => new Map(),
-      waitingPairs: () => [],
-      trades: () => 5,
-    })
+    const waitingPairs = () => []
+    sampleMatchers(
+      metrics,
+      () => new Map([['A', { standing, holds: () => new Map(), waitingPairs, trades: () => 5 }]]),
+    )
     const shown = async () => {
       const names = [
         'market_seq',
@@ -92,7 +94,10 @@ describe('metrics of a matcher', () => {
     const waitingPairs = () => repeatedPairs(market.state)
     const metrics = createMetrics()
     const standing = () => ({ ready: true, detail: 'live', positions: {} })
-    sampleMatcher(metrics, 'A', { standing, holds: () => new Map(), waitingPairs, trades: () => 0 })
+    sampleMatchers(
+      metrics,
+      () => new Map([['A', { standing, holds: () => new Map(), waitingPairs, trades: () => 0 }]]),
+    )
     const shown = () => linesOf(metrics, 'venue_pair_wait_seconds')
     fail(1, 2)
     expect(await shown()).to.deep.equal([])
@@ -120,7 +125,7 @@ describe('metrics of a matcher', () => {
     let nowMs = CHANGES_START_MS + 1_500
     const facts = alongside(
       observeMatcher(createLog('matcher', 'silent')),
-      measureMatcher(metrics, 'A', () => nowMs),
+      measureMatchers(metrics, () => nowMs)('A'),
     )
     facts.applied(
       resultOf(
@@ -156,7 +161,7 @@ describe('metrics of a matcher', () => {
     let nowMs = 5_000
     const facts = alongside(
       observeMatcher(createLog('matcher', 'silent')),
-      measureMatcher(metrics, 'A', () => nowMs),
+      measureMatchers(metrics, () => nowMs)('A'),
     )
     const newest = async () => (await linesOf(metrics, 'venue_checkpoint_timestamp'))[0]
     const at = (seconds: number) => `venue_checkpoint_timestamp_seconds{market="A"} ${seconds}`

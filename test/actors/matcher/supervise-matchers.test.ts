@@ -1,7 +1,11 @@
 import { expect } from 'chai'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { superviseMatchers, type Matchers } from '../../../actors/matcher/every-market.js'
+import {
+  superviseMatchers,
+  type Matchers,
+  type MatchersOptions,
+} from '../../../actors/matcher/every-market.js'
 import { createLog } from '../../../runtime/process/log.js'
 import { eventually } from '../../support/eventually.js'
 import { tempDir } from '../../support/temp-dir.js'
@@ -19,9 +23,19 @@ describe('the supervisor of matchers', function () {
 
   /** Notes each start; ends at once for a market that cannot start, and otherwise when its input ends. */
   const program = `
-    const { MARKET, PARENT_WATCH } = process.env
-    require('fs').appendFileSync('${dir.path}/' + MARKET, process.pid + ' ' + PARENT_WATCH + '\\n')
+    const { MARKET, PARENT_WATCH, MARKETS_ELSEWHERE } = process.env
+    const fs = require('fs')
+    const file = MARKET === '*' ? 'shared' : MARKET
+    fs.appendFileSync('${dir.path}/' + file, process.pid + ' ' + PARENT_WATCH + '\\n')
     if (MARKET.startsWith('broken')) process.exit(3)
+    if (MARKET === '*') {
+      fs.writeFileSync('${dir.path}/elsewhere', MARKETS_ELSEWHERE)
+      const market = fs.existsSync('${dir.path}/ends') && fs.readFileSync('${dir.path}/ends', 'utf8')
+      if (market && !MARKETS_ELSEWHERE.split(',').includes(market)) {
+        fs.writeSync(3, Buffer.alloc(256).fill(market, 0, market.length), 0, 256, 0)
+        process.kill(process.pid, 'SIGKILL')
+      }
+    }
     process.stdin.on('end', () => process.exit()).resume()
     setInterval(() => {}, 10_000)`
   const notesOf = (market: string): string[] => {
@@ -32,19 +46,33 @@ describe('the supervisor of matchers', function () {
   }
   const startsOf = (market: string): number[] => notesOf(market).map((note) => parseInt(note, 10))
 
-  function matchersOf(...markets: string[]) {
+  const matchersOf = (...markets: string[]) => supervised({ markets, own: markets })
+  function supervised(options: Pick<MatchersOptions, 'markets' | 'own' | 'elapsedMs'>) {
     const lines: Line[] = []
     const write = (line: string): void => void lines.push(JSON.parse(line) as Line)
     const log = createLog('matchers', 'info', { write })
-    const matchers = superviseMatchers({ markets, args: ['-e', program], log })
+    const matchers = superviseMatchers({
+      elsewhere: ['other'],
+      ...options,
+      args: ['-e', program, '--'],
+      log,
+    })
     running.push(matchers)
     /** What was logged of a market, as members of each line. */
     const said = (market: string, ...members: string[]) =>
       lines
         .filter((line) => line.market === market)
         .map((line) => members.map((member) => line[member]))
-    return { matchers, said }
+    const words = () => lines.map(({ msg, market }) => [msg, market])
+    return { matchers, said, words }
   }
+  afterEach(() => {
+    for (const name of ['shared', 'ends', 'elsewhere'])
+      rmSync(join(dir.path, name), { force: true })
+  })
+  /** From now on the shared process is killed at its start, as by a step of this market, while it runs it. */
+  const endsUnder = (market: string) => writeFileSync(join(dir.path, 'ends'), market)
+  const elsewhere = () => readFileSync(join(dir.path, 'elsewhere'), 'utf8')
 
   it('runs a process for each market, told of its market and to end with its parent', async () => {
     const { matchers, said } = matchersOf('a', 'b')
@@ -86,12 +114,55 @@ describe('the supervisor of matchers', function () {
   })
 
   it('runs one that is added later, and stops it with the others', async () => {
-    const { matchers } = matchersOf('first')
+    const { matchers } = supervised({ markets: ['first'], own: ['first', 'later'] })
     matchers.add('later')
     await eventually(() => startsOf('later').length === 1 && startsOf('first').length === 1)
     const started = [...startsOf('first'), ...startsOf('later')]
     expect(started.every(isRunning)).to.equal(true)
     await matchers.stop()
     expect(started.some(isRunning)).to.equal(false)
+  })
+
+  it('runs all that are not busy in one process, and later ones with it, and none that is elsewhere', async () => {
+    const { matchers } = supervised({ markets: ['other', 'quiet', 'busy', 'calm'], own: ['busy'] })
+    await eventually(() => startsOf('shared').length === 1 && startsOf('busy').length === 1)
+    await eventually(() => elsewhere() === 'other,busy')
+    matchers.add('newer')
+    await matchers.stop()
+    expect(startsOf('shared')).to.have.length(1)
+    expect(['other', 'quiet', 'calm', 'newer'].flatMap(notesOf)).to.deep.equal([])
+  })
+
+  it('starts no shared process while each market has its own', async () => {
+    supervised({ markets: ['one'], own: ['one'] })
+    await eventually(() => startsOf('one').length === 1)
+    expect(startsOf('shared')).to.deep.equal([])
+  })
+
+  it('gives a process of its own to a market under whose step the shared one ended twice in ten minutes', async () => {
+    endsUnder('heavy')
+    const { words } = supervised({ markets: ['heavy', 'light'], own: [] })
+    await eventually(() => startsOf('heavy').length === 1 && startsOf('shared').length === 3)
+    await eventually(() => elsewhere() === 'other,heavy')
+    expect(words().filter(([, market]) => market !== undefined)).to.deep.equal([
+      ['the shared process ended under the step of a market', 'heavy'],
+      ['the shared process ended under the step of a market', 'heavy'],
+      ['a market has ended its process twice, it gets one of its own', 'heavy'],
+      ['matcher started', 'heavy'],
+    ])
+  })
+
+  it('leaves it there when the two ends are further apart, or no step was running', async () => {
+    let nowMs = 0
+    endsUnder('slow')
+    supervised({ markets: ['slow'], own: [], elapsedMs: () => (nowMs += 600_001) })
+    await eventually(() => startsOf('shared').length === 4)
+    await eventually(() => elsewhere() === 'other')
+    rmSync(join(dir.path, 'ends'))
+    await eventually(() => startsOf('shared').some(isRunning))
+    const ended = startsOf('shared').length
+    process.kill(startsOf('shared').at(-1) ?? 0, 'SIGKILL')
+    await eventually(() => startsOf('shared').length > ended)
+    expect(startsOf('slow')).to.deep.equal([])
   })
 })

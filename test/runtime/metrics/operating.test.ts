@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { measureMatcher } from '../../../actors/matcher/measure.js'
+import { measureMatchers } from '../../../actors/matcher/measure.js'
 import { measureExecutor } from '../../../executor/measure.js'
 import { createMetrics } from '../../../runtime/metrics/metrics.js'
 import { METRICS } from '../../../runtime/metrics/table.js'
@@ -244,7 +244,7 @@ describe('what an operator watches', () => {
 
   it('shows as 0 from the start each counter whose increase an alert watches', async () => {
     const metrics = createMetrics()
-    measureMatcher(metrics, 'A', Date.now)
+    measureMatchers(metrics, Date.now)('A')
     measureExecutor(metrics)
     const { body } = await metrics.text()
     const watched = rules.flatMap(({ name, expr }) =>
