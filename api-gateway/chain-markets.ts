@@ -3,6 +3,7 @@ import { createPositionsReader } from '../chain/contracts/positions-reader.js'
 import { createMarketReader } from '../chain/contracts/market-reader.js'
 import { createChainClient, type ClientPurpose } from '../chain/reads/client.js'
 import { loadDeployment } from '../chain/reads/deployment.js'
+import { guardChain, type ChainGuardOptions } from '../chain/reads/guard-chain.js'
 import { createPermitNonceReader } from '../chain/reads/read-transfer.js'
 import type { Market } from '../core/model/market.js'
 import type { ShownOfMarket } from '../core/records/market-entry.js'
@@ -18,10 +19,12 @@ const CACHE_MS = 10_000
  */
 export async function openChainReads(
   config: Pick<GatewayConfig, 'RPC_URL' | 'DEPLOYMENT_FILE'>,
+  watched: Pick<ChainGuardOptions, 'log' | 'show' | 'onFatal'>,
 ): Promise<Pick<GatewayDeps, 'chainMarkets' | 'positions' | 'permitNonce' | 'deployment'>> {
   const { RPC_URL: rpcUrl } = config
   const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
   if (rpcUrl === undefined) return { deployment }
+  await guardChain({ ...watched, rpcUrl, chainId: deployment.chainId })
   const clientFor = (purpose: ClientPurpose) => ({
     client: createChainClient(rpcUrl, purpose),
     deployment,

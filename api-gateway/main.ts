@@ -1,6 +1,7 @@
 import { streamVersions } from '../bus-schemas/stream-versions.js'
 import { createMarketList } from '../core/entry/find-market.js'
 import { historyPath } from '../data/history/project.js'
+import { noteDamage } from '../data/open.js'
 import { openRegister } from '../runtime/bus/market-register.js'
 import { connectVenueBus } from '../runtime/bus/stream-versions.js'
 import { closeServer, createHttpServer, listen } from '../runtime/http/server.js'
@@ -23,7 +24,10 @@ const config = orExit(readGatewayConfig)
 runProcess({
   name: 'gateway',
   level: config.LOG_LEVEL,
+  onDamage: () => noteDamage(historyPath(config.DATA_DIR)),
   start: async ({ log, fail, metrics }) => {
+    const show = metrics.gauge('venue_other_chain')
+    const chainReads = await openChainReads(config, { log, show, onFatal: fail })
     const path = historyPath(config.DATA_DIR)
     const readModel = await openReadModelWhenCreated(path, log)
     const bus = await connectVenueBus({
@@ -45,7 +49,7 @@ runProcess({
       books,
       indexLimit: createIndexGate(bus),
       ownWrites: createOwnWrites({ readModel, readHead: readFeedHeads(bus) }),
-      ...(await openChainReads(config)),
+      ...chainReads,
       readiness: createReadiness({ ...parts, executorUrls: config.EXECUTOR_URL }),
       ...wordsOf(config),
       nowMs: Date.now,

@@ -9,7 +9,7 @@ import type {
   OwnedKey,
   OwnerAccounts,
 } from '../core/owner-accounts.js'
-import { openDatabase, takeLock } from './open.js'
+import { openDatabase, takeLock, type OpenOptions } from './open.js'
 
 /**
  * Events kept of one owner, of accounts and of keys each: others may deposit accounts for an owner, for the price of the gas.
@@ -48,12 +48,21 @@ export interface AccountIndex {
 
 /**
  * Opens `accounts.db` at a path, creating it when absent; rows of another deployment are dropped. It is locked until it is closed:
- * throws AlreadyLocked where another process holds it.
+ * throws AlreadyLocked where another process holds it. A damaged file is set aside where `onSetAside` is given.
  */
-export function openAccountIndex(path: string, deployment: string): AccountIndex {
+export function openAccountIndex(
+  path: string,
+  deployment: string,
+  { onSetAside }: Pick<OpenOptions, 'onSetAside'> = {},
+): AccountIndex {
   const lock = takeLock(`${path}.lock`)
   const migrations = new URL('../../data/migrations/accounts/', import.meta.url)
-  const db = openDatabase({ path, migrations, synchronous: 'NORMAL' })
+  const db = openDatabase({
+    path,
+    migrations,
+    synchronous: 'NORMAL',
+    ...(onSetAside && { onSetAside }),
+  })
   const blocks = prepareBlocks(db)
   const rollBack = prepareRollBack(db)
   if (!isOf(db, deployment)) {

@@ -7,7 +7,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
 import { subjectOfFeed } from '../bus-schemas/subjects.js'
 import { assert } from '../core/assert.js'
-import { CannotStart } from '../core/cannot-start.js'
+import { CannotStart, faultsOf } from '../core/cannot-start.js'
 import type { BusMessage } from '../runtime/bus/bus.js'
 import { writeFileDurably, writeJsonDurably } from './durable-file.js'
 
@@ -50,6 +50,9 @@ export type Segment = Readonly<z.infer<typeof segment>>
 export class ArchiveDamaged extends CannotStart {
   override readonly name = 'ArchiveDamaged'
 }
+
+/** A segment is not there, which the writer may have replaced since its manifest was read. */
+class SegmentMissing extends ArchiveDamaged {}
 
 /** A file of the archive. */
 export interface ArchivedFile {
@@ -103,7 +106,7 @@ export function openFeedArchive(dir: string): FeedArchive {
     async read(stream, fromSeq, limit) {
       const messages = await find(stream, fromSeq).catch(async (error: unknown) => {
         // The writer has replaced the segment since the manifest was read.
-        if (!isAbsent(error)) throw error
+        if (!(error instanceof SegmentMissing)) throw error
         return find(stream, fromSeq)
       })
       const at = fromSeq - (messages[0]?.seq ?? fromSeq)
@@ -117,7 +120,7 @@ async function* filesOf(dir: string, stream: string): AsyncGenerator<ArchivedFil
   for (const listed of await readManifest(dir, stream)) {
     let segment = listed
     const bytes = await readSegment(join(dir, stream), segment).catch(async (error: unknown) => {
-      if (!isAbsent(error)) throw error
+      if (!(error instanceof SegmentMissing)) throw error
       segment = await replacementOf(dir, stream, listed)
       return readSegment(join(dir, stream), segment)
     })
@@ -132,7 +135,7 @@ async function replacementOf(dir: string, stream: string, former: Segment): Prom
   const segments = await readManifest(dir, stream)
   const found = segments.find(({ first_seq }) => first_seq === former.first_seq)
   if (found === undefined || found.file === former.file)
-    throw new ArchiveDamaged(`${join(dir, stream, former.file)} is missing: restore it`)
+    throw new SegmentMissing(missing(join(dir, stream, former.file)))
   return found
 }
 
@@ -142,7 +145,7 @@ const isAbsent = (error: unknown): boolean =>
 async function readManifest(dir: string, stream: string): Promise<readonly Segment[]> {
   const file = join(dir, stream, MANIFEST)
   if (!existsSync(file)) return []
-  const { segments } = manifest.parse(JSON.parse(await readFile(file, 'utf8')))
+  const { segments } = parseManifest(file, await readFile(file, 'utf8'))
   let next = 1
   for (const { first_seq, last_seq } of segments) {
     if (first_seq !== next || last_seq < first_seq)
@@ -152,10 +155,27 @@ async function readManifest(dir: string, stream: string): Promise<readonly Segme
   return segments
 }
 
-/** The bytes of a segment as its manifest names them. */
+function parseManifest(file: string, text: string): z.infer<typeof manifest> {
+  let given: unknown
+  try {
+    given = JSON.parse(text)
+  } catch (cause) {
+    throw new ArchiveDamaged(`${file} is no JSON: restore it from a copy`, { cause })
+  }
+  const parsed = manifest.safeParse(given)
+  if (parsed.success) return parsed.data
+  const faults = faultsOf(parsed.error.issues, given)
+  throw new ArchiveDamaged(`${file} is no manifest, ${faults}: restore it from a copy`)
+}
+
+const missing = (file: string): string => `${file} is missing: restore it from a copy`
+
+/** The bytes of a segment as its manifest names them. Throws SegmentMissing, and ArchiveDamaged for other bytes. */
 async function readSegment(folder: string, segment: Segment): Promise<Buffer> {
   const file = join(folder, segment.file)
-  const bytes = await readFile(file)
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw isAbsent(error) ? new SegmentMissing(missing(file)) : error
+  })
   if (sha256Of(bytes) !== segment.sha256)
     throw new ArchiveDamaged(`${file} is not the file that its manifest names: restore it`)
   return bytes

@@ -1,8 +1,9 @@
 import Database from 'better-sqlite3'
-import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { CannotStart } from '../core/cannot-start.js'
 import { assert } from '../core/assert.js'
+import { isDamage } from '../runtime/process/cannot-start.js'
 
 export interface OpenOptions {
   readonly path: string
@@ -53,9 +54,13 @@ export class DamagedDatabase extends CannotStart {
   }
 }
 
-/** Whether SQLite could not make sense of the file. */
-export const isDamage = (error: unknown): error is Error =>
-  error instanceof Database.SqliteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code)
+const noteOf = (path: string): string => `${path}.is-damaged`
+
+/** Has the next start make a file anew, which turned out to be damaged after it was opened. */
+export const noteDamage = (path: string): void => writeFileSync(noteOf(path), '')
+
+/** Whether a process has found the file damaged since it was made. */
+export const isNotedDamaged = (path: string): boolean => existsSync(noteOf(path))
 
 const SYNCHRONOUS_CODE = { NORMAL: 1, FULL: 2 } as const
 /** The write-ahead log is truncated to this many bytes after a checkpoint. */
@@ -70,6 +75,8 @@ const WAL_LIMIT_BYTES = 64 * 1024 * 1024
 export function openDatabase(options: OpenOptions): Database.Database {
   const { path, onSetAside } = options
   try {
+    if (onSetAside !== undefined && isNotedDamaged(path))
+      throw new NotedDamage('as a process found')
     return open(options)
   } catch (error) {
     if (!isDamage(error)) throw error
@@ -85,10 +92,17 @@ export function openDatabase(options: OpenOptions): Database.Database {
   }
 }
 
+/** A file that was found damaged while it was in use. */
+class NotedDamage extends Error {
+  override readonly name = 'NotedDamage'
+  readonly code = 'SQLITE_CORRUPT'
+}
+
 /** Moves a database with its log away; throws what the file system throws. */
 function setAside(path: string): void {
   for (const part of ['-wal', '-shm', ''])
     if (existsSync(`${path}${part}`)) renameSync(`${path}${part}`, `${path}.damaged${part}`)
+  rmSync(noteOf(path), { force: true })
 }
 
 function open(options: OpenOptions): Database.Database {

@@ -1,8 +1,12 @@
 import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { streamVersions } from '../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../chain/reads/deployment.js'
+import { guardChain } from '../chain/reads/guard-chain.js'
 import { keyEvents, openSigners } from '../chain/signing/open-signers.js'
 import { createMarketList } from '../core/entry/find-market.js'
+import { JOURNAL_FILES } from '../data/journal/journal-file.js'
+import { noteDamage } from '../data/open.js'
 import { openRegister } from '../runtime/bus/market-register.js'
 import { connectVenueBus } from '../runtime/bus/stream-versions.js'
 import { closeServer } from '../runtime/http/server.js'
@@ -22,9 +26,18 @@ const config = orExit(readExecutorConfig)
 runProcess({
   name: 'executor',
   level: config.LOG_LEVEL,
+  onDamage: () => noteDamage(join(config.DATA_DIR, JOURNAL_FILES.executor)),
   // Listens once everything that the journal left open has been sent again.
   start: async ({ log, fail: onFatal, end, metrics }) => {
     await mkdir(config.DATA_DIR, { recursive: true })
+    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
+    await guardChain({
+      rpcUrl: config.RPC_URL,
+      chainId: deployment.chainId,
+      log,
+      show: metrics.gauge('venue_other_chain'),
+      onFatal,
+    })
     const bus = await connectVenueBus({
       config,
       user: 'executor',
@@ -33,13 +46,13 @@ runProcess({
     })
     const register = await openRegister({ bus, log, onError: onFatal })
     const list = createMarketList(register.markets)
-    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const executor = await openExecutor({
       ...settingsOf(config),
       bus,
       markets: list.markets,
       deployment,
       onFatal,
+      onSetAside: (message) => log.warn(message),
       signers: openSigners(config.key, deployment.chainId, keyEvents(log, end)),
       facts: alongside(observeExecutor(log), measureExecutor(metrics)),
     })

@@ -51,6 +51,8 @@ export interface ExecutorOptions {
   readonly deployment: TradingDeployment
   /** Directory of executor.db. */
   readonly dataDir: string
+  /** A damaged journal file is folded from its stream again; absent: it ends the start. */
+  readonly onSetAside?: (message: string) => void
   /** The markets that are settled here. */
   readonly markets: readonly Market[]
   readonly timeoutMs: number
@@ -110,7 +112,8 @@ export async function openExecutor(options: ExecutorOptions): Promise<Executor> 
   const path = join(options.dataDir, JOURNAL_FILES.executor)
   const lock = takeLock(`${path}.lock`)
   try {
-    const db = openJournalFile(path)
+    const { onSetAside } = options
+    const db = openJournalFile(path, { ...(onSetAside && { onSetAside }) })
     try {
       const { bus, facts, onFatal } = options
       const published = await openPublishedJournal({

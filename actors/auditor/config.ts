@@ -23,6 +23,8 @@ export const auditorEnv = z.object({
   ...accessEnv.shape,
   NATS_URL: z.string().min(1).optional(),
   RPC_URL: z.url().optional(),
+  /** Names the chain; defaults to that of ./venue up. */
+  DEPLOYMENT_FILE: z.string().min(1).optional(),
   /** The archive of the feeds; absent: they are read from the bus alone. */
   FEED_ARCHIVE_DIR: z.string().min(1).optional(),
   /** 0: audits once and ends; else repeats the audit after a pause of so many seconds. */
@@ -77,5 +79,6 @@ function withOwnFiles(given: z.infer<typeof auditorEnv>): z.infer<typeof auditor
   return {
     ...given,
     NATS_CREDENTIALS: given.NATS_CREDENTIALS ?? existing(busSeedsDir(given.DATA_DIR)),
+    DEPLOYMENT_FILE: given.DEPLOYMENT_FILE ?? existing(join(given.DATA_DIR, 'devnet.json')),
   }
 }

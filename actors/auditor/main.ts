@@ -1,8 +1,10 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { createChainClient } from '../../chain/reads/client.js'
+import { loadDeployment } from '../../chain/reads/deployment.js'
+import { guardChain, type ChainGuardOptions } from '../../chain/reads/guard-chain.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
 import { registeredMarkets } from '../../runtime/bus/market-register.js'
-import { orExit } from '../../runtime/process/cannot-start.js'
+import { exitIfCannotStart, orExit } from '../../runtime/process/cannot-start.js'
 import { readCommandLine } from '../../runtime/process/command-line.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { audit, keepAuditing, type AuditOptions } from './audit.js'
@@ -17,7 +19,18 @@ const PROCESS = 'auditor'
 readCommandLine(USAGE, { options: {} })
 const config = orExit(readAuditorConfig)
 
-async function open(onWarning: (message: string) => void): Promise<Omit<AuditOptions, 'markets'>> {
+type Watched = Pick<ChainGuardOptions, 'log' | 'show' | 'onFatal'>
+
+/** Without a deployment file the chain of the node is not known to be the right one: no other setting names it. */
+async function open(
+  onWarning: (message: string) => void,
+  watched: Watched,
+): Promise<Omit<AuditOptions, 'markets'>> {
+  const { RPC_URL: rpcUrl, DEPLOYMENT_FILE: file } = config
+  if (file !== undefined) {
+    const { chainId } = await loadDeployment(file)
+    await guardChain({ ...watched, rpcUrl, chainId })
+  }
   return {
     bus: await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
@@ -26,11 +39,18 @@ async function open(onWarning: (message: string) => void): Promise<Omit<AuditOpt
       versions: streamVersions([]),
       onWarning,
     }),
-    client: createChainClient(config.RPC_URL, 'read'),
+    client: createChainClient(rpcUrl, 'read'),
     dataDir: config.DATA_DIR,
     fromBlock: config.AUDIT_FROM_BLOCK,
     feesKept: config.AUDIT_FEES_KEPT === '1',
   }
+}
+
+/** One audit says at its end what it could not read. */
+const unwatched: Watched = {
+  log: { error: () => undefined, info: () => undefined },
+  show: () => undefined,
+  onFatal: exitIfCannotStart,
 }
 
 /** For one audit, of the markets that are registered by then. */
@@ -40,13 +60,17 @@ const withMarkets = async (opened: Awaited<ReturnType<typeof open>>): Promise<Au
 })
 
 if (config.AUDIT_EVERY_S === 0)
-  await auditOnce(() => open(() => undefined).then(withMarkets), config.NATS_URL)
+  await auditOnce(() => open(() => undefined, unwatched).then(withMarkets), config.NATS_URL)
 else
   runProcess({
     name: PROCESS,
     level: config.LOG_LEVEL,
-    start: async ({ log }) => {
-      const opened = await open((message) => log.warn(message))
+    start: async ({ log, fail, metrics }) => {
+      const opened = await open((message) => log.warn(message), {
+        log,
+        show: metrics.gauge('venue_other_chain'),
+        onFatal: fail,
+      })
       const everyMs = config.AUDIT_EVERY_S * 1_000
       const once = async () => audit(await withMarkets(opened))
       const auditing = keepAuditing({ audit: once, everyMs, log })

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
+import { guardChain } from '../../chain/reads/guard-chain.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
 import type { Market } from '../../core/model/market.js'
 import { createMarketList } from '../../core/entry/find-market.js'
+import { ACCOUNTS_FILE } from '../../data/account-index.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
+import { noteDamage } from '../../data/open.js'
 import { openRegister } from '../../runtime/bus/market-register.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
@@ -21,8 +25,18 @@ runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
   background: true,
+  onDamage: () => {
+    if (config.DATA_DIR !== undefined) noteDamage(join(config.DATA_DIR, ACCOUNTS_FILE))
+  },
   start: async ({ log, fail, metrics }) => {
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
+    await guardChain({
+      rpcUrl: config.RPC_URL,
+      chainId: deployment.chainId,
+      log,
+      show: metrics.gauge('venue_other_chain'),
+      onFatal: fail,
+    })
     const bus = await connectArchivedBus({
       archiveDir: config.FEED_ARCHIVE_DIR,
       versions: streamVersions([]),

@@ -51,7 +51,9 @@ export async function openAccounts(
   options: Omit<AccountServiceOptions, 'index' | 'firstBlock'>,
 ): Promise<RunningProcess | undefined> {
   if (dataDir === undefined) return undefined
-  const index = openAccountIndex(join(dataDir, ACCOUNTS_FILE), `${chainId} ${matching}`)
+  const index = openAccountIndex(join(dataDir, ACCOUNTS_FILE), `${chainId} ${matching}`, {
+    onSetAside: (line) => options.log.warn(line),
+  })
   return serveAccounts({ ...options, index, firstBlock })
 }
 

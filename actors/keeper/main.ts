@@ -1,5 +1,6 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
+import { guardChain } from '../../chain/reads/guard-chain.js'
 import { keyEvents, openSigners } from '../../chain/signing/open-signers.js'
 import { createMarketList } from '../../core/entry/find-market.js'
 import { openRegister } from '../../runtime/bus/market-register.js'
@@ -21,13 +22,22 @@ runProcess({
   name,
   level: config.LOG_LEVEL,
   start: async ({ log, fail: onFatal, end, metrics }) => {
+    const { key, NATS_CREDENTIALS: seed } = config
+    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
+    if (key !== undefined)
+      await guardChain({
+        rpcUrl: config.RPC_URL,
+        chainId: deployment.chainId,
+        log,
+        show: metrics.gauge('venue_other_chain'),
+        onFatal,
+      })
     const bus = await connectVenueBus({
       config,
       user: name,
       versions: streamVersions([]),
       onWarning: (message) => log.warn(message),
     })
-    const { key, NATS_CREDENTIALS: seed } = config
     if (key === undefined) {
       const off = await serveOff(bus)
       return { stop: () => off.stop().then(() => bus.close()) }
@@ -35,7 +45,6 @@ runProcess({
     const register = await openRegister({ bus, log, onError: onFatal })
     const list = createMarketList(register.markets)
     register.watch(({ market }) => list.add(market))
-    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
     const keeper = await openKeeper({
       bus,
       deployment,

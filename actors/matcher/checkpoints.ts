@@ -5,6 +5,7 @@ import { checkpointStateInPieces } from '../../bus-schemas/checkpoint-state.js'
 import type { Checkpoint } from '../../bus-schemas/checkpoint-form.js'
 import type { LogMarket } from '../../bus-schemas/commands.js'
 import { checkpointsStream, commandsStream, feedStream } from '../../bus-schemas/subjects.js'
+import { CannotStart } from '../../core/cannot-start.js'
 import { assert } from '../../core/assert.js'
 import { emptyMatcherState } from '../../core/engine/empty-state.js'
 import type { Block } from '../../core/model/change.js'
@@ -27,7 +28,7 @@ import type { MatcherSettings, CheckpointSettings } from './settings.js'
  * The market's streams and its checkpoints contradict each other: one of them was restored from an older backup, belongs
  * to another venue, or was trimmed too far. Going on could give a seq a second content, so an operator has to look.
  */
-export class StreamsDisagree extends Error {
+export class StreamsDisagree extends CannotStart {
   override readonly name = 'StreamsDisagree'
 }
 

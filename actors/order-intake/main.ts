@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
+import { guardChain } from '../../chain/reads/guard-chain.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
 import { openClaimThread } from '../../data/claim-thread.js'
 import { openIntakeRegistry } from '../../data/intake-registry.js'
@@ -22,6 +23,15 @@ runProcess({
   name: PROCESS_NAME,
   level: config.LOG_LEVEL,
   start: async ({ log, fail, metrics }) => {
+    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
+    const { RPC_URL: rpcUrl, EXECUTOR_ADDRESS: executor } = config
+    await guardChain({
+      rpcUrl,
+      chainId: deployment.chainId,
+      log,
+      show: metrics.gauge('venue_other_chain'),
+      onFatal: fail,
+    })
     const id = randomUUID()
     const path = join(config.DATA_DIR, 'intake.db')
     const registry = openIntakeRegistry(path, openClaimThread(path))
@@ -38,8 +48,6 @@ runProcess({
     const read = () => loadDeployedMarkets(config)
     const { markets, now, ...register } = await openOwnRegister({ ...parts, readFile: read })
     const names = markets.map(({ market }) => market)
-    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
-    const { RPC_URL: rpcUrl, EXECUTOR_ADDRESS: executor } = config
     const chain = await openChain({ rpcUrl, ...(executor && { executor }) }, deployment, onWarning)
     const room = roomOf(config)
     const admission = watchAdmission({ bus, markets: names, ...room, log })

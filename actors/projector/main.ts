@@ -1,7 +1,7 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
 import { createProjection, HISTORY_FILE, historyPath } from '../../data/history/project.js'
-import { openDatabase } from '../../data/open.js'
+import { noteDamage, openDatabase } from '../../data/open.js'
 import { openRegister } from '../../runtime/bus/market-register.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
@@ -17,6 +17,7 @@ runProcess({
   name: PROCESS,
   level: config.LOG_LEVEL,
   background: true,
+  onDamage: () => noteDamage(historyPath(config.DATA_DIR)),
   start: async ({ log, fail, metrics }) => {
     const path = historyPath(config.DATA_DIR)
     const onSetAside = (told: string): void =>

@@ -50,7 +50,9 @@ export async function openSender<Started extends RunningProcess>(
   try {
     const records = openDatabase({ path, migrations, synchronous })
     opened.push(records)
-    const db = openJournalFile(join(dataDir, JOURNAL_FILES[owner]))
+    const db = openJournalFile(join(dataDir, JOURNAL_FILES[owner]), {
+      onSetAside: (message) => log.warn(message),
+    })
     opened.push(db)
     const facts = observeJournal(log)
     const published = await openPublishedJournal({

@@ -1,5 +1,6 @@
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
+import { guardChain } from '../../chain/reads/guard-chain.js'
 import { keyEvents, openSigners } from '../../chain/signing/open-signers.js'
 import { connectVenueBus } from '../../runtime/bus/stream-versions.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
@@ -18,18 +19,27 @@ runProcess({
   name,
   level: config.LOG_LEVEL,
   start: async ({ log, fail, end, metrics }) => {
+    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
+    const { kind, key, reserveWei, hourBudgetWei, answerWithinMs } = config
+    const { RPC_URL: rpcUrl } = config
+    if (key !== undefined)
+      await guardChain({
+        rpcUrl,
+        chainId: deployment.chainId,
+        log,
+        show: metrics.gauge('venue_other_chain'),
+        onFatal: fail,
+      })
     const bus = await connectVenueBus({
       versions: streamVersions([]),
       config,
       user: name,
       onWarning: (message) => log.warn(message),
     })
-    const deployment = await loadDeployment(config.DEPLOYMENT_FILE)
-    const { kind, key, reserveWei, hourBudgetWei, answerWithinMs } = config
     const { perpManager } = deployment
     const open = async (): Promise<RunningProcess | RunningSubmitter> => {
       if (key === undefined) return serveOff(bus, kind, 'no key')
-      const { RPC_URL: rpcUrl, DATA_DIR: dataDir } = config
+      const { DATA_DIR: dataDir } = config
       const signers = openSigners(key, deployment.chainId, keyEvents(log, end))
       const options = {
         bus,

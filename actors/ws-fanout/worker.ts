@@ -2,6 +2,7 @@ import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { createFundsReader, type FundsReader } from '../../chain/contracts/funds-reader.js'
 import { createChainClient } from '../../chain/reads/client.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
+import { guardChain, type ChainGuardOptions } from '../../chain/reads/guard-chain.js'
 import { findMarketByName } from '../../core/entry/find-market.js'
 import { withArchive } from '../../data/archived-bus.js'
 import { openRegister } from '../../runtime/bus/market-register.js'
@@ -23,6 +24,8 @@ export function runWorker(config: WsFanoutConfig): void {
     level: config.LOG_LEVEL,
     ...(config.WS_FANOUT_WORKERS > 1 && { instance: `${PROCESS}-${config.WS_FANOUT_WORKER}` }),
     start: async ({ log, fail, metrics }) => {
+      const show = metrics.gauge('venue_other_chain')
+      const funds = await openFunds(config, { log, show, onFatal: fail })
       const bus = await connectVenueBus({
         versions: streamVersions([]),
         config,
@@ -52,7 +55,7 @@ export function runWorker(config: WsFanoutConfig): void {
           maxSocketsPerAddress: config.WS_MAX_SOCKETS_PER_ADDRESS,
         },
         words: { domain: config.AUTH_DOMAIN, product: config.AUTH_PRODUCT },
-        funds: await openFunds(config),
+        funds,
         log,
         onFailure: fail,
         ...measureFrames(metrics),
@@ -73,12 +76,13 @@ export function runWorker(config: WsFanoutConfig): void {
 }
 
 /** Reads of accounts; none without a node. */
-async function openFunds({
-  RPC_URL: rpcUrl,
-  DEPLOYMENT_FILE: file,
-}: WsFanoutConfig): Promise<FundsReader | undefined> {
+async function openFunds(
+  { RPC_URL: rpcUrl, DEPLOYMENT_FILE: file }: WsFanoutConfig,
+  watched: Pick<ChainGuardOptions, 'log' | 'show' | 'onFatal'>,
+): Promise<FundsReader | undefined> {
   if (rpcUrl === undefined) return undefined
   const deployment = await loadDeployment(file)
+  await guardChain({ ...watched, rpcUrl, chainId: deployment.chainId })
   return createFundsReader({
     client: createChainClient(rpcUrl, 'read'),
     deployment,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BaseError, createPublicClient, http, type HttpTransport, type PublicClient } from 'viem'
 import { checkAnswer } from './answer-form.js'
+import { checkChainOf, refuseOtherChain } from './node-chain.js'
 import { ReadFailure, throwDefect } from './read-failure.js'
 
 /**
@@ -31,20 +32,25 @@ const TRANSPORT = {
  */
 export function createChainClient(rpcUrl: string, purpose: ClientPurpose): ChainClient {
   return createPublicClient({
-    transport: withCheckedAnswers(http(rpcUrl, TRANSPORT[purpose])),
+    transport: withCheckedAnswers(http(rpcUrl, TRANSPORT[purpose]), rpcUrl),
     cacheTime: 0,
     ccipRead: false,
   })
 }
 
-/** An answer in another form than its question has is an OddAnswer, which viem neither wraps nor asks for again. */
-function withCheckedAnswers(transport: HttpTransport): HttpTransport {
+/**
+ * An answer in another form than its question has is an OddAnswer, and one of a node on another chain than the process an
+ * OtherChain; viem neither wraps these nor asks for them again.
+ */
+function withCheckedAnswers(transport: HttpTransport, rpcUrl: string): HttpTransport {
   return (options) => {
     const node = transport(options)
     const ask = node.request as (asked: RpcQuestion, more?: unknown) => Promise<unknown>
     const request = async (asked: RpcQuestion, more?: unknown): Promise<unknown> => {
+      refuseOtherChain(rpcUrl, asked.method)
       const answer = await ask(asked, more)
       checkAnswer(asked.method, answer)
+      checkChainOf(rpcUrl, asked.method, answer)
       return answer
     }
     return { ...node, request: request as typeof node.request }

@@ -4,7 +4,8 @@ import { CannotStart, faultsOf } from '../../core/cannot-start.js'
 import type { Address, Hex } from '../../core/action.js'
 import { batchExecutorAbi, matchingAbi } from '../abi/contracts.js'
 import { bytesToHex, hexToBytes, keccak256 } from '../signing/keys.js'
-import { orUnreachable, type ChainClient } from './client.js'
+import { ChainUnreachable, orUnreachable, type ChainClient } from './client.js'
+import { onOtherChain } from './node-chain.js'
 
 /** The contracts of one deployment that all markets share; what a market calls besides is in its row of market data. */
 export interface Deployment {
@@ -135,7 +136,7 @@ async function checkDeployment(
 ): Promise<void> {
   const actual = await orUnreachable('chain id', client.getChainId())
   if (actual !== chainId) {
-    throw new DeploymentMismatch(`the deployment is on chain ${chainId}, the node on ${actual}`)
+    throw new DeploymentMismatch(onOtherChain(chainId, actual))
   }
   const { matching, batchExecutor } = contracts
   for (const [name, address] of addressesOf(contracts)) {
@@ -173,8 +174,9 @@ async function checkBatches(
 
 /**
  * Returns a check to repeat: that the node is on the deployment's chain, that the code of the contracts is the same as in
- * the first check, and that `trader` may settle, where a process cannot wait for that right. It rejects with DeploymentMismatch, and with ChainUnreachable when
- * the node does not answer.
+ * the first check, and that `trader` may settle, where a process cannot wait for that right. It rejects with
+ * DeploymentMismatch until it has passed once. After that one node with wrong answers must end nothing: what contradicts the
+ * first check is then a ChainUnreachable, as when the node does not answer.
  */
 export function guardDeployment(
   client: ChainClient,
@@ -182,13 +184,23 @@ export function guardDeployment(
   trader?: Address,
 ): () => Promise<void> {
   let first: ReadonlyMap<string, Hex> | undefined
-  return async () => {
+  const check = async (): Promise<void> => {
     await checkDeployment(client, deployment, trader)
     const now = await hashCode(client, deployment.contracts)
     first ??= now
     for (const [name, hash] of now) {
       if (first.get(name) === hash) continue
       throw new DeploymentMismatch(`the code of ${name} was replaced while this process ran`)
+    }
+  }
+  return async () => {
+    try {
+      await check()
+    } catch (error) {
+      if (first === undefined || !(error instanceof DeploymentMismatch)) throw error
+      throw new ChainUnreachable(`the node contradicts the start: ${error.message}`, {
+        cause: error,
+      })
     }
   }
 }

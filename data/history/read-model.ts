@@ -8,7 +8,8 @@ import type { PriceE18 } from '../../core/money.js'
 import type { Candle } from '../../core/records/candle-record.js'
 import type { OpenOrder } from '../../core/records/order-record.js'
 import type { Trade, TradeStats } from '../../core/records/trade-record.js'
-import { DamagedDatabase, isDamage, openDatabase, UnknownSchemaVersion } from '../open.js'
+import { isDamage } from '../../runtime/process/cannot-start.js'
+import { DamagedDatabase, isNotedDamaged, openDatabase, UnknownSchemaVersion } from '../open.js'
 import { createReadCloseOuts, type HistoryCloseOut } from './close-outs.js'
 import { createReadEntry } from './entries.js'
 import {
@@ -154,18 +155,19 @@ export function openReadModel(path: string): ReadModel {
   }
 }
 
+const damagedFor = (path: string, cause?: unknown): ReadModelAbsent =>
+  new ReadModelAbsent(`${path} is damaged: the projector makes it anew when it starts`, { cause })
+
 /** The file as the projector has made it. Throws what `openReadModel` does. */
 export function openForReading(path: string): Database.Database {
   if (!existsSync(path)) throw new ReadModelAbsent(`${path} does not exist yet`)
+  if (isNotedDamaged(path)) throw damagedFor(path)
   const migrations = HISTORY_MIGRATIONS
   try {
     if (schemaVersion(path) === 0) throw new ReadModelAbsent(`${path} is being made`)
     return openDatabase({ path, migrations, synchronous: 'NORMAL', readonly: true })
   } catch (error) {
-    if (isDamage(error) || error instanceof DamagedDatabase)
-      throw new ReadModelAbsent(`${path} is damaged: the projector makes it anew when it starts`, {
-        cause: error,
-      })
+    if (isDamage(error) || error instanceof DamagedDatabase) throw damagedFor(path, error)
     // Each migration is a transaction of its own, and the projector may die between two of them.
     if (!(error instanceof UnknownSchemaVersion) || error.found > error.known) throw error
     throw new ReadModelAbsent(`${path} is being brought up to date`, { cause: error })

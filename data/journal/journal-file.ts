@@ -11,8 +11,9 @@ import type {
   SnapshotRow,
   StreamPlace,
 } from '../../core/transaction-journal.js'
+import { isDamage } from '../../runtime/process/cannot-start.js'
 import { isDiskTrouble } from '../disk-trouble.js'
-import { openDatabase } from '../open.js'
+import { openDatabase, type OpenOptions } from '../open.js'
 import { prepareApply } from './apply-entry.js'
 import { prepareLoad, readPlace } from './journal-snapshot.js'
 import { prepareTransactionReads } from './transaction-rows.js'
@@ -45,15 +46,24 @@ export class JournalDiverged extends CannotStart {
 
 /**
  * Opens the file of a journal. It is the fold of a stream, so a power cut may take its last commits back. Throws
- * JournalTooOld, and UnknownSchemaVersion for a file of a newer release.
+ * JournalTooOld, and what openDatabase throws. A damaged file is set aside where `onSetAside` is given.
  */
-export function openJournalFile(path: string, { readonly = false } = {}): Database {
+export function openJournalFile(
+  path: string,
+  { readonly = false, onSetAside }: Partial<Pick<OpenOptions, 'readonly' | 'onSetAside'>> = {},
+): Database {
   // Its schema has version numbers of its own.
   if (existsSync(path) && isFileAlone(path))
     throw new JournalTooOld(
       `${path} is a journal of release 0.2.0, which this release does not read (docs/UPGRADING.md)`,
     )
-  return openDatabase({ path, migrations: JOURNAL_MIGRATIONS, synchronous: 'NORMAL', readonly })
+  return openDatabase({
+    path,
+    migrations: JOURNAL_MIGRATIONS,
+    synchronous: 'NORMAL',
+    readonly,
+    ...(onSetAside && { onSetAside }),
+  })
 }
 
 /** Whether the file holds the tables of a journal and no place in a stream. */
@@ -62,6 +72,10 @@ function isFileAlone(path: string): boolean {
   try {
     const tables = db.prepare<[], string>('SELECT name FROM sqlite_master').pluck().all()
     return tables.includes('attempts') && !tables.includes('place')
+  } catch (error) {
+    // openDatabase says what becomes of a damaged file.
+    if (!isDamage(error)) throw error
+    return false
   } finally {
     db.close()
   }

@@ -174,6 +174,11 @@ export const METRICS = {
     [],
     'Time since the chain reader last processed a round.',
   ),
+  venue_other_chain: gauge(
+    'chain-reader',
+    [],
+    'Whether the node is on another chain than the deployment, so that its answers count as none: 1 or 0. Every process that reads the chain has it.',
+  ),
   venue_clock_ahead_seconds: gauge(
     'chain-reader',
     [],

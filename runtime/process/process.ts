@@ -7,7 +7,7 @@ import { armCrashPoints, IN_FLIGHT, type CrashHandler } from '../../core/crash-p
 import type { Bus, Subscription } from '../bus/bus.js'
 import { createMetrics, type Metrics } from '../metrics/metrics.js'
 import { serveMetrics } from '../metrics/serve-metrics.js'
-import { CANNOT_START_CODE } from './cannot-start.js'
+import { CANNOT_START_CODE, isDamage } from './cannot-start.js'
 import { readCrashAt, readProcessConfig, readSecretPaths, type CrashAt } from './config.js'
 import { createLog, createLogOutput, type Logger } from './log.js'
 import { keepPrivate, makePrivate } from './private-files.js'
@@ -42,6 +42,11 @@ export interface ProcessOptions {
   readonly level: string
   /** No request waits for it once it has started: from then on it runs at a lower priority than other processes. */
   readonly background?: boolean
+  /**
+   * Called when a database of the process turns out to be damaged, where its next start makes that one anew; elsewhere only
+   * an operator can put it back.
+   */
+  readonly onDamage?: () => void
   /** Opens what the process needs and starts its work; a rejection ends the process, as `fail` does. */
   readonly start: (context: ProcessContext) => Promise<RunningProcess>
 }
@@ -50,7 +55,7 @@ export interface ProcessOptions {
  * The shell of every process: every main.ts calls it once. Ends the process with exit code 0 on SIGTERM or SIGINT, or when
  * its parent is gone (the IPC channel closes, or with PARENT_WATCH=1 standard input ends). A failed start, an uncaught
  * error, an unhandled rejection or a stop that exceeds STOP_DEADLINE_MS logs one fatal line and exits with code 1, or 78
- * for what only an operator can change (CannotStart). During
+ * for what only an operator can change: CannotStart, and a damaged database without `onDamage`. During
  * the start there is nothing to release, so a stop then exits at once.
  */
 export function runProcess(options: ProcessOptions): void {
@@ -61,7 +66,7 @@ export function runProcess(options: ProcessOptions): void {
 
   const die = (message: string) => (error: unknown) => {
     log.fatal({ err: error }, message)
-    process.exit(error instanceof CannotStart ? CANNOT_START_CODE : 1)
+    process.exit(needsOperator(error, options.onDamage) ? CANNOT_START_CODE : 1)
   }
   const end = (reason: string) => {
     if (ending) return
@@ -98,6 +103,14 @@ export function runProcess(options: ProcessOptions): void {
       log.info('started')
       return releaseStartMemory()
     }, die('start failed'))
+}
+
+/** Whether a restart cannot help. */
+function needsOperator(error: unknown, onDamage: ProcessOptions['onDamage']): boolean {
+  if (error instanceof CannotStart) return true
+  if (!isDamage(error)) return false
+  onDamage?.()
+  return onDamage === undefined
 }
 
 /** Its files are private, and its metrics can be read from the beginning of the start to the end of the process. */

@@ -151,6 +151,16 @@ describe('the files of a feed archive', () => {
     expect(await failureOf(archive().read(STREAM, 1, 1))).to.be.instanceOf(ArchiveDamaged)
   })
 
+  it('are damaged where the manifest is no JSON, or none of an archive', async () => {
+    await write(1, 3)
+    for (const text of ['', '{', '{"version": 1}', '{"version": 2, "segments": []}']) {
+      writeFileSync(pathOf('manifest.json'), text)
+      const failure = await failureOf(archive().segments(STREAM))
+      expect(failure, text).to.be.instanceOf(ArchiveDamaged)
+      expect((failure as Error).message).to.include(pathOf('manifest.json'))
+    }
+  })
+
   it('are damaged where a segment lacks messages, or has others', async () => {
     const { file } = await write(1, 3)
     damageManifest((segments) => segments.map((each) => ({ ...each, last_seq: 4 })))
@@ -171,7 +181,8 @@ describe('the files of a feed archive', () => {
     expect(await failureOf(archive().files(STREAM).next())).to.be.instanceOf(ArchiveDamaged)
     rmSync(pathOf(file))
     const gone = await failureOf(archive().read(STREAM, 1, 1))
-    expect(gone).to.deep.include({ code: 'ENOENT' })
+    expect(gone).to.be.instanceOf(ArchiveDamaged)
+    expect(gone).to.have.property('message', `${pathOf(file)} is missing: restore it from a copy`)
     expect(await failureOf(archive().files(STREAM).next())).to.be.instanceOf(ArchiveDamaged)
   })
 

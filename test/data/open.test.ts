@@ -4,7 +4,13 @@ import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { InvariantBroken } from '../../core/assert.js'
 import type { OpenOptions } from '../../data/open.js'
-import { DamagedDatabase, openDatabase, UnknownSchemaVersion } from '../../data/open.js'
+import {
+  DamagedDatabase,
+  UnknownSchemaVersion,
+  isNotedDamaged,
+  noteDamage,
+  openDatabase,
+} from '../../data/open.js'
 import { tempDir } from '../support/temp-dir.js'
 
 describe('opening a database', () => {
@@ -141,6 +147,19 @@ describe('opening a database', () => {
       expect(rowsOf()).to.have.length(1)
     })
   }
+
+  it('sets a file aside at the next start that was found damaged while it was in use, once', () => {
+    rowsOf()
+    noteDamage(options.path)
+    expect(isNotedDamaged(options.path)).to.equal(true)
+    const told: string[] = []
+    const onSetAside = (line: string) => told.push(line)
+    expect(rowsOf({ onSetAside })).to.have.length(1)
+    expect(rowsOf({ onSetAside })).to.have.length(1)
+    expect(told).to.have.length(1)
+    expect(existsSync(`${options.path}.damaged`)).to.equal(true)
+    expect(isNotedDamaged(options.path)).to.equal(false)
+  })
 
   it('ends the start where a damaged file cannot be set aside', () => {
     rowsOf()

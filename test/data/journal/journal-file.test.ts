@@ -1,6 +1,6 @@
 import Sqlite, { type Database } from 'better-sqlite3'
 import { expect } from 'chai'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import type { JournalEntry, JournalMessage } from '../../../core/transaction-journal.js'
 import {
   JournalDiverged,
@@ -11,7 +11,7 @@ import {
   type FoldedFile,
 } from '../../../data/journal/journal-file.js'
 import { createTransactionJournal } from '../../../data/journal/transaction-journal.js'
-import { UnknownSchemaVersion } from '../../../data/open.js'
+import { DamagedDatabase, UnknownSchemaVersion } from '../../../data/open.js'
 import { allRows } from '../../support/history.js'
 import { blockOf, hashOf, SENDER } from '../../support/journal-entries.js'
 import { tempDir } from '../../support/temp-dir.js'
@@ -197,6 +197,16 @@ describe('the file of a journal, as the fold of its stream', () => {
       expect(() => file.commit([refused('m:1')], place(1), [])).to.throw(JournalUnwritable)
       expect(file.place().lastSeq).to.equal(0)
     })
+  })
+
+  it('is set aside and begun anew where it is damaged and its process can fold it again', () => {
+    const path = `${dir.path}/damaged.db`
+    writeFileSync(path, 'no database, and long enough to be looked at by SQLite'.repeat(40))
+    expect(() => openJournalFile(path)).to.throw(DamagedDatabase, path)
+    const told: string[] = []
+    openJournalFile(path, { onSetAside: (line) => told.push(line) }).close()
+    expect(told).to.have.length(1)
+    openJournalFile(path).close()
   })
 
   it('is refused in one sentence where release 0.2.0 wrote it', () => {

@@ -164,6 +164,12 @@ describe('what an operator watches', () => {
     }
   })
 
+  it('tells a process whose node is on another chain', () => {
+    const series = 'venue_other_chain{process="executor"}'
+    expectAlert('VenueOtherChain', [{ series, value: '0' }], [])
+    expectAlert('VenueOtherChain', [{ series, value: '1' }], [{ series, value: '1' }])
+  })
+
   it('tells the absence of every target, releases that differ, and a market that has ended', () => {
     expectAlert('VenueNothingScraped', [], [{ series: '{job="venue"}', value: '1' }])
     const up = 'up{job="venue",process="gateway"}'

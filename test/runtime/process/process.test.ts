@@ -19,10 +19,10 @@ const children: ChildProcess[] = []
 function run(
   body: string,
   env: NodeJS.ProcessEnv = {},
-  { ipc = false, background = false } = {},
+  { ipc = false, background = false, onDamage = '' } = {},
 ): Started {
   const script = `import { runProcess } from '${shell}'
-    runProcess({ name: 'tested', level: 'info', background: ${background}, start: async ({ log, fail }) => { ${body} } })`
+    runProcess({ name: 'tested', level: 'info', background: ${background}, ${onDamage} start: async ({ log, fail }) => { ${body} } })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['pipe', 'pipe', 'pipe', ...(ipc ? (['ipc'] as const) : [])],
     env: { ...env, PATH: process.env.PATH },
@@ -134,6 +134,22 @@ describe('the process shell', () => {
     const { exit, output } = run(IDLE, { PARENT_WATCH: 'yes' })
     expect(await exit).to.equal(78)
     expect(output()).to.contain('PARENT_WATCH')
+  })
+
+  const damage = `setTimeout(() => fail(new Error('a read', {
+    cause: Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT_VTAB' }) }))); ${IDLE}`
+
+  it('leaves a damaged database to the operator, whenever that is found', async () => {
+    const { exit, output } = run(damage)
+    expect(await exit).to.equal(78)
+    expect(output().match(/"level":"fatal"/g)).to.have.length(1)
+  })
+
+  it('is started again where its next start makes a damaged database anew', async () => {
+    const onDamage = `onDamage: () => process.stdout.write('noted'),`
+    const { exit, output } = run(damage, {}, { onDamage })
+    expect(await exit).to.equal(1)
+    expect(output()).to.include('noted')
   })
 
   it('is ended with 1 when stopping takes longer than its deadline', async () => {
