@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startAnvil } from './chain/anvil.js'
 import { chainIdOf, chainStateFile } from './chain/local-chain.js'
 import { findAnvil, findNatsServer } from './launcher/binaries.js'
-import { readLauncherConfig, type LauncherConfig } from './launcher/config.js'
+import { readBusConfig, type LauncherConfig } from './launcher/config.js'
 import { typedWords } from '../runtime/process/command-line.js'
 import { lockDataDir, provideDataDir } from './launcher/data-dir.js'
 import { freePort } from './launcher/free-port.js'
@@ -20,7 +20,7 @@ makePrivate()
  * chain where there is one, and sets NATS_URL and RPC_URL. With NATS_URL set it only runs the program.
  */
 async function withBus(words: readonly string[]): Promise<number> {
-  const config = readLauncherConfig()
+  const config = readBusConfig()
   if (config.natsUrl !== undefined) return run(words, config, {})
   provideDataDir(config.dataDir)
   const release = lockDataDir(config.dataDir)

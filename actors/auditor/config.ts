@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { faultsOf } from '../../core/cannot-start.js'
 import { accessEnv, busSeedsDir } from '../../runtime/bus/nats-access.js'
 import { BadConfiguration, MAX_TIMER_SEC, parseEnv } from '../../runtime/process/config.js'
 import { busEnv } from '../../runtime/bus/nats-access.js'
@@ -42,35 +43,39 @@ export interface AuditorConfig extends Readonly<z.infer<typeof auditorEnv>> {
   readonly RPC_URL: string
 }
 
-const portsFile = z.object({ nats: z.int(), chain: z.int() })
+/** What is written of ./venue up in a directory: without a chain of its own it has no port of one. */
+const portsFile = z.object({ nats: z.int().optional(), chain: z.int().optional() })
 
-/** Throws BadConfiguration. */
+/** Throws BadConfiguration, in one line. */
 export function readAuditorConfig(env: NodeJS.ProcessEnv = process.env): AuditorConfig {
   const given = withOwnFiles(parseEnv(auditorEnv, env))
-  const { NATS_URL, RPC_URL } = given
+  const { NATS_URL, RPC_URL, DATA_DIR } = given
   if (NATS_URL !== undefined && RPC_URL !== undefined) return { ...given, NATS_URL, RPC_URL }
-  const { nats, chain } = readPorts(given.DATA_DIR)
-  return {
-    ...given,
-    NATS_URL: NATS_URL ?? `nats://127.0.0.1:${nats}`,
-    RPC_URL: RPC_URL ?? `http://127.0.0.1:${chain}`,
-  }
+  const path = join(DATA_DIR, 'ports.json')
+  if (!existsSync(path)) throw new BadConfiguration(`there is no venue in ${DATA_DIR}: ${SETTINGS}`)
+  const { nats, chain } = readPorts(path)
+  const natsUrl = NATS_URL ?? (nats === undefined ? undefined : `nats://127.0.0.1:${nats}`)
+  const rpcUrl = RPC_URL ?? (chain === undefined ? undefined : `http://127.0.0.1:${chain}`)
+  if (natsUrl === undefined)
+    throw new BadConfiguration(`NATS_URL is not set, and ${path} names no port of a bus`)
+  if (rpcUrl === undefined)
+    throw new BadConfiguration(`the chain of ${DATA_DIR} is another's: set RPC_URL to its node`)
+  return { ...given, NATS_URL: natsUrl, RPC_URL: rpcUrl }
 }
 
-function readPorts(dataDir: string): z.infer<typeof portsFile> {
-  const path = join(dataDir, 'ports.json')
+const SETTINGS = 'set DATA_DIR, or NATS_URL and RPC_URL'
+
+function readPorts(path: string): z.infer<typeof portsFile> {
+  let given: unknown
   try {
-    return portsFile.parse(JSON.parse(readFileSync(path, 'utf8')))
+    given = JSON.parse(readFileSync(path, 'utf8'))
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
-      const settings = 'set DATA_DIR, or NATS_URL and RPC_URL'
-      throw new BadConfiguration(`there is no venue in ${dataDir}: ${settings}`)
-    }
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new BadConfiguration(
-      `NATS_URL and RPC_URL are not set, and ${path} names no ports: ${why}`,
-    )
+    throw new BadConfiguration(`${path} is no JSON: ${SETTINGS}`, { cause })
   }
+  const parsed = portsFile.safeParse(given)
+  if (parsed.success) return parsed.data
+  const faults = faultsOf(parsed.error.issues, given)
+  throw new BadConfiguration(`${path} names no ports, ${faults}: ${SETTINGS}`)
 }
 
 /** ./venue up keeps the seeds of its bus in DATA_DIR. */

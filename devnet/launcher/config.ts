@@ -207,6 +207,17 @@ export function readLauncherConfig(env: LauncherEnv = process.env): LauncherConf
   })
 }
 
+/**
+ * The same for a program that sends nothing, beside a chain of this machine or an outside one: that needs neither a
+ * deployment nor keys.
+ */
+export function readBusConfig(env: NodeJS.ProcessEnv = process.env): LauncherConfig {
+  const { RPC_URL, DEPLOYMENT_FILE, ...others } = env
+  const config = readLauncherConfig(others)
+  const given = Object.entries({ RPC_URL, DEPLOYMENT_FILE }).filter(([, value]) => value)
+  return { ...config, inherited: { ...config.inherited, ...Object.fromEntries(given) } }
+}
+
 function executorSecretFile(values: z.infer<typeof launcherEnv>): string | undefined {
   const { EXECUTOR_SECRET: secret, EXECUTOR_SECRET_FILE: file, DATA_DIR: dataDir } = values
   if (secret !== undefined && file === undefined) return undefined

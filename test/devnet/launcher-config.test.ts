@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as chains from 'viem/chains'
-import { readLauncherConfig, readyLines } from '../../devnet/launcher/config.js'
+import { readBusConfig, readLauncherConfig, readyLines } from '../../devnet/launcher/config.js'
 import { provideExecutorSecret } from '../../devnet/launcher/data-dir.js'
 import { executorSecretOf } from '../../runtime/process/shared-secret.js'
 import { settlePorts, workerEnvironments } from '../../devnet/launcher/environment.js'
@@ -85,6 +85,16 @@ describe('devnet/config', () => {
     expect(() => readLauncherConfig({ RPC_URL, DEPLOYMENT_FILE })).to.throw('EXECUTOR_KEY_FILE')
     const config = readLauncherConfig({ RPC_URL, DEPLOYMENT_FILE, EXECUTOR_PRIVATE_KEY: KEY })
     expect(config.existing).to.include({ rpcUrl: RPC_URL, executorPrivateKey: KEY })
+  })
+
+  it('asks neither a deployment nor a key of a program that sends nothing, and hands the chain on', () => {
+    const RPC_URL = 'http://127.0.0.1:1'
+    for (const given of [{ RPC_URL }, { RPC_URL, DEPLOYMENT_FILE: 'd.json' }, {}]) {
+      const { existing, inherited } = readBusConfig({ ...given, EXECUTOR_PRIVATE_KEY: KEY })
+      expect(existing).to.equal(undefined)
+      expect(inherited).to.deep.equal(given)
+    }
+    expect(readBusConfig({ RPC_URL, NATS_URL: '' }).natsUrl).to.equal(undefined)
   })
 })
 
