@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { CannotStart } from '../core/cannot-start.js'
 import { assert } from '../core/assert.js'
 import { isDamage } from '../runtime/process/cannot-start.js'
+import { shareAsItsDirectory } from '../runtime/process/private-files.js'
 
 export interface OpenOptions {
   readonly path: string
@@ -107,6 +108,7 @@ function setAside(path: string): void {
 
 function open(options: OpenOptions): Database.Database {
   const readonly = options.readonly ?? false
+  if (!readonly) shareAsItsDirectory(options.path)
   const db = new Database(options.path, { readonly, fileMustExist: readonly })
   try {
     db.defaultSafeIntegers(true)

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { maySettle } from '../chain/contracts/calldata.js'
 import { createGuiltyFinder } from '../chain/contracts/find-guilty.js'
 import { createGasUseReader } from '../chain/contracts/read-gas-use.js'
@@ -42,6 +41,7 @@ import { createReadReversals, type OutcomeReversal } from './reversals.js'
 import { createSettlementQueue, type SettlementQueue } from './settlement-queue.js'
 import { termsOfTransaction, type MatchPacker } from './settlement.js'
 import { watchFaults, type FaultWatch, type StandingFaults } from './watch-faults.js'
+import { databasePath } from '../data/places.js'
 
 export interface ExecutorOptions {
   /** Carries the journal's stream. */
@@ -109,7 +109,7 @@ const CHAIN_SILENT_MAX_MS = 5_000
  * the chain knows more of the signer than the journal's stream.
  */
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
-  const path = join(options.dataDir, JOURNAL_FILES.executor)
+  const path = databasePath(options.dataDir, JOURNAL_FILES.executor)
   const lock = takeLock(`${path}.lock`)
   try {
     const { onSetAside } = options

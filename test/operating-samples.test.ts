@@ -1,6 +1,15 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { format } from 'prettier'
@@ -106,7 +115,7 @@ describe('samples of a venue that trades for real', () => {
     const compose = read(`${SAMPLES}/compose.yaml`)
     // Throws unless it is YAML.
     await format(compose, { parser: 'yaml' })
-    const run = [...compose.matchAll(/command: \['\.\/venue', 'run', '([a-z-]+)'\]/g)]
+    const run = [...compose.matchAll(/^ {4}command: \['([a-z-]+)'\]/gm)]
     expect(run.map(([, name]) => name).toSorted()).to.deep.equal(PROCESSES.toSorted())
     expect(compose).to.include(
       "['/opt/venue/.tools/nats-server', '--config', '/etc/venue/nats-server.conf']",
@@ -114,6 +123,117 @@ describe('samples of a venue that trades for real', () => {
     for (const setting of ['read_only: true', "cap_drop: ['ALL']", 'no-new-privileges:true'])
       expect(compose).to.include(setting)
   })
+
+  /** Kind, name and number, or user and group, of each line of the users' list. */
+  const users = read(`${SAMPLES}/sysusers.conf`)
+    .split('\n')
+    .filter((line) => /^[gum] /.test(line))
+    .map((line) => line.split(' '))
+  const idOf = (name: string) =>
+    users.find(([kind, of]) => kind !== 'm' && of === name)?.[2] ?? `no id of ${name}`
+  const groupsOf = (user: string) =>
+    users.flatMap(([kind, of, group = '']) => (kind === 'm' && of === user ? [idOf(group)] : []))
+  /** The services of the Compose file, each with its text. */
+  const services = new Map(
+    (read(`${SAMPLES}/compose.yaml`).split(/^services:\n/m)[1] ?? '')
+      .split(/^ {2}(?=[a-z-]+:\n)/m)
+      .filter((text) => text !== '')
+      .map((text) => [/^[a-z-]+/.exec(text)?.[0] ?? '', text]),
+  )
+
+  it('runs each process as a user of its own, which the units and the containers have alike', () => {
+    const named = [...PROCESSES, 'nats'].map((name) => `venue-${name}`)
+    const made = users.flatMap(([kind, name = '']) => (kind === 'u' ? [name] : []))
+    expect(made.toSorted()).to.deep.equal(named.toSorted())
+    expect(new Set(named.map(idOf)).size).to.equal(named.length)
+    const unit = read(`${SYSTEMD}/venue@.service`).split('\n')
+    expect(unit).to.include.members([
+      'User=venue-%i',
+      'Group=venue-%i',
+      'RestartPreventExitStatus=78',
+    ])
+    expect(read(`${SYSTEMD}/venue-nats.service`)).to.include('User=venue-nats\n')
+    for (const name of [...PROCESSES, 'nats']) {
+      const text = services.get(name) ?? ''
+      const id = idOf(`venue-${name}`)
+      expect(text, name).to.include(`user: '${id}:${id}'`)
+      const groups = /group_add: \[(.*)\]/.exec(text)?.[1]?.replaceAll("'", '').split(', ') ?? []
+      expect(groups, name).to.deep.equal(groupsOf(`venue-${name}`))
+    }
+  })
+
+  it('gives each container its own key, seed and directory, and of the others what is shared alone', () => {
+    const shared = ['deployment.json', 'metrics', 'markets.json', 'nats-server.conf']
+    for (const [name, text] of services) {
+      const mounts = [...text.matchAll(/^ {6}- '([^:']+):([^:']+)(:ro)?'$/gm)]
+      expect(mounts.length, name).to.be.above(2)
+      for (const [, from = '', to, mode] of mounts) {
+        expect(to, name).to.equal(from)
+        if (from.startsWith('/etc/venue/')) expect(mode, `${name} ${from}`).to.equal(':ro')
+        const of = from.split('/').at(-1) ?? ''
+        const seed = name === 'matchers' ? 'matcher.nk' : `${name}.nk`
+        const own = [name, seed, ...(name === 'nats' ? ['authorization.conf'] : [])]
+        const read = name === 'gateway' ? ['projector'] : []
+        // Those whose group may read the archive.
+        const archive = groupsOf(`venue-${name}`).length > 1 ? ['feed-archive'] : []
+        expect([...own, ...shared, ...read, ...archive], `${name} ${from}`).to.include(of)
+      }
+      expect(text, name).to.not.include('/etc/venue:').and.not.include('/var/lib/venue:')
+      const keyed = new RegExp(`/etc/venue/keys/${name}\\b`).test(read(`${SAMPLES}/production.env`))
+      expect(text.includes(`/etc/venue/keys/${name}:`), name).to.equal(keyed)
+    }
+  })
+
+  it('names the release in the image and in what runs it', () => {
+    const { version } = JSON.parse(read('package.json')) as { readonly version: string }
+    const dockerfile = read('Dockerfile')
+    expect(dockerfile).to.include(`org.opencontainers.image.version="${version}"`)
+    for (const text of [dockerfile, read(`${SAMPLES}/compose.yaml`), read('docs/GO-LIVE.md')]) {
+      const named = [...text.matchAll(/venue:(\d+\.\d+\.\d+)/g)].map(([, found]) => found)
+      expect(new Set(named)).to.deep.equal(new Set([version]))
+    }
+  })
+
+  const lister = spawnSync('systemd-tmpfiles', ['--version'], { stdio: 'ignore' }).status
+  if (lister !== 0) it('has lists that systemd carries out: not tried, systemd is not installed')
+  else
+    it('has lists of users and directories that systemd carries out', () => {
+      const place = mkdtempSync(join(tmpdir(), 'venue-lists-'))
+      try {
+        for (const list of ['sysusers', 'tmpfiles']) {
+          mkdirSync(join(place, `etc/${list}.d`), { recursive: true })
+          cpSync(new URL(`${SAMPLES}/${list}.conf`, root), join(place, `etc/${list}.d/venue.conf`))
+        }
+        mkdirSync(join(place, 'etc/venue/keys/executor'), { recursive: true })
+        mkdirSync(join(place, 'etc/venue/bus'), { recursive: true })
+        for (const file of ['keys/executor/key', 'bus/matcher.nk', 'bus/operator.nk'])
+          writeFileSync(join(place, 'etc/venue', file), '', { mode: 0o644 })
+        for (const [command, ...args] of [
+          ['systemd-sysusers'],
+          ['systemd-tmpfiles', '--create', 'venue.conf'],
+        ] as const) {
+          const { status, stderr } = spawnSync(command, [`--root=${place}`, ...args], {
+            encoding: 'utf8',
+          })
+          expect(status, stderr).to.equal(0)
+        }
+        const found = (path: string) => {
+          const { mode, uid, gid } = statSync(join(place, path))
+          return [mode & 0o7777, `${uid}`, `${gid}`]
+        }
+        const of = (name: string, group = name) => [idOf(`venue-${name}`), idOf(`venue-${group}`)]
+        expect(found('var/lib/venue/executor')).to.deep.equal([0o700, ...of('executor')])
+        expect(found('var/lib/venue/projector')).to.deep.equal([
+          0o2770,
+          ...of('projector', 'feeds'),
+        ])
+        expect(found('var/lib/venue/metrics')).to.deep.equal([0o3775, '0', idOf('venue')])
+        expect(found('etc/venue/keys/executor/key')).to.deep.equal([0o600, ...of('executor')])
+        expect(found('etc/venue/bus/matcher.nk')).to.deep.equal([0o600, ...of('matchers')])
+      } finally {
+        rmSync(place, { recursive: true })
+      }
+    })
 
   const verifier = spawnSync('systemd-analyze', ['--version'], { stdio: 'ignore' }).status
   // Without a body the runner lists it as pending.
@@ -142,7 +262,6 @@ describe('samples of a venue that trades for real', () => {
       writeFileSync(file, read(`${SAMPLES}/compose.yaml`).replaceAll(/^ *env_file:.*\n/gm, ''))
       const { status, stderr } = spawnSync('docker', ['compose', '-f', file, 'config', '-q'], {
         encoding: 'utf8',
-        env: { ...process.env, VENUE_UID: '1000' },
       })
       expect(status, stderr).to.equal(0)
     })

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import {
   decodeOwnerAccountsQuestion,
   decodeSessionKeysQuestion,
@@ -18,6 +17,7 @@ import type { Logger } from '../../runtime/process/log.js'
 import type { RunningProcess } from '../../runtime/process/process.js'
 import { createAccountIndexer, type IndexSource } from './index-accounts.js'
 import { PROCESS_NAME } from './stand-by.js'
+import { databasePath } from '../../data/places.js'
 
 /** The chain's block time. */
 const POLL_MS = 2_000
@@ -51,7 +51,7 @@ export async function openAccounts(
   options: Omit<AccountServiceOptions, 'index' | 'firstBlock'>,
 ): Promise<RunningProcess | undefined> {
   if (dataDir === undefined) return undefined
-  const index = openAccountIndex(join(dataDir, ACCOUNTS_FILE), `${chainId} ${matching}`, {
+  const index = openAccountIndex(databasePath(dataDir, ACCOUNTS_FILE), `${chainId} ${matching}`, {
     onSetAside: (line) => options.log.warn(line),
   })
   return serveAccounts({ ...options, index, firstBlock })

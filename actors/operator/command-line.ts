@@ -35,9 +35,21 @@ export type OperatorTask =
     }
   | { readonly kind: 'accept-foreign'; readonly txHash: string }
   | { readonly kind: 'check-deployment'; readonly senders: SenderAddresses; readonly json: boolean }
+  | ({ readonly kind: 'deploy' } & DeployTask)
   | ({ readonly kind: 'backup' } & BackupTask)
   | ({ readonly kind: 'restore' } & RestoreTask)
   | ({ readonly kind: 'export' } & ExportTask)
+
+/** A contract of the venue's own that is to be created; addresses as they were typed. */
+export interface DeployTask {
+  readonly contract: 'batch-executor'
+  /** The file of the key that pays, and that owns the contract until it gives it away. */
+  readonly keyFile: string
+  /** May settle through it. */
+  readonly executor: string
+  /** Owns it afterwards. */
+  readonly owner?: string
+}
 
 /** Addresses of the keys that send transactions; what is absent comes from the keys in the environment. */
 export interface SenderAddresses {
@@ -83,6 +95,7 @@ export function readTask(words: readonly string[]): OperatorTask {
   addRotate(program, (role, newKey) => (task = { kind: 'rotate-key', role, newKey }))
   addAcceptForeign(program, (txHash) => (task = { kind: 'accept-foreign', txHash }))
   addCheck(program, (senders, json) => (task = { kind: 'check-deployment', senders, json }))
+  addDeploy(program, (given) => (task = { kind: 'deploy', ...given }))
   addBackup(program, (given) => (task = { kind: 'backup', ...given }))
   addRestore(program, (given) => (task = { kind: 'restore', ...given }))
   addExport(program, (given) => (task = { kind: 'export', ...given }))
@@ -214,7 +227,7 @@ function addRotate(
     .addHelpText(
       'after',
       examples(
-        './venue rotate-key executor /etc/venue/keys/executor.new',
+        './venue rotate-key executor /etc/venue/keys/executor/key.new',
         './venue rotate-key executor',
       ),
     )
@@ -316,7 +329,7 @@ function addAcceptForeign(program: Command, given: (txHash: string) => void): vo
       'after',
       examples(
         './venue accept-foreign executor 0x5c50…',
-        'EXECUTOR_URL=http://127.0.0.1:8081 EXECUTOR_SECRET_FILE=/etc/venue/keys/executor-secret ./venue accept-foreign executor 0x5c50…',
+        'EXECUTOR_URL=http://127.0.0.1:8081 EXECUTOR_SECRET_FILE=/etc/venue/keys/executor/secret ./venue accept-foreign executor 0x5c50…',
       ),
     )
     .action((_: string, hash: string, __: unknown, command: Command) => {
@@ -358,6 +371,30 @@ function addCheck(
     )
     .action(({ json, ...senders }: SenderAddresses & { readonly json: boolean }) =>
       given(senders, json),
+    )
+}
+
+function addDeploy(program: Command, given: (task: DeployTask) => void): void {
+  program
+    .command('deploy')
+    .description(
+      'create the contract of the venue that settles many matches in one transaction, for the matching of DEPLOYMENT_FILE on the chain of RPC_URL; one that the file names already is completed',
+    )
+    .addArgument(new Argument('<contract>', 'what').choices(['batch-executor']))
+    .requiredOption(
+      '--key-file <file>',
+      'the key that pays and owns it, as a key file of a process',
+    )
+    .requiredOption('--executor <address>', 'may settle through it')
+    .option('--owner <address>', 'owns it afterwards: the owner of matching, for example')
+    .addHelpText(
+      'after',
+      examples(
+        'RPC_URL=https://node.example DEPLOYMENT_FILE=deployment.json ./venue deploy batch-executor --key-file deployer --executor 0x12…',
+      ),
+    )
+    .action((contract: DeployTask['contract'], options: Omit<DeployTask, 'contract'>) =>
+      given({ contract, ...options }),
     )
 }
 

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { JournalOwner } from '../../core/transaction-journal.js'
 import { JOURNAL_FILES } from '../../data/journal/journal-file.js'
+import { databasePath } from '../../data/places.js'
 import { accessEnv, accessOf, busSeedsDir, type BusPlace } from '../../runtime/bus/nats-access.js'
 import {
   accountList,
@@ -258,7 +259,7 @@ export async function readRotationConfig(
   return {
     role,
     keyFile,
-    journal: join(given.DATA_DIR, JOURNAL_FILES[role]),
+    journal: databasePath(given.DATA_DIR, JOURNAL_FILES[role]),
     rpcUrl,
     deploymentFile,
   }

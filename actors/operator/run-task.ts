@@ -11,6 +11,7 @@ import { readOperatorKey } from '../../runtime/bus/operator-key.js'
 import { acceptForeign } from './accept-foreign.js'
 import { carryOut } from './change-market.js'
 import { checkVenue, exitCodeOf, printChecks } from './check-venue.js'
+import { deployBatchExecutor } from './deploy-batch-executor.js'
 import { runBackup } from './backup/run-backup.js'
 import { runRestore } from './backup/run-restore.js'
 import type { MarketOrder, OperatorTask } from './command-line.js'
@@ -62,6 +63,8 @@ export async function runTask(task: OperatorTask): Promise<Outcome> {
       return { text: await acceptForeign(readExecutorPlace(), task.txHash), exitCode: 0 }
     case 'check-deployment':
       return showChecks(task)
+    case 'deploy':
+      return printed(deployBatchExecutor(await readCheckConfig(), task))
     case 'backup':
       return printed(runBackup(await readBackupConfig(), task, tellPart('captures')))
     case 'restore':

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { guardChain } from '../../chain/reads/guard-chain.js'
@@ -16,6 +15,7 @@ import { sampleAdmission, sampleQueues } from './measure.js'
 import { answerRegister, openOwnRegister } from './register.js'
 import { untilIntakeLeadership } from './stand-by.js'
 import { PROCESS_NAME, startOrderIntake } from './intake.js'
+import { databasePath } from '../../data/places.js'
 
 const config = orExit(readOrderIntakeConfig)
 
@@ -33,7 +33,7 @@ runProcess({
       onFatal: fail,
     })
     const id = randomUUID()
-    const path = join(config.DATA_DIR, 'intake.db')
+    const path = databasePath(config.DATA_DIR, 'intake.db')
     const registry = openIntakeRegistry(path, openClaimThread(path))
     const onWarning = (message: string) => log.warn(message)
     const bus = await connectArchivedBus({

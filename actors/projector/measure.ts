@@ -1,9 +1,9 @@
-import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { stat } from 'node:fs/promises'
 import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import type { Market } from '../../core/model/market.js'
 import { isReporting, readStreamSizes } from '../../runtime/bus/nats-monitor.js'
 import type { Metrics } from '../../runtime/metrics/metrics.js'
+import { databaseNames, databasePath } from '../../data/places.js'
 
 export interface MeasuredDisk {
   readonly dataDir: string
@@ -66,14 +66,23 @@ function roleOf(markets: readonly Market[], stream: string) {
   return { market: '', role: 'other' }
 }
 
-/** Each `<name>.db` of the directory with its log and index. */
+/** Undefined where there is no such file. */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return undefined
+  }
+}
+
+/** Each `<name>.db` of the directory with its log and index; those of directories that this user may not read are left out. */
 async function databaseSizes(dir: string) {
   const sizes = new Map<string, number>()
-  for (const file of await readdir(dir)) {
-    const [, name] = /^([\w-]+\.db)(?:-wal|-shm)?$/.exec(file) ?? []
-    if (name === undefined) continue
-    const { size } = await stat(join(dir, file))
-    sizes.set(name, (sizes.get(name) ?? 0) + size)
-  }
+  for (const name of databaseNames(dir))
+    for (const part of ['', '-wal', '-shm']) {
+      const size = await sizeOf(`${databasePath(dir, name)}${part}`)
+      if (size !== undefined) sizes.set(name, (sizes.get(name) ?? 0) + size)
+    }
   return Array.from(sizes, ([file, bytes]) => [{ file }, bytes] as const)
 }

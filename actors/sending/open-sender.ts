@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { JournalOwner } from '../../core/transaction-journal.js'
 import { JOURNAL_FILES, openJournalFile } from '../../data/journal/journal-file.js'
 import {
@@ -11,6 +10,7 @@ import { openDatabase, takeLock } from '../../data/open.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import type { Logger } from '../../runtime/process/log.js'
 import type { RunningProcess } from '../../runtime/process/process.js'
+import { databasePath } from '../../data/places.js'
 
 export interface SenderOptions extends Pick<
   Parameters<typeof openDatabase>[0],
@@ -41,7 +41,7 @@ export async function openSender<Started extends RunningProcess>(
   { owner, bus, dataDir, records: name, migrations, synchronous, log, onFatal }: SenderOptions,
   start: (files: SenderFiles) => Promise<Started>,
 ): Promise<Started> {
-  const path = join(dataDir, name)
+  const path = databasePath(dataDir, name)
   const lock = takeLock(`${path}.lock`)
   const opened: { close(): unknown }[] = [{ close: () => lock.release() }]
   const closeAll = async (): Promise<void> => {
@@ -50,7 +50,7 @@ export async function openSender<Started extends RunningProcess>(
   try {
     const records = openDatabase({ path, migrations, synchronous })
     opened.push(records)
-    const db = openJournalFile(join(dataDir, JOURNAL_FILES[owner]), {
+    const db = openJournalFile(databasePath(dataDir, JOURNAL_FILES[owner]), {
       onSetAside: (message) => log.warn(message),
     })
     opened.push(db)

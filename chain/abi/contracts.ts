@@ -314,6 +314,7 @@ export const batchExecutorAbi = parseAbi([
   'function operators(address operator) view returns (bool)',
   'function setOperator(address operator, bool allowed)',
   'function owner() view returns (address)',
+  'function transferOwnership(address newOwner)',
   'event OperatorSet(address indexed operator, bool allowed)',
   'event MatchTried(bytes32 indexed key, uint8 outcome, uint256 gasUsed, bytes revertData)',
 ])

@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3'
-import { join } from 'node:path'
 import { termsText } from '../../bus-schemas/markets.js'
 import { assert } from '../../core/assert.js'
 import { isNextSeq, type Block, type Change } from '../../core/model/change.js'
 import type { MarketTerms } from '../../core/model/market-terms.js'
 import { createCandleWriter } from './write-candles.js'
 import { createChangeWriter, type ChangeWriter, type ProjectedMarket } from './write-change.js'
+import { databasePath } from '../places.js'
 
 /** A block and its sequence in its market's stream. */
 export interface StreamedBlock {
@@ -172,7 +172,7 @@ export const HISTORY_FILE = {
 } as const
 
 /** Path of the read model in a venue's DATA_DIR. */
-export const historyPath = (dataDir: string): string => join(dataDir, 'history.db')
+export const historyPath = (dataDir: string): string => databasePath(dataDir, 'history.db')
 
 /** Retention of an order that was cancelled or expired without a fill, counted from its end in the market's time. */
 export const RETENTION_MS = 30 * 86_400_000

@@ -1,6 +1,8 @@
 import Database from 'better-sqlite3'
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Address } from '../../core/action.js'
+import { CannotStart } from '../../core/cannot-start.js'
 import type { PositionEntry } from '../../core/contracts/contract.js'
 import type { MarketTerms } from '../../core/model/market-terms.js'
 import type { Order, Side } from '../../core/model/order.js'
@@ -118,8 +120,17 @@ export class ReadModelAbsent extends Error {
   override readonly name = 'ReadModelAbsent'
 }
 
+/** The file is there, and the system does not let this user read it. */
+export class ReadModelNotShared extends CannotStart {
+  override readonly name = 'ReadModelNotShared'
+  constructor(path: string, options?: ErrorOptions) {
+    const why = 'its reader needs the group of its directory, which may write there'
+    super(`${path} may not be opened by this user: ${why} (docs/operating/tmpfiles.conf)`, options)
+  }
+}
+
 /**
- * Opens history.db for reading while the projector writes to it. Throws ReadModelAbsent when there is no such file or
+ * Opens history.db for reading while the projector writes to it. Throws ReadModelNotShared, and ReadModelAbsent when there is no such file or
  * the projector has not migrated it yet, UnknownSchemaVersion when a newer release wrote it.
  */
 export function openReadModel(path: string): ReadModel {
@@ -160,6 +171,7 @@ const damagedFor = (path: string, cause?: unknown): ReadModelAbsent =>
 
 /** The file as the projector has made it. Throws what `openReadModel` does. */
 export function openForReading(path: string): Database.Database {
+  if (!mayOpen(dirname(path))) throw new ReadModelNotShared(path)
   if (!existsSync(path)) throw new ReadModelAbsent(`${path} does not exist yet`)
   if (isNotedDamaged(path)) throw damagedFor(path)
   const migrations = HISTORY_MIGRATIONS
@@ -167,10 +179,26 @@ export function openForReading(path: string): Database.Database {
     if (schemaVersion(path) === 0) throw new ReadModelAbsent(`${path} is being made`)
     return openDatabase({ path, migrations, synchronous: 'NORMAL', readonly: true })
   } catch (error) {
+    // One that is being set aside is gone for a moment.
+    if (isUnopened(error) && existsSync(path)) throw new ReadModelNotShared(path, { cause: error })
+    if (isUnopened(error)) throw new ReadModelAbsent(`${path} does not exist yet`, { cause: error })
     if (isDamage(error) || error instanceof DamagedDatabase) throw damagedFor(path, error)
     // Each migration is a transaction of its own, and the projector may die between two of them.
     if (!(error instanceof UnknownSchemaVersion) || error.found > error.known) throw error
     throw new ReadModelAbsent(`${path} is being brought up to date`, { cause: error })
+  }
+}
+
+const isUnopened = (error: unknown): boolean =>
+  error instanceof Database.SqliteError && /^SQLITE_(CANTOPEN|READONLY_DIRECTORY)/.test(error.code)
+
+/** False where the directory is there and this user may not look into it. */
+function mayOpen(directory: string): boolean {
+  try {
+    accessSync(directory, constants.X_OK)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EACCES'
   }
 }
 

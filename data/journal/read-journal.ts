@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Address, Hex } from '../../core/action.js'
 import { exactNumber } from '../../core/decimal.js'
 import { hexOf } from '../row-values.js'
 import { JOURNAL_FILES, openJournalFile } from './journal-file.js'
 import { createTransactionJournal } from './transaction-journal.js'
+import { databasePath } from '../places.js'
 
 /** State of a settlement in the journal. */
 export interface JournaledSettlement {
@@ -35,7 +35,7 @@ export interface JournalReader {
 
 /** Opens executor.db of a directory for reading; undefined when there is none. Throws UnknownSchemaVersion. */
 export function openJournalReader(dataDir: string): JournalReader | undefined {
-  const path = join(dataDir, JOURNAL_FILES.executor)
+  const path = databasePath(dataDir, JOURNAL_FILES.executor)
   if (!existsSync(path)) return undefined
   const db = openJournalFile(path, { readonly: true })
   return { ...prepareSettlementReads(db), ...prepareWholeReads(db), close: () => void db.close() }

@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { journalStream } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
@@ -17,12 +16,13 @@ import {
   type PublishedJournal,
 } from './published-journal.js'
 import { JOURNAL_FILES, openJournalFile } from './journal-file.js'
+import { databasePath } from '../places.js'
 
 /** The journal files of a venue at rest, as a restore reads and completes them. */
 
 /** The names of the journal files in a directory. */
 export const journalFiles = (dataDir: string): string[] =>
-  Object.values(JOURNAL_FILES).filter((name) => existsSync(join(dataDir, name)))
+  Object.values(JOURNAL_FILES).filter((name) => existsSync(databasePath(dataDir, name)))
 
 /** Each key that has sent by the journal, with the EVM nonce behind its last one. */
 export function journalSenders(
@@ -40,7 +40,7 @@ export function journalSenders(
 
 /** The ids of the intents for matches of a market; a later attempt at a match has its id and a suffix. None without a file. */
 export function marketIntents(dataDir: string, market: string): string[] {
-  const path = join(dataDir, JOURNAL_FILES.executor)
+  const path = databasePath(dataDir, JOURNAL_FILES.executor)
   if (!existsSync(path)) return []
   return readOnly(path, (db) =>
     db
@@ -97,7 +97,7 @@ export async function openRestoredJournals(dataDir: string, bus: Bus): Promise<R
   }
   try {
     for (const owner of JOURNAL_OWNERS) {
-      const path = join(dataDir, JOURNAL_FILES[owner])
+      const path = databasePath(dataDir, JOURNAL_FILES[owner])
       if (!existsSync(path) && !(await hasStream(bus, owner))) continue
       const db = openJournalFile(path)
       files.push(db)

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { isIPv6, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { isOfGroup } from '../process/private-files.js'
 import type { Metrics } from './metrics.js'
 
 export interface MetricsTarget {
@@ -49,5 +50,7 @@ function writeTarget(dir: string, name: string, content: unknown): void {
   mkdirSync(dir, { recursive: true })
   const path = join(dir, `${name}.json`)
   writeFileSync(`${path}.new`, `${JSON.stringify(content)}\n`)
+  // In a directory of a group the user of Prometheus reads it, which is no member.
+  if (isOfGroup(dir)) chmodSync(`${path}.new`, 0o644)
   renameSync(`${path}.new`, path)
 }

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
+import { join } from 'node:path'
 import { encodePingAnswer, type PingAnswer } from '../../bus-schemas/operations.js'
 import { askPing } from '../../bus-schemas/subjects.js'
 import { CannotStart } from '../../core/cannot-start.js'
@@ -10,7 +11,7 @@ import { serveMetrics } from '../metrics/serve-metrics.js'
 import { CANNOT_START_CODE, isDamage } from './cannot-start.js'
 import { readCrashAt, readProcessConfig, readSecretPaths, type CrashAt } from './config.js'
 import { createLog, createLogOutput, type Logger } from './log.js'
-import { keepPrivate, makePrivate } from './private-files.js'
+import { isOfGroup, keepPrivate, makeOfGroup, makePrivate } from './private-files.js'
 import { releaseStartMemory } from './release-memory.js'
 import { readSecretFiles } from './secret-files.js'
 import { VERSION } from './version.js'
@@ -117,7 +118,12 @@ function needsOperator(error: unknown, onDamage: ProcessOptions['onDamage']): bo
 async function begin(metrics: Metrics, options: ProcessOptions): Promise<void> {
   const config = readProcessConfig()
   const { METRICS_DIR: dir, METRICS_HOST: host, METRICS_PORT: port, DATA_DIR: kept } = config
-  if (kept !== undefined) keepPrivate(kept, { isDeep: false })
+  if (kept !== undefined) {
+    keepPrivate(kept, { isDeep: false })
+    const own = join(kept, options.name)
+    if (isOfGroup(own)) makeOfGroup()
+    else keepPrivate(own, { isDeep: false })
+  }
   if (dir === undefined) return
   await serveMetrics(metrics, { process: options.instance ?? options.name, dir, host, port })
 }

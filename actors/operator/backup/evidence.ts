@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { CheckpointUnusable } from '../../../bus-schemas/checkpoint.js'
 import { checkpointState } from '../../../bus-schemas/checkpoint-state.js'
 import { commandMessages } from '../../../bus-schemas/commands.js'
@@ -22,6 +21,7 @@ import type { Bus } from '../../../runtime/bus/bus.js'
 import { listCheckpoints, loadCheckpoint } from '../../../runtime/bus/checkpoint-store.js'
 import { readOpening } from '../../../runtime/bus/market-log.js'
 import { BadBackup } from './manifest.js'
+import { databasePath } from '../../../data/places.js'
 
 /** Nonces of one sender: in its restored journal, and on the chain. */
 export interface SenderEvidence {
@@ -108,7 +108,7 @@ async function readFills(
 async function readSenders(client: ChainClient, dataDir: string): Promise<SenderEvidence[]> {
   const found: SenderEvidence[] = []
   for (const journal of journalFiles(dataDir)) {
-    for (const { sender, next } of journalSenders(join(dataDir, journal))) {
+    for (const { sender, next } of journalSenders(databasePath(dataDir, journal))) {
       const count = (blockTag: 'latest' | 'pending') =>
         orUnreachable('nonces', client.getTransactionCount({ address: sender, blockTag }))
       const mined = await count('latest')

@@ -9,6 +9,7 @@ import type { Hex } from '../../../core/action.js'
 import type { StreamCopies } from '../../../runtime/bus/nats-copies.js'
 import { BadBackup, readManifest, type BackupPart, type Manifest } from './manifest.js'
 import { openedFile, type Opener } from './sealed-files.js'
+import { databaseNames, databasePath } from '../../../data/places.js'
 
 export interface BackupRestoreOptions {
   /** Directory of the backup. */
@@ -64,7 +65,7 @@ async function assertPlacesEmpty({ dataDir, copies }: BackupRestoreOptions): Pro
     throw new BadBackup(
       `a restore into ${dataDir} broke off: empty it and the bus, then restore again`,
     )
-  const databases = found.filter((name) => name.endsWith('.db'))
+  const databases = existsSync(dataDir) ? databaseNames(dataDir) : []
   if (databases.length > 0)
     throw new BadBackup(
       `${dataDir} has databases already (${databases.join(', ')}): move them away`,
@@ -98,7 +99,7 @@ function assertArchivePlace({ archiveDir }: BackupRestoreOptions, { parts }: Man
 
 function placeOf(options: BackupRestoreOptions, { kind, name, folder = '' }: BackupPart): string {
   const { dataDir, archiveDir = '' } = options
-  return kind === 'archive' ? join(archiveDir, folder, name) : join(dataDir, name)
+  return kind === 'archive' ? join(archiveDir, folder, name) : databasePath(dataDir, name)
 }
 
 /** The file is complete and on disk once it has its name. */

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { createReadStream, existsSync, readdirSync } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isLeadStream } from '../../../bus-schemas/subjects.js'
@@ -20,6 +20,7 @@ import {
   type Manifest,
 } from './manifest.js'
 import { KEY_FILE, sealFile, type Sealer } from './sealed-files.js'
+import { databaseNames, databasePath } from '../../../data/places.js'
 
 interface BackupOptions {
   /** Directory of the backup; it must not exist, or be empty. */
@@ -71,9 +72,9 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
   await mkdir(work, { recursive: true, mode: 0o700 })
   const startedMs = nowMs()
   const { number, hash } = await readNewestBlock(client)
-  const databases = readdirSync(dataDir)
+  const databases = databaseNames(dataDir)
     // The index of accounts is made of the chain again.
-    .filter((name) => name.endsWith('.db') && name !== ACCOUNTS_FILE)
+    .filter((name) => name !== ACCOUNTS_FILE)
     .toSorted((a, b) => Number(JOURNAL.test(a)) - Number(JOURNAL.test(b)) || (a < b ? -1 : 1))
   const capture = { ...options, work, parts: [] }
   if (sealer.keyFile !== undefined) await writeFileDurably(join(work, KEY_FILE), sealer.keyFile)
@@ -172,7 +173,7 @@ async function captureDatabase(capture: BackupRun, name: string): Promise<void> 
   const { dataDir, work, onPart } = capture
   await onPart?.('database', name)
   const copy = join(work, `${name}.copy`)
-  const place = join(dataDir, name)
+  const place = databasePath(dataDir, name)
   await copyDatabase(place, copy)
   await seal(capture, { kind: 'database', name, chunks: createReadStream(copy) })
   await rm(copy)

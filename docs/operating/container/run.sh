@@ -1,0 +1,36 @@
+#!/bin/sh
+# The first program of a container: runs one process of the venue, by its name in the Procfile. SIGTERM stops it in order.
+#
+# Exit code 78 says that only an operator can change the cause, which the last line of the log names. Docker would start the
+# container again, whatever its restart policy but "no": so the container stays, unhealthy and without a process, until it is
+# stopped or restarted. With any other code it ends, and is started again.
+set -u
+: "${1:?names a process of the Procfile}"
+
+child=
+stopping=
+stop() {
+  stopping=1
+  [ -z "$child" ] || kill -TERM "$child" 2>/dev/null
+}
+trap stop TERM INT
+
+# For the health check.
+printf '%s' "$1" >"${TMPDIR:-/tmp}/venue-process"
+
+./venue run "$1" &
+child=$!
+# A wait that a signal ends says nothing of the process.
+code=0
+wait "$child" || code=$?
+while [ -n "$stopping" ] && kill -0 "$child" 2>/dev/null; do
+  code=0
+  wait "$child" || code=$?
+done
+[ "$code" = 78 ] && [ -z "$stopping" ] || exit "$code"
+
+printf 'venue: %s does not start again by itself: see the last line of its log, and restart the container\n' "$1" >&2
+sleep infinity &
+child=$!
+wait "$child"
+exit 78

@@ -1,0 +1,103 @@
+import { expect } from 'chai'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inProject } from '../devnet/launcher/binaries.js'
+import { createMetrics } from '../runtime/metrics/metrics.js'
+import { serveMetrics } from '../runtime/metrics/serve-metrics.js'
+import { eventually } from './support/eventually.js'
+import { tempDir } from './support/temp-dir.js'
+
+const RUN = 'docs/operating/container/run.sh'
+const HEALTHY = 'docs/operating/container/healthy.sh'
+
+describe('the first program of a container', () => {
+  const dir = tempDir()
+  const started = join(dir.path, 'started')
+  const procfile = join(dir.path, 'Procfile')
+  const running: ChildProcess[] = []
+  before(() => {
+    const note = `echo x >>${started};`
+    const stops = "trap 'exit 5' TERM; while :; do sleep 0.1; done"
+    writeFileSync(
+      procfile,
+      [
+        `hopeless: ${note} exit 78`,
+        `ends: ${note} exit 0`,
+        `breaks: exit 3`,
+        `stays: ${note} ${stops}`,
+      ]
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+  })
+  after(() => {
+    for (const child of running) child.kill('SIGKILL')
+    dir.remove()
+  })
+
+  const env = () => ({ PATH: process.env.PATH, PROCFILE: procfile, TMPDIR: dir.path })
+  function run(name: string) {
+    writeFileSync(started, '')
+    const child = spawn(RUN, [name], {
+      cwd: inProject('.'),
+      env: env(),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    running.push(child)
+    let said = ''
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    const exited = once(child, 'exit').then(([code]) => code as number)
+    return { child, exited, said: () => said }
+  }
+  const starts = () => readFileSync(started, 'utf8').trim().split('\n').filter(Boolean).length
+
+  it('ends as its process does, so that it is started again', async () => {
+    expect(await run('breaks').exited).to.equal(3)
+    expect(await run('ends').exited).to.equal(0)
+  })
+
+  it('stays after 78, without its process, until it is stopped', async () => {
+    const { child, exited, said } = run('hopeless')
+    await eventually(() => expect(said()).to.include('hopeless does not start again by itself'))
+    expect(child.exitCode).to.equal(null)
+    expect(starts()).to.equal(1)
+    child.kill('SIGTERM')
+    expect(await exited).to.equal(78)
+    expect(starts()).to.equal(1)
+  })
+
+  it('stops its process by SIGTERM, waits for it, and ends as it does', async () => {
+    const { child, exited } = run('stays')
+    await eventually(() => expect(starts()).to.equal(1))
+    child.kill('SIGTERM')
+    expect(await exited).to.equal(5)
+  })
+
+  it('is healthy while the process that it named answers at its metrics', async () => {
+    const healthy = () =>
+      new Promise<number>((resolve) => {
+        const check = spawn(HEALTHY, {
+          cwd: inProject('.'),
+          env: { ...env(), METRICS_DIR: dir.path },
+          stdio: 'ignore',
+        })
+        check.on('exit', (code) => resolve(code ?? -1))
+      })
+    expect(await run('breaks').exited).to.equal(3)
+    expect(await healthy()).to.equal(1)
+    const place = { dir: dir.path, host: '127.0.0.1', port: 0 }
+    await serveMetrics(createMetrics(), { ...place, process: 'breaks' })
+    expect(await healthy()).to.equal(0)
+    const silent = [{ targets: ['127.0.0.1:1'], labels: {} }]
+    writeFileSync(join(dir.path, 'breaks.json'), JSON.stringify(silent))
+    expect(await healthy()).to.equal(1)
+  })
+
+  it('needs the name of a process', () => {
+    const { status, stderr } = spawnSync(RUN, { cwd: inProject('.'), encoding: 'utf8', env: env() })
+    expect(status).to.be.above(0)
+    expect(stderr).to.include('names a process of the Procfile')
+  })
+})

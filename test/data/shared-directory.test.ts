@@ -1,0 +1,159 @@
+import { expect } from 'chai'
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { databaseNames, databasePath, ownDirectory } from '../../data/places.js'
+import { inProject } from '../../devnet/launcher/binaries.js'
+import { tempDir } from '../support/temp-dir.js'
+
+/** Lines of a list of docs/operating, without comments, as words. */
+const linesOf = (file: string): string[][] =>
+  readFileSync(inProject(`docs/operating/${file}`), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(/\s+/))
+
+const users = linesOf('sysusers.conf')
+const idOf = (name: string): number =>
+  name === 'root' ? 0 : Number(users.find(([kind, of]) => kind !== 'm' && of === name)?.[2])
+const groupsOf = (user: string): number[] =>
+  users.flatMap(([kind, of, group = '']) => (kind === 'm' && of === user ? [idOf(group)] : []))
+
+describe('a directory for each process, with the users of docs/operating', function () {
+  const dir = tempDir()
+  const dataDir = join(dir.path, 'venue')
+  const historyOf = () => databasePath(dataDir, 'history.db')
+
+  before(() => {
+    // A test that needs other users cannot be replaced by one that pretends.
+    if (process.getuid?.() !== 0)
+      throw new Error('this test starts programs as other users: run it as root')
+    for (const tool of ['setpriv'])
+      if (spawnSync(tool, ['--version']).status !== 0)
+        throw new Error(`this test needs ${tool} of util-linux`)
+    // Others must be able to reach the directories, and this tree.
+    chmodSync(dir.path, 0o755)
+    for (const [kind, path = '', mode = '', user = '', group = ''] of linesOf('tmpfiles.conf')) {
+      if (kind !== 'd' || !path.startsWith('/var/lib/venue')) continue
+      const place = path.replace('/var/lib/venue', dataDir)
+      mkdirSync(place, { recursive: true })
+      chownSync(place, idOf(user), idOf(group))
+      // After the owner, whose change takes the set-group bit away.
+      chmodSync(place, parseInt(mode, 8))
+    }
+  })
+  after(() => dir.remove())
+
+  /** Runs a program's text as the user of a process, with its groups, as systemd starts it. */
+  function as(name: string, text: string) {
+    const user = `venue-${name}`
+    const groups = groupsOf(user).join(',')
+    const ids = [`--reuid=${idOf(user)}`, `--regid=${idOf(user)}`]
+    const begin = `process.umask(0o077); const dataDir = ${JSON.stringify(dataDir)};`
+    const program = `${begin} ${text}`
+    return spawnSync(
+      'setpriv',
+      [...ids, groups === '' ? '--clear-groups' : `--groups=${groups}`, process.execPath].concat([
+        '--input-type=module',
+        '--eval',
+        program,
+      ]),
+      { cwd: inProject('.'), encoding: 'utf8', env: { PATH: process.env.PATH } },
+    )
+  }
+  const at = (path: string): string => JSON.stringify(inProject(`dist/${path}`))
+  const write = `
+    import { openDatabase } from ${at('data/open.js')}
+    import { HISTORY_MIGRATIONS, historyPath } from ${at('data/history/project.js')}
+    const db = openDatabase({ path: historyPath(dataDir), migrations: HISTORY_MIGRATIONS, synchronous: 'NORMAL' })
+    db.exec('PRAGMA application_id = 7')
+  `
+  const read = `
+    import { historyPath } from ${at('data/history/project.js')}
+    import { openReadModel } from ${at('data/history/read-model.js')}
+    const model = openReadModel(historyPath(dataDir))
+    console.log(model.allTerms().length, 'markets')
+  `
+
+  it('gives history.db to the group of the projector, and a reader of another user opens it without its -shm', () => {
+    const written = as('projector', `${write}; db.close()`)
+    expect(written.stderr).to.equal('')
+    expect(historyOf()).to.equal(join(dataDir, 'projector', 'history.db'))
+    expect(existsSync(`${historyOf()}-shm`)).to.equal(false)
+    expect(statSync(historyOf()).mode & 0o777).to.equal(0o660)
+    expect(statSync(historyOf()).gid).to.equal(idOf('venue-feeds'))
+
+    // It stays open, so that what it made is there.
+    const opened = as('gateway', `${read}; process.kill(process.pid, 'SIGKILL')`)
+    expect(opened.stdout, opened.stderr).to.equal('0 markets\n')
+    const shm = statSync(`${historyOf()}-shm`)
+    expect([shm.uid, shm.gid, shm.mode & 0o777]).to.deep.equal([
+      ...[idOf('venue-gateway'), idOf('venue-feeds'), 0o660],
+    ])
+    // And the projector goes on with the file that the reader made.
+    const again = as('projector', `${write}; process.kill(process.pid, 'SIGKILL')`)
+    expect(again.stderr).to.equal('')
+    expect(as('gateway', read).stdout).to.equal('0 markets\n')
+  })
+
+  it('keeps every directory but that one from each other process', () => {
+    for (const owner of ['executor', 'keeper', 'deposit-submitter', 'order-intake', 'nats']) {
+      const list = `import { readdirSync } from 'node:fs'; readdirSync(dataDir + '/${owner}')`
+      expect(as(owner, list).status, owner).to.equal(0)
+      for (const other of ['gateway', 'ws-fanout', 'projector', 'executor', 'withdrawal-submitter'])
+        if (other !== owner)
+          expect(as(other, list).stderr, `${other} ${owner}`).to.include('EACCES')
+    }
+    const refused = 'may not be opened by this user: its reader needs the group of its directory'
+    expect(as('executor', read).stderr).to.include(refused)
+    // Nor by a reader that may look into the directory and not write there.
+    chmodSync(join(dataDir, 'projector'), 0o2755)
+    chmodSync(historyOf(), 0o644)
+    for (const part of ['-wal', '-shm']) rmSync(`${historyOf()}${part}`, { force: true })
+    expect(as('executor', read).stderr).to.include(refused)
+    chmodSync(join(dataDir, 'projector'), 0o2770)
+    expect(as('projector', `${write}; db.close()`).stderr).to.equal('')
+    expect(as('gateway', read).stdout).to.equal('0 markets\n')
+    expect(
+      as(
+        'executor',
+        `import { databaseNames } from ${at('data/places.js')}; console.log(databaseNames(dataDir))`,
+      ).stdout,
+    ).to.equal('[]\n')
+    expect(databaseNames(dataDir)).to.deep.equal(['history.db'])
+    expect(ownDirectory(dataDir, 'matchers')).to.equal(dataDir)
+  })
+
+  it('lets each process write the address of its metrics, all read it, and no other delete it', () => {
+    const serve = (name: string) => `
+      import { createMetrics } from ${at('runtime/metrics/metrics.js')}
+      import { serveMetrics } from ${at('runtime/metrics/serve-metrics.js')}
+      const place = { dir: dataDir + '/metrics', host: '127.0.0.1', port: 0 }
+      await serveMetrics(createMetrics(), { ...place, process: '${name}' })
+      process.exit(0)
+    `
+    const file = join(dataDir, 'metrics', 'executor.json')
+    for (const name of ['executor', 'gateway', 'executor'])
+      expect(as(name, serve(name)).stderr, name).to.equal('')
+    expect(statSync(file).mode & 0o777).to.equal(0o644)
+    const remove = `import { unlinkSync } from 'node:fs'; unlinkSync(${JSON.stringify(file)})`
+    expect(as('gateway', remove).stderr).to.match(/EPERM|EACCES/)
+    expect(as('executor', remove).stderr).to.equal('')
+  })
+
+  it('is no different where the operator made no directories', () => {
+    const flat = join(dir.path, 'flat')
+    mkdirSync(flat)
+    expect(databasePath(flat, 'executor.db')).to.equal(join(flat, 'executor.db'))
+    expect(databasePath(dataDir, 'executor.db')).to.equal(join(dataDir, 'executor', 'executor.db'))
+    rmSync(flat, { recursive: true })
+  })
+})
