@@ -39,14 +39,17 @@ export function createBudget({ largestE18, totalE18 }: OrderBounds): Budget {
 }
 
 /**
- * The most that an order moves, in 1e-18 USDC, rounded up: where USDC is the base its amount, else its amount at its worst price. A sell
+ * The most that an order moves, in 1e-18 USDC, rounded up: where USDC is the engine's base its amount, else its amount at its worst price. A sell
  * executes at any price above its limit, up to the headroom above `bestBid` that its signed fee allows. Throws ToolRefused where the
  * market has no USDC.
  */
 export function worthOf(market: MarketEntry, terms: EngineTerms, bestBid?: string): bigint {
   const amount = parseDecimal(terms.amount, 18) ?? 0n
-  if (market.base_asset_symbol === 'USDC') return amount
-  if (market.quote_asset_symbol !== 'USDC')
+  const { base_asset_symbol: base, quote_asset_symbol: quote } = market
+  // The symbols are a trader's, the terms are the engine's.
+  const isInverted = market.engine_side_policy === 'invert_ui_side'
+  if ((isInverted ? quote : base) === 'USDC') return amount
+  if ((isInverted ? base : quote) !== 'USDC')
     throw new ToolRefused(
       'worth_unknown',
       `${market.market} has no USDC, so its orders cannot be bounded`,

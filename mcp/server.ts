@@ -47,7 +47,7 @@ const shown = ({ name, description, inputSchema, isRead }: Tool) => ({
 
 async function answerOf(tool: Tool, given: Arguments): Promise<CallToolResult> {
   try {
-    refuseUnknown(tool, given)
+    refuseNames(tool, given)
     return resultOf(await tool.call(given))
   } catch (error) {
     const refusal = refusalOf(error)
@@ -60,12 +60,19 @@ const resultOf = (answer: unknown): CallToolResult => ({
   content: [{ type: 'text', text: JSON.stringify(answer) }],
 })
 
-function refuseUnknown({ name, inputSchema: { properties } }: Tool, given: Arguments): void {
+/** The venue judges the values; a name that it would not look at, or a path without its part, does not reach it. */
+function refuseNames(
+  { name, inputSchema: { properties, required = [] } }: Tool,
+  given: Arguments,
+): void {
   const unknown = Object.keys(given).filter((key) => !Object.hasOwn(properties, key))
-  if (unknown.length === 0) return
-  throw new ToolRefused(
-    'unknown_argument',
-    `${name} takes no ${unknown.join(', ').slice(0, 200)}`,
-    `Send of these what you need: ${Object.keys(properties).join(', ')}.`,
-  )
+  if (unknown.length > 0)
+    throw new ToolRefused(
+      'unknown_argument',
+      `${name} takes no ${unknown.join(', ').slice(0, 200)}`,
+      `Send of these what you need: ${Object.keys(properties).join(', ')}.`,
+    )
+  const missing = required.filter((key) => given[key] === undefined || given[key] === '')
+  if (missing.length > 0)
+    throw new ToolRefused('missing_argument', `${name} needs ${missing.join(', ')}`, 'Send it.')
 }

@@ -29,6 +29,12 @@ describe('what an order is worth to venue-mcp', () => {
     expect(worthOf(marketOf('USDC', 'cNGN'), { ...buy, price: '1500' })).to.equal(3n * E18)
   })
 
+  it('is the same on a market whose traders price USDC in cNGN', () => {
+    const spot: MarketEntry = { ...marketOf('USDC', 'cNGN'), engine_side_policy: 'invert_ui_side' }
+    expect(worthOf(spot, buy)).to.equal(worthOf(quoted, buy))
+    expect(worthOf(spot, sell, '2')).to.equal(worthOf(quoted, sell, '2'))
+  })
+
   it('is not known of a market without USDC', () => {
     expect(() => worthOf(marketOf('cNGN', 'EUR'), buy)).to.throw(ToolRefused)
   })

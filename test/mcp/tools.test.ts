@@ -97,10 +97,12 @@ describe('the tools of venue-mcp', () => {
     expect(cureOf('owner_address_required')).to.equal('Send it.')
   })
 
-  it('refuse an argument that they do not take', async () => {
+  it('refuse an argument that they do not take, and a call without one that they need', async () => {
     const { isRefused, json } = await reader.call('readBook', { market: 'cNGN-USDC' })
     expect([isRefused, json.code]).to.deep.equal([true, 'unknown_argument'])
     expect(json.cure).to.include('symbol')
+    for (const args of [{}, { order_id: '' }])
+      expect((await reader.call('lookUpOrder', args)).json.code).to.equal('missing_argument')
   })
 
   const ORDER = {
