@@ -78,6 +78,8 @@ const PAGE = 50
 /** So many orders that have ended are kept beside those that are open. */
 const ENDED_KEPT = 300
 const FILLS_SHOWN = 200
+/** Fewer fills than these are all there are. */
+export const FILLS_READ = 100
 /** Legs of a market that are kept. */
 const FILLS_KEPT = 500
 /** Orders that a burst has touched and that are read one by one; more are read as lists. */
@@ -343,7 +345,7 @@ function createFills(due: (flush: () => void) => void) {
       due(flush)
     },
     async read(venue: Pick<RestClient, 'fills'>, frame: SignedFrame): Promise<void> {
-      const { fills } = await venue.fills(frame, { limit: 100 })
+      const { fills } = await venue.fills(frame, { limit: FILLS_READ })
       for (const fill of fills) of(fill.market).applyHistory([fill])
       due(flush)
     },

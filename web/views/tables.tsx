@@ -6,12 +6,13 @@ import { aheadWords, type OwnOrderRow } from '../select/order-row.js'
 import type { PositionRow } from '../select/position-row.js'
 import { askCancelMarked, cancelHere, markedOpen, MARKED_MOST } from './cancels.js'
 import { Funds } from './funds.js'
+import { OwnFunding } from './own-funding.js'
 import { usePage, type ViewContext } from './page.js'
 import { rove } from './rove.js'
 import { Market, Table } from './table.js'
 import { momentOf, wholeTime } from './time.js'
 
-export type Tab = 'positions' | 'open' | 'fills' | 'history' | 'funds'
+export type Tab = 'positions' | 'open' | 'fills' | 'history' | 'funding' | 'funds'
 
 /** Positions, open orders, fills, history and funds of the trader. */
 export function Tables({ tab }: { readonly tab: Signal<Tab> }): JSX.Element {
@@ -24,6 +25,7 @@ export function Tables({ tab }: { readonly tab: Signal<Tab> }): JSX.Element {
     ['open', `Open${count(views.open.value.length)}`],
     ['fills', 'Fills'],
     ['history', 'History'],
+    ['funding', 'Funding'],
     ['funds', 'Funds'],
   ]
   const isOld = own !== undefined && !own.isOpen() && terminal.light.value === 'lost'
@@ -69,6 +71,8 @@ function List({ tab }: { readonly tab: Tab }): JSX.Element {
       return <Fills />
     case 'history':
       return <History />
+    case 'funding':
+      return <OwnFunding />
     case 'funds':
       return <Funds />
   }

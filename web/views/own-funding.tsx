@@ -1,0 +1,108 @@
+import { useComputed, useSignal } from '@preact/signals'
+import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { FundingRecord, MarketEntry } from '../../client/index.js'
+import { formatE18, formatSigned } from '../select/format.js'
+import { formatRate } from '../select/header-facts.js'
+import { fundingPayments, type FundingPayment } from '../select/own-funding.js'
+import { readOrZero } from '../select/numbers.js'
+import { FILLS_READ, type OwnState } from '../state/own-state.js'
+import { usePage } from './page.js'
+import { Market, Table } from './table.js'
+import { momentOf, wholeTime } from './time.js'
+
+/** A week of hours, and what passed since the last of them is read so often. */
+const HOURS = 168
+const READ_EVERY_MS = 60_000
+const MONEY_DECIMALS = 4
+
+/** What the trader has paid and received for funding in the last week, by market. */
+export function OwnFunding(): JSX.Element {
+  const { terminal } = usePage()
+  const markets = terminal.markets.value.filter(({ perp }) => perp !== undefined)
+  return (
+    <>
+      {markets.map((entry) => (
+        <OfMarket key={entry.market} entry={entry} />
+      ))}
+      <p class="quiet pad">
+        Of the last week, worked out of each hour’s first rate and of your newest fills: the chain
+        counts every moment, and settles the exact sum into the account with its next trade.
+      </p>
+    </>
+  )
+}
+
+function OfMarket({ entry }: { readonly entry: MarketEntry }): JSX.Element {
+  const { terminal } = usePage()
+  const hours = useSignal<readonly FundingRecord[] | undefined>(undefined)
+  useEffect(() => {
+    let isGone = false
+    const read = async (): Promise<void> => {
+      const { funding } = await terminal.venue.funding(entry.market, { limit: HOURS })
+      if (!isGone) hours.value = funding
+    }
+    // A read that fails is followed by the next one.
+    const readAgain = (): void => void read().catch(() => undefined)
+    readAgain()
+    const timer = setInterval(readAgain, READ_EVERY_MS)
+    return () => {
+      isGone = true
+      clearInterval(timer)
+    }
+  }, [])
+  const payments = useComputed(() =>
+    paymentsOf(entry.market, terminal.own.value, hours.value ?? [], terminal.nowSec.peek()),
+  ).value
+  const { isUtc } = terminal.prefs.prefs.value
+  const base = entry.base_asset_symbol
+  return (
+    <Table
+      caption={`Funding of ${entry.market}, newest hour first`}
+      heads={['Hour of', 'Market', `Position, ${base}`, 'Rate, 1 h', 'About, USDC']}
+      isEmpty={payments.length === 0}
+      empty={hours.value === undefined ? 'Reading …' : `No funding of ${entry.market}.`}
+    >
+      {payments.map((one) => (
+        <tr key={one.at}>
+          <td data-head="Hour of" title={wholeTime(one.at)}>
+            {momentOf(one.at, isUtc)}
+          </td>
+          <Market name={entry.market} />
+          <td data-head={`Position, ${base}`}>{formatE18(one.sizeE18, entry.ui_size_decimals)}</td>
+          <td data-head="Rate, 1 h">{formatRate(one.rate)}</td>
+          <td data-head="About, USDC" class={one.receivedE18 < 0n ? 'ask' : 'bid'}>
+            {receivedWords(one)}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+const receivedWords = ({ receivedE18: received }: FundingPayment): string =>
+  `${received === 0n ? '' : received < 0n ? 'paid ' : 'received '}${formatSigned(received, MONEY_DECIMALS)}`
+
+/** Positions of all accounts of the owner count together: the history of fills does not name them. */
+function paymentsOf(
+  market: string,
+  own: OwnState | undefined,
+  hours: readonly FundingRecord[],
+  nowSec: number,
+): readonly FundingPayment[] {
+  if (own === undefined) return []
+  const legs = own.fills.value
+  const oldest = legs.length < FILLS_READ ? undefined : legs.at(-1)?.leg.created_at
+  return fundingPayments({
+    hours,
+    fills: legs
+      .filter((one) => one.market === market && one.leg.tx_hash !== undefined)
+      .map(({ leg }) => leg),
+    sizeE18: own.positions.value
+      .flatMap(({ positions }) => positions)
+      .filter((one) => one.market === market)
+      .reduce((sum, { engine_position: size }) => sum + readOrZero(size), 0n),
+    knownFromMs: oldest === undefined ? 0 : Date.parse(oldest),
+    nowMs: nowSec * 1_000,
+  })
+}
