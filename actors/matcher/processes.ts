@@ -148,7 +148,10 @@ async function startMarket(
     engineVersion: config.ENGINE_VERSION,
   })
   running.set(name, matcher)
-  const pings = await answerPings(bus, { process: `matcher-${name}`, standby }, matcher)
+  const answering = answerPings(bus, { process: `matcher-${name}`, standby }, matcher)
+  // A market that did not start leaves nothing running.
+  answering.catch(() => matcher.stop().catch(fail))
+  const pings = await answering
   return {
     async stop() {
       running.set(name, undefined)

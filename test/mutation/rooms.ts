@@ -58,7 +58,7 @@ const MATCHER = [
   ...['observe', 'measure', 'log', 'checkpointer', 'own-commands', 'settle', 'publish-block'],
   ...['answers', 'operator', 'faults', 'read-reversals', 'reversals', 'live', 'matcher'],
   ...['phases', 'stream-versions', 'trimmed-feed', 'recovery', 'engine-version', 'standby'],
-  'supervise-matchers',
+  ...['supervise-matchers', 'step-note', 'shared-markets'],
 ]
 
 export const ROOMS: readonly Room[] = [
