@@ -1,0 +1,137 @@
+import { expect } from 'chai'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { commandMessages } from '../../../bus-schemas/commands.js'
+import { decodePingAnswer, type PingAnswer } from '../../../bus-schemas/operations.js'
+import { askPing, commandsSubject } from '../../../bus-schemas/subjects.js'
+import { INTAKE_SOURCE } from '../../../core/model/command.js'
+import type { Market } from '../../../core/model/market.js'
+import { provideBundles } from '../../../devnet/bundle.js'
+import { inProject } from '../../../devnet/launcher/binaries.js'
+import { NoAnswer, type Bus } from '../../../runtime/bus/bus.js'
+import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
+import { aMarket } from '../../support/builders.js'
+import { eventually } from '../../support/eventually.js'
+import { startIdleExecutor, type IdleExecutor } from '../../support/idle-executor.js'
+import { matcherOrder } from '../../support/matching.js'
+import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
+import { registerMarkets } from '../../support/registered.js'
+
+const COUNT = 50
+/** Enough for fifty markets, and not for the orders of the heavy one. */
+const HEAP_MIB = 72
+const HEAVY_MESSAGES = 250
+const ORDERS_A_MESSAGE = 256
+const WITHIN_MS = 120_000
+
+const markets: readonly Market[] = Array.from({ length: COUNT }, (_, n) =>
+  aMarket({ market: `M${n}-USDC`, ordinal: n + 1, aliases: [], subId: BigInt(n) }),
+)
+
+describe('fifty markets in one real process', function () {
+  before(provideBundles)
+  let server: TestNatsServer
+  let executor: IdleExecutor
+  let bus: Bus
+  let parent: ChildProcess
+  let log: string
+  let sourceNo: number
+
+  beforeEach(async () => {
+    server = await startNatsServer()
+    executor = await startIdleExecutor()
+    bus = await connectNatsBus({ url: server.url, name: 'test' })
+    await registerMarkets(bus, markets)
+    sourceNo = 0
+    log = ''
+    const args = [`--max-old-space-size=${HEAP_MIB}`, inProject('bundle/actors/matcher/main.js')]
+    parent = spawn(process.execPath, args, {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: {
+        NATS_URL: server.url,
+        EXECUTOR_URL: executor.url,
+        EXECUTOR_SECRET: 's'.repeat(32),
+      },
+    })
+    parent.stdout?.setEncoding('utf8').on('data', (text: string) => (log += text))
+    await allReady(markets)
+  })
+  afterEach(async () => {
+    parent.kill('SIGKILL')
+    await bus.close()
+    await server.stop()
+    await executor.stop()
+  })
+
+  async function ping({ market }: Market): Promise<PingAnswer | undefined> {
+    try {
+      const answer = await bus.ask(askPing(`matcher-${market}`), new Uint8Array(), 1_000)
+      return decodePingAnswer(answer)
+    } catch (error) {
+      if (error instanceof NoAnswer) return undefined
+      throw error
+    }
+  }
+  const allReady = (of: readonly Market[]) =>
+    eventually(async () => {
+      const answers = await Promise.all(of.map(ping))
+      return answers.every((answer) => answer?.ready === true)
+    }, WITHIN_MS)
+  async function place(market: Market, count = 1): Promise<void> {
+    const commands = Array.from({ length: count }, () => {
+      sourceNo += 1
+      const order = matcherOrder({
+        orderId: `o${sourceNo}`,
+        nonce: BigInt(sourceNo),
+        side: 'buy',
+        goodUntilSec: 4_000_000_000,
+        market: market.market,
+      })
+      const command = { kind: 'PlaceOrder', order } as const
+      return { source: INTAKE_SOURCE, sourceNo, atMs: Date.now(), command }
+    })
+    await bus.append(commandsSubject(market.market), commandMessages(market).encode(commands))
+  }
+  /** Each takes one order more. */
+  async function trade(of: readonly Market[]): Promise<void> {
+    const seqs = async () => (await Promise.all(of.map(ping))).map((it) => it?.positions.feed_seq)
+    const before = await seqs()
+    for (const market of of) await place(market)
+    await eventually(async () => {
+      const now = await seqs()
+      return now.every((seq, n) => (seq ?? 0) > (before[n] ?? Infinity))
+    }, WITHIN_MS)
+  }
+  /** Processes that share, by their starts. */
+  const shared = (): number[] =>
+    [...log.matchAll(/"shared":true,"pid":(\d+),"msg":"matcher started"/g)].map(([, pid]) =>
+      Number(pid),
+    )
+
+  it('trade on after their loop stood still for five seconds', async () => {
+    const [pid = 0] = shared()
+    await trade(markets)
+    process.kill(pid, 'SIGSTOP')
+    await new Promise((resolve) => setTimeout(resolve, 5_000))
+    process.kill(pid, 'SIGCONT')
+    await allReady(markets)
+    await trade(markets)
+    expect(shared()).to.deep.equal([pid])
+    expect(log).to.not.include('"level":"fatal"')
+  })
+
+  it('trade on but for one that exhausts the heap, which gets a process of its own', async () => {
+    const [heavy = aMarket(), ...others] = markets
+    await trade(markets)
+    for (let n = 0; n < HEAVY_MESSAGES; n += 1) await place(heavy, ORDERS_A_MESSAGE)
+    await eventually(
+      () => log.includes('a market has ended its process twice, it gets one of its own'),
+      WITHIN_MS,
+    )
+    await allReady(others)
+    const running = shared()
+    await trade(others)
+    expect(shared()).to.deep.equal(running)
+    const blamed = [...log.matchAll(/"market":"([^"]+)","msg":"the shared process ended under/g)]
+    expect(new Set(blamed.map(([, market]) => market))).to.deep.equal(new Set([heavy.market]))
+  })
+})
