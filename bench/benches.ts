@@ -20,6 +20,7 @@ export const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   pollers: async () => (await import('./pollers.bench.js')).pollers,
   hostile: async () => (await import('./hostile.bench.js')).hostile,
   sockets: async () => (await import('./sockets.bench.js')).sockets,
+  terminal: async () => (await import('./terminal.bench.js')).terminal,
   start: async () => (await import('./start.bench.js')).start,
   soak: async () => (await import('./soak.bench.js')).soak,
   'fan-out': async () => (await import('./fan-out.bench.js')).fanOut,
