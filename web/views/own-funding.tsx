@@ -2,6 +2,7 @@ import { useComputed, useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { FundingRecord, MarketEntry } from '../../client/index.js'
+import { wordsOf } from '../../client/words-of.js'
 import { formatE18, formatSigned } from '../select/format.js'
 import { formatRate } from '../select/header-facts.js'
 import { fundingPayments, type FundingPayment } from '../select/own-funding.js'
@@ -11,12 +12,12 @@ import { usePage } from './page.js'
 import { Market, Table } from './table.js'
 import { momentOf, wholeTime } from './time.js'
 
-/** A week of hours, and what passed since the last of them is read so often. */
-const HOURS = 168
+/** Four days: what a page of the history holds. What passed since is read so often. */
+const HOURS = 96
 const READ_EVERY_MS = 60_000
 const MONEY_DECIMALS = 4
 
-/** What the trader has paid and received for funding in the last week, by market. */
+/** What the trader has paid and received for funding in the last four days, by market. */
 export function OwnFunding(): JSX.Element {
   const { terminal } = usePage()
   const markets = terminal.markets.value.filter(({ perp }) => perp !== undefined)
@@ -26,8 +27,8 @@ export function OwnFunding(): JSX.Element {
         <OfMarket key={entry.market} entry={entry} />
       ))}
       <p class="quiet pad">
-        Of the last week, worked out of each hour’s first rate and of your newest fills: the chain
-        counts every moment, and settles the exact sum into the account with its next trade.
+        Of the last four days, worked out of each hour’s first rate and of your newest fills: the
+        chain counts every moment, and settles the exact sum into the account with its next trade.
       </p>
     </>
   )
@@ -36,20 +37,19 @@ export function OwnFunding(): JSX.Element {
 function OfMarket({ entry }: { readonly entry: MarketEntry }): JSX.Element {
   const { terminal } = usePage()
   const hours = useSignal<readonly FundingRecord[] | undefined>(undefined)
+  const trouble = useSignal('')
   useEffect(() => {
-    let isGone = false
     const read = async (): Promise<void> => {
-      const { funding } = await terminal.venue.funding(entry.market, { limit: HOURS })
-      if (!isGone) hours.value = funding
+      try {
+        hours.value = (await terminal.venue.funding(entry.market, { limit: HOURS })).funding
+        trouble.value = ''
+      } catch (error) {
+        trouble.value = wordsOf(error)
+      }
     }
-    // A read that fails is followed by the next one.
-    const readAgain = (): void => void read().catch(() => undefined)
-    readAgain()
-    const timer = setInterval(readAgain, READ_EVERY_MS)
-    return () => {
-      isGone = true
-      clearInterval(timer)
-    }
+    void read()
+    const timer = setInterval(() => void read(), READ_EVERY_MS)
+    return () => clearInterval(timer)
   }, [])
   const payments = useComputed(() =>
     paymentsOf(entry.market, terminal.own.value, hours.value ?? [], terminal.nowSec.peek()),
@@ -61,7 +61,7 @@ function OfMarket({ entry }: { readonly entry: MarketEntry }): JSX.Element {
       caption={`Funding of ${entry.market}, newest hour first`}
       heads={['Hour of', 'Market', `Position, ${base}`, 'Rate, 1 h', 'About, USDC']}
       isEmpty={payments.length === 0}
-      empty={hours.value === undefined ? 'Reading …' : `No funding of ${entry.market}.`}
+      empty={emptyWords(entry.market, trouble.value, hours.value)}
     >
       {payments.map((one) => (
         <tr key={one.at}>
@@ -78,6 +78,11 @@ function OfMarket({ entry }: { readonly entry: MarketEntry }): JSX.Element {
       ))}
     </Table>
   )
+}
+
+function emptyWords(market: string, trouble: string, hours: unknown): string {
+  if (trouble !== '') return `The funding is not read now: ${trouble}`
+  return hours === undefined ? 'Reading …' : `No funding of ${market}.`
 }
 
 const receivedWords = ({ receivedE18: received }: FundingPayment): string =>
