@@ -18,6 +18,14 @@ export default tseslint.config(
     rules: {
       eqeqeq: 'error',
       'max-params': ['error', 4],
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'ObjectExpression > SpreadElement > ObjectExpression[properties.length>0].argument',
+          message: 'Write each property of a literal on its own.',
+        },
+      ],
       'no-restricted-properties': [
         'error',
         {

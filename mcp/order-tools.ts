@@ -190,7 +190,10 @@ async function signTerms(
   const bestBid = terms.side === 'sell' ? await venue.bestBid(market.market) : undefined
   const frame = {
     ...optionsOf(given),
-    ...{ market, bestBid, nonce: randomNonce(), owner: owner.address },
+    market,
+    bestBid,
+    nonce: randomNonce(),
+    owner: owner.address,
     orderId: given.order_id ?? `mcp-${randomUUID()}`,
     subaccountId: given.subaccount_id ?? (await accountFor(venue, owner, market)),
     expirySec: (await nowSec(venue)) + given.expires_in_sec,

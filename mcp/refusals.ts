@@ -27,14 +27,19 @@ export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof VenueRefused) {
     const { code, message, body, retryAfterSec } = error
     return {
-      ...{ code, error: message, cure: cureOf(code), answer: body },
+      code,
+      error: message,
+      cure: cureOf(code),
+      answer: body,
       ...(retryAfterSec !== undefined && { retry_after_seconds: retryAfterSec }),
     }
   }
   if (error instanceof OutcomeUnknown) {
     const { code, message, retryAfterSec } = error
     return {
-      ...{ code, error: message, cure: code === 'no_answer' ? LOOK_UP : cureOf(code) },
+      code,
+      error: message,
+      cure: code === 'no_answer' ? LOOK_UP : cureOf(code),
       ...(retryAfterSec !== undefined && { retry_after_seconds: retryAfterSec }),
     }
   }

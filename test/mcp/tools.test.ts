@@ -106,7 +106,10 @@ describe('the tools of venue-mcp', () => {
   })
 
   const ORDER = {
-    ...{ market: 'cNGN-USDC', side: 'buy', price: '0.5', amount: '4' },
+    market: 'cNGN-USDC',
+    side: 'buy',
+    price: '0.5',
+    amount: '4',
     subaccount_id: '7',
   }
 
@@ -159,7 +162,8 @@ describe('the tools of venue-mcp', () => {
 
     const small = { ...ORDER, price: '1', amount: '9' }
     const spent = await anAssistant({
-      ...{ venueUrl, keyFile },
+      venueUrl,
+      keyFile,
       bounds: { largestE18: 10n * E18, totalE18: 10n * E18 },
     })
     const both = await Promise.all([
@@ -180,10 +184,8 @@ describe('the tools of venue-mcp', () => {
   })
 
   it('cancel with proofs, two of the same within a second too', async () => {
-    const [one, two] = [
-      await trader.call('cancelList', { order_ids: ['none'] }),
-      await trader.call('cancelList', { order_ids: ['none'] }),
-    ]
+    const one = await trader.call('cancelList', { order_ids: ['none'] })
+    const two = await trader.call('cancelList', { order_ids: ['none'] })
     expect([one, two].map(({ json }) => json.left)).to.deep.equal([0, 0])
   })
 
@@ -198,7 +200,9 @@ describe('the tools of venue-mcp', () => {
     const parts = { venueUrl, seen: createSeenSeqs() }
     const content = { 'application/json': {} }
     const operation = (schema: object) => ({
-      ...{ operationId: 'read', tags: [], summary: 'Read' },
+      operationId: 'read',
+      tags: [],
+      summary: 'Read',
       parameters: [{ name: 'a', in: 'query', schema }],
       responses: { 200: { content } },
     })

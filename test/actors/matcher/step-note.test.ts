@@ -12,7 +12,8 @@ describe('the note of whose step is running', () => {
     const note = createStepNote(file.fd)
     expect(readdirSync(dir.path)).to.deep.equal([])
     expect(file.take()).to.equal(undefined)
-    const [first, second] = [note.of('a-long-name-1'), note.of('B')]
+    const first = note.of('a-long-name-1')
+    const second = note.of('B')
     first()
     first()
     expect(file.take()).to.equal('a-long-name-1')
