@@ -76,6 +76,19 @@ describe('deposit submitter', () => {
     expect(await wallet()).to.equal(PURSE - TEN)
   })
 
+  it('sends the second permit of an owner as well as the first (TRA-030)', async () => {
+    const { world } = stage
+    const hashes: unknown[] = []
+    for (let no = 0; no < 2; no += 1) {
+      const permit = await signPermit(world, owner, TEN)
+      const record = recordIn(await deposits.ask(await depositBody(world, owner, { permit })))
+      expect(record.status).to.equal('confirmed')
+      hashes.push(record.permitTxHash)
+    }
+    expect(new Set(hashes)).to.have.length(2).and.not.include(undefined)
+    expect(await wallet()).to.equal(PURSE - 2n * TEN)
+  })
+
   it('skips a permit, even one that is no good, when the allowance covers the deposit (TRA-030)', async () => {
     await approve(stage, owner.address, TEN)
     const permit = await signPermit(stage.world, owner, 1n, { deadline: 1n })

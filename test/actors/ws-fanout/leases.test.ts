@@ -159,6 +159,22 @@ describe('leases of sockets', () => {
     ])
   })
 
+  it('answers a dead-man switch over several markets with the earliest of its ends', async () => {
+    const later = aFuture().market
+    await declareFeed(rig.bus, later)
+    await rig.fanOut().follow(aFuture())
+    const client = await authenticated()
+    for (const aheadMs of [-5_000, 5_000]) {
+      answer = ({ market }) => ({
+        kind: 'lease',
+        ends_at_ms: market === later ? ENDS_AT_MS + aheadMs : ENDS_AT_MS,
+      })
+      const set = await reply(client, { op: 'cancel_all_after', seconds: 60 })
+      const earliest = Math.min(ENDS_AT_MS, ENDS_AT_MS + aheadMs)
+      expect(set).to.deep.include({ ends_at: new Date(earliest).toISOString() })
+    }
+  })
+
   it('cancels all orders of its owner, in every market or where the frame says (STR-063)', async () => {
     const other = { orderId: 'b', code: 'order_of_another_owner' as const }
     answer = () => ({

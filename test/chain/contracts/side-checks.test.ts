@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { RpcRequestError } from 'viem'
 import {
+  isWithinLimit,
   keepsSignature,
   maySign,
   type MatchSideChecks,
@@ -9,6 +10,7 @@ import {
 import { ChainUnreachable } from '../../../chain/reads/client.js'
 import { ASKED_WORD } from '../../../chain/signing/ask-wallet.js'
 import type { Action, Address } from '../../../core/action.js'
+import { encodeTradeData } from '../../../core/entry/read-action.js'
 
 const OWNER: Address = `0x${'aa'.repeat(20)}`
 const KEY: Address = `0x${'bb'.repeat(20)}`
@@ -41,6 +43,29 @@ describe('the signer of one side of a match', () => {
     expect(await judged({ signer: KEY }, NOW - 1n)).to.equal(false)
     expect(await judged({ signer: KEY })).to.equal(false)
     expect(await judged({ signer: KEY, expiry: NOW - 1n }, NOW)).to.equal(false)
+  })
+})
+
+describe('the amount of one side of a match', () => {
+  /** Whether so much more fits a signed amount of 10, of which the chain has filled 4 through any executor. */
+  async function fits(amount: bigint): Promise<boolean> {
+    const client = { readContract: () => Promise.resolve(4n) }
+    const reads = { client, deployment: {} } as unknown as SideReads
+    const data = encodeTradeData({
+      asset: OWNER,
+      subId: 0n,
+      limitPrice: 1n,
+      desiredAmount: 10n,
+      worstFee: 0n,
+      recipientId: 1n,
+      isBid: true,
+    })
+    return isWithinLimit(reads, { action: { data }, amount } as unknown as MatchSideChecks)
+  }
+
+  it('may take the last unit of what was signed, and no more', async () => {
+    expect(await fits(6n)).to.equal(true)
+    expect(await fits(7n)).to.equal(false)
   })
 })
 

@@ -48,6 +48,22 @@ describe('what a sender pays', () => {
     expect(stateOf('a')?.kind).to.equal('mined')
   })
 
+  it('sends no raised form that the journal on the bus lacks (OPE-034)', async () => {
+    let isTaken = true
+    const { attempts } = txSender.take('a')
+    const isDurable = (hash: string) => isTaken || hash === attempts[0]?.hash
+    Object.assign(txSender.journal, { isDurable })
+    await txSender.look()
+    isTaken = false
+    await deepen(8)
+    expect(told('replaced')).to.equal(1)
+    const sent = () => new Set(txSender.sent.map(({ hash }) => hash))
+    expect([...sent()]).to.deep.equal([attempts[0]?.hash])
+    isTaken = true
+    await txSender.look(2)
+    expect([...sent()]).to.have.length(2)
+  })
+
   it('sends the newest form after a crash between recording and sending it', async () => {
     txSender.journal.close()
     const replaced = () => {

@@ -9,8 +9,8 @@ import { matcherOrder, testMatcher, type OrderFields } from '../../support/match
 
 export const address = (no: number): Address => `0x${no.toString(16).padStart(40, '0')}`
 
-/** What the gas of a match costs here: the fee of 1 at price 1 is 0.0025. */
-export const GAS = quoteE18(E18 / 1_000n)
+/** What the gas of a match costs here: the fee of 1 at price 1 is 0.0025. Odd, so that half of it shows how it is rounded. */
+export const GAS = quoteE18(E18 / 1_000n + 1n)
 
 /** A signer and its owner, by number; each pair of the two has a subaccount of its own. */
 export interface Trader {

@@ -176,6 +176,58 @@ describe('what is read of a market', () => {
     })
   })
 
+  describe('as its candles', () => {
+    const maker = anOrderAt('maker-1', 'buy', 100n)
+    const taker = anOrderAt('taker-1', 'sell', 100n)
+    const fillOf = (seq: number, price: bigint): Fill =>
+      aFill({
+        tradeId: (seq + 1) * 65_536,
+        takerSide: 'sell',
+        price: priceE18(price * E18),
+        amount: e18(1n),
+        settlementId: `${MARKET}:${seq}`,
+      })
+    const legs = (seq: number, price: bigint, facts: (fill: Fill) => ChangeFacts): Change[] => {
+      const ofMaker: Fill = { ...fillOf(seq, price), liquidity: 'maker', fee: quoteE18(0n) }
+      return [
+        aChange(seq, maker, facts(ofMaker), { atMs: CHANGES_START_MS + seq }),
+        aChange(seq + 1, taker, facts(fillOf(seq, price)), { atMs: CHANGES_START_MS + seq }),
+      ]
+    }
+    const shown = () => {
+      const range = { interval: '1m', limit: 9, fromSec: 0, beforeSec: 2 ** 40 } as const
+      return reads.candles(MARKET, range).map(({ open, high, low, close, volume, tradeCount }) => ({
+        prices: [open, high, low, close].map((price) => price / E18),
+        volume: volume / E18,
+        tradeCount,
+      }))
+    }
+    /** The fill at this price, with which change it was, taken back as a later one. */
+    const takenBack = (seq: number, of: { readonly seq: number; readonly price: bigint }) => {
+      const lost = (fill: Fill): ChangeFacts => ({ kind: 'FillReversed', fill, revert: 'gone' })
+      return legs(of.seq, of.price, lost).map((change, i) => ({ ...change, seq: seq + i }))
+    }
+
+    it('have nothing of a fill that was taken back, and end with the last that stood', () => {
+      const filled = (fill: Fill): ChangeFacts => ({ kind: 'OrderFilled', fill })
+      const low = { seq: 3, price: 9n }
+      const high = { seq: 5, price: 12n }
+      const last = { seq: 7, price: 10n }
+      apply([
+        aChange(1, maker, placed(maker, 1)),
+        aChange(2, taker, placed(taker, 2)),
+        ...[low, high, last].flatMap(({ seq, price }) => legs(seq, price, filled)),
+      ])
+      expect(shown()).to.deep.equal([{ prices: [9n, 12n, 9n, 10n], volume: 3n, tradeCount: 3 }])
+      apply(takenBack(9, high))
+      expect(shown()).to.deep.equal([{ prices: [9n, 10n, 9n, 10n], volume: 2n, tradeCount: 2 }])
+      apply(takenBack(11, low))
+      expect(shown()).to.deep.equal([{ prices: [10n, 10n, 10n, 10n], volume: 1n, tradeCount: 1 }])
+      apply(takenBack(13, last))
+      expect(shown()).to.deep.equal([])
+    })
+  })
+
   describe('as its terms', () => {
     const terms = (takerFeeBps: number): MarketTerms => ({
       ...openingOf(aMarket({ takerFeeBps })),
