@@ -16,7 +16,7 @@ import { MAX_CANCELLED_IDS } from '../interface/cancels.js'
 import { sentOptions } from '../interface/order-option-fields.js'
 import { ORDER_OPTIONS, type SentOptions } from '../interface/order-options.js'
 import { newOrderId, orderId, Side } from '../interface/values.js'
-import { createBudget, worthOf } from './budget.js'
+import { createBudget, worthOf, type KnownPrices } from './budget.js'
 import type { OrderBounds } from './options.js'
 import { nowSec, type Owner } from './owner.js'
 import { cureOf } from './refusals.js'
@@ -187,11 +187,12 @@ async function signTerms(
   const { side, price, amount } = given
   const trader = { side, price, size: amount }
   const terms = given.terms === 'trader' ? toEngineTerms(market, trader) : { side, price, amount }
-  const bestBid = terms.side === 'sell' ? await venue.bestBid(market.market) : undefined
+  const prices = terms.side === 'sell' ? await pricesOf(venue, market) : undefined
+  const worthE18 = worthOf(market, terms, prices)
   const frame = {
     ...optionsOf(given),
     market,
-    bestBid,
+    bestBid: prices?.best_bid?.price,
     nonce: randomNonce(),
     owner: owner.address,
     orderId: given.order_id ?? `mcp-${randomUUID()}`,
@@ -203,7 +204,7 @@ async function signTerms(
     given.terms === 'trader'
       ? await signTraderOrder(signer, domain, { ...frame, ...trader })
       : await signOrder(signer, domain, { ...frame, ...terms })
-  return { body, worthE18: worthOf(market, terms, bestBid) }
+  return { body, worthE18 }
 }
 
 const optionsOf = (given: OrderTerms): SentOptions =>
@@ -219,6 +220,10 @@ async function marketOf(venue: RestClient, name: string): Promise<MarketEntry> {
   if (market !== undefined) return market
   throw new ToolRefused('no_such_market', `no market is ${name}`, 'Take a `market` of listMarkets.')
 }
+
+/** None of a market that is not listed any more. */
+const pricesOf = async (venue: RestClient, { market }: MarketEntry): Promise<KnownPrices> =>
+  (await venue.marketTickers()).find((each) => each.market === market) ?? {}
 
 async function accountFor(
   venue: RestClient,
