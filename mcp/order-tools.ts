@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import {
+  OutcomeUnknown,
   randomNonce,
   signCancelAll,
   signCancelList,
@@ -10,6 +11,7 @@ import {
   VenueRefused,
   type MarketEntry,
   type OrderBody,
+  type OrderRecord,
   type RestClient,
 } from '../client/index.js'
 import { MAX_CANCELLED_IDS } from '../interface/cancels.js'
@@ -20,7 +22,13 @@ import { createBudget, worthOf, type KnownPrices } from './budget.js'
 import type { OrderBounds } from './options.js'
 import { nowSec, type Owner } from './owner.js'
 import { cureOf } from './refusals.js'
-import { ToolRefused, type Arguments, type ObjectSchema, type Tool } from './tool.js'
+import {
+  OrderWithoutOutcome,
+  ToolRefused,
+  type Arguments,
+  type ObjectSchema,
+  type Tool,
+} from './tool.js'
 
 /** Tools that place and cancel orders: under the `operationId` of what they ask the venue for, but signed here. */
 
@@ -117,7 +125,7 @@ export function orderToolsOf({ venue, owner, bounds }: OrderParts): Tool[] {
           throw new VenueRefused(status, code, message, refusal)
         }
         budget.take(worthE18)
-        return { order: await venue.placeOrder(body), foreseen: outcome }
+        return { order: await send(venue, body), foreseen: outcome }
       },
     }),
     toolOf({
@@ -146,6 +154,16 @@ export function orderToolsOf({ venue, owner, bounds }: OrderParts): Tool[] {
       },
     }),
   ]
+}
+
+/** Sends an order, named where its outcome stays unknown: its id may be made here. */
+async function send(venue: RestClient, body: OrderBody): Promise<OrderRecord> {
+  try {
+    return await venue.placeOrder(body)
+  } catch (error) {
+    if (error instanceof OutcomeUnknown) throw new OrderWithoutOutcome(body.order_id, error)
+    throw error
+  }
 }
 
 /** A proof is valid for less than twice as long, which is below the venue's minute. */

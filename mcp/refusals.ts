@@ -1,6 +1,6 @@
 import { BadOrderTerms, OutcomeUnknown, VenueRefused } from '../client/index.js'
 import { errorCodes } from '../interface/error-codes.js'
-import { ToolRefused } from './tool.js'
+import { OrderWithoutOutcome, ToolRefused } from './tool.js'
 
 /** Why a call did nothing, or is not known to have done it, and what to do about it. */
 export interface Refusal {
@@ -8,6 +8,8 @@ export interface Refusal {
   readonly error: string
   /** What to do. */
   readonly cure: string
+  /** Of an order that may be placed. */
+  readonly order_id?: string
   /** Seconds after which the same call may be made again. */
   readonly retry_after_seconds?: number
   /** The rest of the venue's answer: the field that is wrong, facts that help to correct it. */
@@ -15,8 +17,9 @@ export interface Refusal {
 }
 
 /** Without an answer. */
+const UNKNOWN = 'Nothing is known of what became of it.'
 const LOOK_UP =
-  'Nothing is known of what became of it. Of an order, look its order_id up before you place another.'
+  'The order may be placed. Look its order_id up; if it is not found, place it again under the same order_id, never under another.'
 
 /** The refusal that an error is; undefined of any other error. */
 export function refusalOf(error: unknown): Refusal | undefined {
@@ -34,12 +37,22 @@ export function refusalOf(error: unknown): Refusal | undefined {
       ...(retryAfterSec !== undefined && { retry_after_seconds: retryAfterSec }),
     }
   }
+  if (error instanceof OrderWithoutOutcome) {
+    const { code, retryAfterSec } = error.cause
+    return {
+      code,
+      error: error.message,
+      cure: LOOK_UP,
+      order_id: error.orderId,
+      ...(retryAfterSec !== undefined && { retry_after_seconds: retryAfterSec }),
+    }
+  }
   if (error instanceof OutcomeUnknown) {
     const { code, message, retryAfterSec } = error
     return {
       code,
       error: message,
-      cure: code === 'no_answer' ? LOOK_UP : cureOf(code),
+      cure: code === 'no_answer' ? UNKNOWN : cureOf(code),
       ...(retryAfterSec !== undefined && { retry_after_seconds: retryAfterSec }),
     }
   }

@@ -1,3 +1,5 @@
+import type { OutcomeUnknown } from '../client/index.js'
+
 /** A JSON schema. */
 export type Schema = Readonly<Record<string, unknown>>
 
@@ -9,7 +11,7 @@ export interface Tool {
   readonly inputSchema: ObjectSchema
   /** Whether it changes nothing at the venue. */
   readonly isRead: boolean
-  /** Resolves with what is answered, as JSON. Throws VenueError, BadOrderTerms or ToolRefused. */
+  /** Resolves with what is answered, as JSON. Throws VenueError, BadOrderTerms, ToolRefused or OrderWithoutOutcome. */
   readonly call: (given: Arguments) => Promise<unknown>
 }
 
@@ -33,6 +35,17 @@ export class ToolRefused extends Error {
     readonly cure: string,
   ) {
     super(message)
+  }
+}
+
+/** An order was sent, and the venue has not said what became of it: it may be placed. */
+export class OrderWithoutOutcome extends Error {
+  override readonly name = 'OrderWithoutOutcome'
+  constructor(
+    readonly orderId: string,
+    override readonly cause: OutcomeUnknown,
+  ) {
+    super(cause.message, { cause })
   }
 }
 
