@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 
 /** The key file is not one that a key may be read from. The message names the file, never what it holds. */
@@ -47,7 +47,8 @@ function readPrivate(path: string): string {
 
 function openFile(path: string): number {
   try {
-    return openSync(path, 'r')
+    // A pipe without a writer is refused too, not waited for.
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (cause) {
     const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable'
     throw new KeyFileRefused(`${path} cannot be read (${why})`, { cause })

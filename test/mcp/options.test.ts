@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -90,6 +91,9 @@ describe('the key file of venue-mcp', () => {
     const path = join(folder, 'directory')
     mkdirSync(path, { mode: 0o700 })
     expect(() => readKeyFile(path)).to.throw(KeyFileRefused, 'no regular file')
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', ['-m', '600', pipe])
+    expect(() => readKeyFile(pipe)).to.throw(KeyFileRefused, 'no regular file')
     expect(() => readKeyFile(join(folder, 'none'))).to.throw(KeyFileRefused, 'ENOENT')
   })
 })
