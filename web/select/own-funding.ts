@@ -54,7 +54,8 @@ export function fundingPayments({
     const fromMs = Date.parse(hour.observed_at)
     if (fromMs < knownFromMs) break
     // What changed after the hour's end, where hours are missing, changed the position before it alone.
-    const untilMs = Math.min(endMs, fromMs + HOUR_MS)
+    // The chain's clock may be ahead of the venue's: of an hour that has not begun nothing is counted.
+    const untilMs = Math.max(fromMs, Math.min(endMs, fromMs + HOUR_MS))
     for (; (changes[next]?.atMs ?? -1) >= untilMs; next += 1)
       heldE18 -= changes[next]?.deltaE18 ?? 0n
     const atEndE18 = heldE18
@@ -67,7 +68,7 @@ export function fundingPayments({
       toMs = atMs
     }
     sizeMsE18 += heldE18 * BigInt(toMs - fromMs)
-    endMs = fromMs
+    endMs = Math.min(endMs, fromMs)
     if (sizeMsE18 === 0n && atEndE18 === 0n) continue
     payments.push({
       at: hour.observed_at,

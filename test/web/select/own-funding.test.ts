@@ -53,6 +53,15 @@ describe('web/select: funding of one’s own', () => {
     ])
   })
 
+  it('counts nothing of an hour that begins after now', () => {
+    const nowMs = Date.parse(at(11, 30))
+    expect(paid({ sizeE18: 1_000n * E18, nowMs })).to.deep.equal([
+      [12, 1_000, 0],
+      [11, 1_000, 10_000],
+      [10, 1_000, -10_000],
+    ])
+  })
+
   it('leaves out hours that the chain was not read in, and those before the fills that are known', () => {
     const hours = [ofHour(12, '0.01'), ofHour(9, '0.01')]
     const sizeE18 = 1_000n * E18
