@@ -11,8 +11,8 @@ export class BusShareClosed extends Error {
 /** A connection as one of its users has it. Until it is closed it is the bus itself. */
 export interface BusShare extends Bus {
   /**
-   * Ends this share and not the connection: from the call on nothing is sent and no handler is called, and calls throw BusShareClosed.
-   * What was sent before may still arrive. Resolves when its subscriptions are stopped.
+   * Ends this share and not the connection: from the call on nothing is sent and no handler is called, and calls throw BusShareClosed;
+   * an answer is dropped, as one whose asker is gone. What was sent before may still arrive. Resolves when its subscriptions are stopped.
    */
   close(): Promise<void>
 }
@@ -40,10 +40,12 @@ export function shareBus(bus: Bus, onError: (error: unknown) => void): BusShare 
     })
   const keep = async (subscribing: Promise<Subscription>): Promise<Subscription> => {
     const subscription = await subscribing
+    let stopped: Promise<void> | undefined
     const own: Subscription = {
-      async stop() {
+      stop() {
         subscriptions.delete(own)
-        await subscription.stop()
+        // The share's close and its user both stop it, and nats refuses to stop what is stopped.
+        return (stopped ??= subscription.stop())
       },
     }
     subscriptions.add(own)
@@ -65,8 +67,8 @@ export function shareBus(bus: Bus, onError: (error: unknown) => void): BusShare 
     ask: (subject, data, timeoutMs) => open(() => bus.ask(subject, data, timeoutMs)),
     isConnected: () => !isClosed && bus.isConnected(),
     reply(replyTo, data) {
-      assertOpen()
-      bus.reply(replyTo, data)
+      // An error of work that no caller waits for ends the process, and with it the other users.
+      if (!isClosed) bus.reply(replyTo, data)
     },
     follow: async (options) => {
       assertOpen()

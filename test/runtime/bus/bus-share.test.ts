@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { NoAnswer } from '../../../runtime/bus/bus.js'
 import { BusShareClosed, shareBus, type BusShare } from '../../../runtime/bus/bus-share.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
@@ -35,7 +36,6 @@ describe('a share of a bus that is closed', () => {
       share.answer('q', 'queue', () => undefined),
     ]
     for (const call of calls) expect(await rejectionOf(call)).to.be.instanceOf(BusShareClosed)
-    expect(() => share.reply('r', bytes('x'))).to.throw(BusShareClosed)
     expect(share.isConnected()).to.equal(false)
     expect(await bus.append('s', bytes('c'))).to.equal(2)
     expect(bus.isConnected()).to.equal(true)
@@ -71,6 +71,34 @@ describe('a share of a bus that is closed', () => {
     await eventually(() => other.seqs.length === 2)
     await rejectionOf(bus.ask('q', bytes('x'), 10))
     expect([seen, asked, failures]).to.deep.equal([[1], 0, []])
+  })
+
+  it('drops an answer that is ready too late, and says nothing of it', async () => {
+    let replyLate = (): void => undefined
+    await share.answer('q', 'queue', (_, replyTo) => {
+      replyLate = () => share.reply(replyTo, bytes('late'))
+    })
+    const asking = rejectionOf(bus.ask('q', bytes('x'), 50))
+    await Promise.resolve()
+    await share.close()
+    replyLate()
+    expect(await asking).to.be.instanceOf(NoAnswer)
+  })
+
+  it('stops each subscription once, also when its user stops it too', async () => {
+    let stops = 0
+    const stop = () => {
+      stops += 1
+      return stops === 1 ? Promise.resolve() : Promise.reject(new Error('stopped already'))
+    }
+    const once = shareBus({ ...bus, answer: () => Promise.resolve({ stop }) }, (error) =>
+      failures.push(error),
+    )
+    const subscription = await once.answer('q', 'queue', () => undefined)
+    await once.close()
+    await subscription.stop()
+    await once.close()
+    expect(stops).to.equal(1)
   })
 
   it('hands on what a handler of questions throws', async () => {
