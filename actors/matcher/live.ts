@@ -107,10 +107,11 @@ export function goLive(leading: LeadingPhase, restored: RestoredMatcher): Live {
     stop: async () => {
       pulse.stop()
       engineSwitch.stop()
-      for (const subscription of await answering) await subscription.stop()
+      // Why one could not be opened is reported; what asks the executor must end all the same.
+      for (const subscription of await answering.catch(() => [])) await subscription.stop()
       // Together: a settlement may be waiting for its report to become durable.
       await Promise.all([settler.stop(), reversals.stop(), faults.stop(), own.stop()])
-      await judging.then((subscription) => subscription.stop())
+      await (await judging.catch(() => undefined))?.stop()
       await checkpointer.stop()
       await leading.stop()
     },

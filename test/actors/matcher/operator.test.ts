@@ -223,4 +223,23 @@ describe('a leader whose operator asks for something', () => {
     void ask({ kind: 'pause' }).catch(() => undefined)
     await eventually(() => expect(started?.fatal).to.deep.equal([lost]))
   })
+
+  it('ends the questions to the executor when it stops, also where it could not listen to operators', async () => {
+    const lost = new Error('no claims')
+    const signals: AbortSignal[] = []
+    const ask = (signal: AbortSignal) => {
+      signals.push(signal)
+      return Promise.resolve({})
+    }
+    await start({
+      operators: { open: () => Promise.reject(lost), verdict: () => Promise.reject(lost) },
+      faults: { ask, everyMs: 1 },
+    })
+    await eventually(() => {
+      expect(started?.fatal).to.deep.equal([lost])
+      expect(signals).to.have.property('length').at.least(1)
+    })
+    await started?.matcher.stop()
+    expect(signals.every(({ aborted }) => aborted)).to.equal(true)
+  })
 })
