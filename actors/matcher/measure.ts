@@ -6,13 +6,21 @@ import { answerPing } from '../../runtime/process/process.js'
 import type { Matcher } from './matcher.js'
 import type { MatcherObserver } from './observe.js'
 
+export interface PingsOptions {
+  /** Name of the matcher's process. */
+  readonly process: string
+  readonly standby: boolean
+  /** Why one that leads does not answer under the common name. */
+  readonly onError: (error: unknown) => void
+}
+
 /**
  * Answers pings for the market's matcher. Several may run: a standby answers under a name of its own, and from when it
  * leads also under the common name, so that a question about the market reaches the matcher that runs it.
  */
 export async function answerPings(
   bus: Bus,
-  { process, standby }: { readonly process: string; readonly standby: boolean },
+  { process, standby, onError }: PingsOptions,
   matcher: Matcher,
 ): Promise<Subscription> {
   const listen = (name: string) => answerPing(bus, name, () => matcher.standing())
@@ -20,7 +28,8 @@ export async function answerPings(
   const own = await listen(`${process}-standby`)
   const common = matcher.whenLeading.then(() => listen(process))
   let leads: Subscription | undefined
-  void common.then((subscription) => (leads = subscription))
+  // It has no caller: thrown on, it would end the process, and with it other markets.
+  common.then((subscription) => (leads = subscription)).catch(onError)
   return {
     stop: async () => {
       await own.stop()

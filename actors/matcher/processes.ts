@@ -148,9 +148,13 @@ async function startMarket(
     engineVersion: config.ENGINE_VERSION,
   })
   running.set(name, matcher)
-  const answering = answerPings(bus, { process: `matcher-${name}`, standby }, matcher)
+  const pinged = { process: `matcher-${name}`, standby, onError: fail }
+  const answering = answerPings(bus, pinged, matcher)
   // A market that did not start leaves nothing running.
-  answering.catch(() => matcher.stop().catch(fail))
+  answering.catch(() => {
+    running.set(name, undefined)
+    matcher.stop().catch(fail)
+  })
   const pings = await answering
   return {
     async stop() {

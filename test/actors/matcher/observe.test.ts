@@ -5,10 +5,12 @@ import { observeMatcher, type MatcherObserver } from '../../../actors/matcher/ob
 import { decodePingAnswer } from '../../../bus-schemas/operations.js'
 import { askPing } from '../../../bus-schemas/subjects.js'
 import type { ChangeFacts } from '../../../core/model/change.js'
+import { BusUnavailable } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import type { Logger } from '../../../runtime/process/log.js'
 import { aFill, anOrder } from '../../support/builders.js'
 import { CHANGES_START_MS } from '../../support/changes.js'
+import { eventually } from '../../support/eventually.js'
 import { loggedPlacement as placement, resultOf } from './stage.js'
 
 const placed: ChangeFacts = { kind: 'OrderPlaced', order: anOrder(), rank: 1 }
@@ -146,7 +148,11 @@ describe('pings of a matcher', () => {
   const NAME = 'matcher-A'
   const standing = () => ({ ready: false, detail: 'standing by', positions: { feed_seq: 3 } })
   let bus: MemoryBus
-  beforeEach(() => (bus = createMemoryBus()))
+  let errors: unknown[]
+  beforeEach(() => {
+    bus = createMemoryBus()
+    errors = []
+  })
 
   /** The processes that answer. */
   async function answering(): Promise<string[]> {
@@ -159,7 +165,8 @@ describe('pings of a matcher', () => {
   }
   const answer = (standby: boolean, whenLeading: Promise<void>) => {
     const matcher: Partial<Matcher> = { whenLeading, standing }
-    return answerPings(bus, { process: NAME, standby }, matcher as Matcher)
+    const onError = (error: unknown) => errors.push(error)
+    return answerPings(bus, { process: NAME, standby, onError }, matcher as Matcher)
   }
 
   it('are answered under its name', async () => {
@@ -178,6 +185,16 @@ describe('pings of a matcher', () => {
     expect(await answering()).to.deep.equal([NAME, `${NAME}-standby`])
     await pings.stop()
     expect(await answering()).to.deep.equal([])
+  })
+
+  it('say why a standby that leads cannot answer under both names', async () => {
+    let lead = (): void => undefined
+    const pings = await answer(true, new Promise((resolve) => (lead = resolve)))
+    await bus.close()
+    lead()
+    await eventually(() => expect(errors).to.have.length(1))
+    expect(errors[0]).to.be.instanceOf(BusUnavailable)
+    await pings.stop()
   })
 
   it('end with a standby that never led', async () => {
