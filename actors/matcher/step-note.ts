@@ -48,17 +48,22 @@ export interface StepNoteFile {
   close(): void
 }
 
-/** Makes a file without a name, so that none is left behind. Throws what the file system refuses with. */
+/**
+ * Makes a file without a name, so that none is left behind, with the room for a note, so that a disk that is full later refuses none.
+ * Throws what the file system refuses with.
+ */
 export function createStepNoteFile(dir: string): StepNoteFile {
   const path = join(dir, `step-note-${randomUUID()}`)
   const fd = openSync(path, 'wx+', 0o600)
   rmSync(path)
+  const clear = (): void => void writeSync(fd, NONE, 0, NOTE_BYTES, 0)
+  clear()
   return {
     fd,
     take() {
       const note = Buffer.alloc(NOTE_BYTES)
       readSync(fd, note, 0, NOTE_BYTES, 0)
-      writeSync(fd, NONE, 0, NOTE_BYTES, 0)
+      clear()
       const end = note.indexOf(0)
       return end === 0 ? undefined : note.toString('utf8', 0, end)
     },

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readdirSync } from 'node:fs'
+import { fstatSync, readdirSync } from 'node:fs'
 import { countEnds, createStepNote, createStepNoteFile } from '../../../actors/matcher/step-note.js'
 import { tempDir } from '../../support/temp-dir.js'
 
@@ -24,6 +24,15 @@ describe('the note of whose step is running', () => {
     first()
     await new Promise(setImmediate)
     expect(file.take()).to.equal(undefined)
+    file.close()
+  })
+
+  it('has its room before the first one', async () => {
+    const file = createStepNoteFile(dir.path)
+    const { size } = fstatSync(file.fd)
+    createStepNote(file.fd).of('A')()
+    expect(fstatSync(file.fd).size).to.equal(size)
+    await new Promise(setImmediate)
     file.close()
   })
 })
