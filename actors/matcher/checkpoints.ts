@@ -20,7 +20,7 @@ import {
   type StoredCheckpoint,
 } from '../../runtime/bus/checkpoint-store.js'
 import { readOpening } from '../../runtime/bus/market-log.js'
-import { inTurns } from '../../runtime/process/loop-turns.js'
+import { inTurns, type LoopTurns } from '../../runtime/process/loop-turns.js'
 import type { MatcherObserver } from './observe.js'
 import type { MatcherSettings, CheckpointSettings } from './settings.js'
 
@@ -214,6 +214,9 @@ export interface CheckpointerOptions {
   >
   /** Monotonic milliseconds. */
   readonly elapsedMs: () => number
+  readonly turns?: LoopTurns
+  /** Called before each message of a checkpoint is encoded. */
+  readonly onPiece?: () => void
 }
 
 /** A checkpoint that is read while the market goes on. */
@@ -256,7 +259,7 @@ export function createCheckpointer(options: CheckpointerOptions): Checkpointer {
   }
   const write = async (checkpoint: Checkpoint): Promise<void> => {
     const startedAtMs = elapsedMs()
-    const written = await writeCheckpoint(options.bus, checkpoint, () => stopped)
+    const written = await writeCheckpoint(options.bus, checkpoint, () => stopped, options)
     if (written === undefined) return
     facts.checkpointWritten(written, Math.round(elapsedMs() - startedAtMs))
     kept = [written, ...kept].slice(0, CHECKPOINTS_KEPT)

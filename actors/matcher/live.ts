@@ -79,6 +79,8 @@ export function goLive(leading: LeadingPhase, restored: RestoredMatcher): Live {
     sinceMs,
     facts,
     elapsedMs,
+    turns: settings.turns,
+    onPiece: settings.onStep,
     claimsStoredTo: () => claimsStoredTo(bus, market.market),
   })
   for (const match of state.matches.values()) settler.add(match)

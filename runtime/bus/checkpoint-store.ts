@@ -77,7 +77,8 @@ async function readKept(
   }
 }
 
-export interface LoadOptions {
+/** How the pieces of the work on a checkpoint are carried out. */
+export interface PieceOptions {
   /** By default they are of this call alone. */
   readonly turns?: LoopTurns
   readonly onPiece?: () => void
@@ -88,7 +89,7 @@ export async function loadCheckpoint(
   bus: Bus,
   market: LogMarket,
   { firstSeq, trailerSeq }: StoredCheckpoint,
-  { turns = createLoopTurns(), onPiece }: LoadOptions = {},
+  { turns = createLoopTurns(), onPiece }: PieceOptions = {},
 ): Promise<Checkpoint> {
   const messages: Uint8Array[] = []
   while (firstSeq + messages.length <= trailerSeq) {
@@ -105,20 +106,23 @@ export async function loadCheckpoint(
  * Writes the messages of a checkpoint in succession and resolves once its trailer is durable; stops when `isOver` returns
  * true before a message. What is stored is read back before its trailer is written: throws CheckpointUnusable when a start could not
  * decode it. After an error, a lost acknowledgement or a message of another writer in between, the messages have no trailer
- * and are ignored.
+ * and are ignored. `onPiece` is called before each message is encoded.
  */
 export async function writeCheckpoint(
   bus: Bus,
   checkpoint: Checkpoint,
   isOver: () => boolean,
+  { turns = createLoopTurns(), onPiece = () => undefined }: PieceOptions = {},
 ): Promise<StoredCheckpoint | undefined> {
   const { market, commandSeq } = checkpoint
   const stream = checkpointsStream(market)
   const { lastSeq } = await bus.streamState(stream)
   const firstSeq = lastSeq + 1
   let trailerSeq = lastSeq
-  let startedAt = performance.now()
   const buffer = Buffer.allocUnsafeSlow(MAX_MESSAGE_BYTES)
+  await turns.pause()
+  onPiece()
+  let startedAt = performance.now()
   for (const text of encodeCheckpoint(checkpoint)) {
     if (isOver()) return undefined
     const data = buffer.subarray(0, buffer.write(text))
@@ -130,6 +134,8 @@ export async function writeCheckpoint(
     }
     trailerSeq = await bus.append(checkpointsSubject(market), data, { expectedLastSeq: trailerSeq })
     await delay(PAUSE_PER_WORK * (performance.now() - startedAt))
+    await turns.pause()
+    onPiece()
     startedAt = performance.now()
   }
   const [trailer] = await bus.read(stream, trailerSeq, 1)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { CheckpointUnusable } from '../../../bus-schemas/checkpoint.js'
 import { checkpointsStream } from '../../../bus-schemas/subjects.js'
+import type { Bus } from '../../../runtime/bus/bus.js'
 import {
   declareCheckpoints,
   listCheckpoints,
@@ -38,5 +39,26 @@ describe('stored checkpoints', () => {
         (error: unknown) => error,
       ),
     ).to.be.instanceOf(CheckpointUnusable)
+  })
+
+  it('are written in turns of the loop, with a notice before each message', async () => {
+    const bus = createMemoryBus()
+    await declareCheckpoints(bus, MARKET)
+    const done: string[] = []
+    const pause = () => Promise.resolve().then(() => void done.push('pause'))
+    const append: Bus['append'] = (...given) => {
+      done.push('append')
+      return bus.append(...given)
+    }
+    await writeCheckpoint(
+      { ...bus, append },
+      { market: MARKET, commandSeq: 1, feed, term: 1, state },
+      () => false,
+      { turns: { pause }, onPiece: () => done.push('piece') },
+    )
+    const messages = done.filter((each) => each === 'append').length
+    expect(messages).to.be.at.least(2)
+    const expected = Array.from({ length: messages }, () => ['pause', 'piece', 'append']).flat()
+    expect(done).to.deep.equal([...expected, 'pause', 'piece'])
   })
 })
