@@ -14,6 +14,7 @@ import {
 } from '../../../bus-schemas/subjects.js'
 import { INTAKE_SOURCE } from '../../../core/model/command.js'
 import type { Market } from '../../../core/model/market.js'
+import type { Bus } from '../../../runtime/bus/bus.js'
 import { listCheckpoints } from '../../../runtime/bus/checkpoint-store.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { createLog } from '../../../runtime/process/log.js'
@@ -54,7 +55,7 @@ describe('fifty markets in one process', function () {
     const turns = createLoopTurns()
     const write = (line: string): void => void lines.push(JSON.parse(line) as Line)
     shared = runSharedMarkets({
-      bus,
+      bus: { ...bus, answer: answerAsNats },
       logOf: (market) => createLog(market, 'info', { write }),
       pauseMs: () => 20,
       async start({ market, bus: share, log, fail }) {
@@ -78,6 +79,18 @@ describe('fifty markets in one process', function () {
       },
     })
     for (const market of markets) shared.add(market)
+  }
+  /** Refuses to stop a subscription that is stopped. */
+  const answerAsNats: Bus['answer'] = async (...given) => {
+    const subscription = await bus.answer(...given)
+    let isStopped = false
+    return {
+      async stop() {
+        if (isStopped) throw new Error('the subscription is closed')
+        isStopped = true
+        await subscription.stop()
+      },
+    }
   }
   const isLive = ({ market }: Market) => running.get(market)?.isLive() === true
   const allLive = (of = markets) => eventually(() => of.every(isLive))
@@ -132,6 +145,8 @@ describe('fifty markets in one process', function () {
     expect(markets.filter((it) => restartsOf(it) > 0)).to.deep.equal([fenced])
     const said = lines.filter(({ name, level }) => name === market && level === 'fatal')
     expect(said.map(({ err }) => (err as Line).type)).to.deep.equal(['Fenced'])
+    // Else its timers and its questions to the executor would go on.
+    expect(lines.filter(({ msg }) => msg === 'a market was not stopped in order')).to.deep.equal([])
   })
 
   it('trade on while a feed of one breaks an invariant, of which nothing is written any more', async () => {
