@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { streamVersions } from '../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../chain/reads/deployment.js'
 import { guardChain } from '../chain/reads/guard-chain.js'
@@ -7,6 +6,7 @@ import { keyEvents, openSigners } from '../chain/signing/open-signers.js'
 import { createMarketList } from '../core/entry/find-market.js'
 import { JOURNAL_FILES } from '../data/journal/journal-file.js'
 import { noteDamage } from '../data/open.js'
+import { databasePath } from '../data/places.js'
 import { openRegister } from '../runtime/bus/market-register.js'
 import { connectVenueBus } from '../runtime/bus/stream-versions.js'
 import { closeServer } from '../runtime/http/server.js'
@@ -26,7 +26,7 @@ const config = orExit(readExecutorConfig)
 runProcess({
   name: 'executor',
   level: config.LOG_LEVEL,
-  onDamage: () => noteDamage(join(config.DATA_DIR, JOURNAL_FILES.executor)),
+  onDamage: () => noteDamage(databasePath(config.DATA_DIR, JOURNAL_FILES.executor)),
   // Listens once everything that the journal left open has been sent again.
   start: async ({ log, fail: onFatal, end, metrics }) => {
     await mkdir(config.DATA_DIR, { recursive: true })

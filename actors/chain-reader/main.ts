@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { guardChain } from '../../chain/reads/guard-chain.js'
@@ -9,6 +8,7 @@ import { createMarketList } from '../../core/entry/find-market.js'
 import { ACCOUNTS_FILE } from '../../data/account-index.js'
 import { connectArchivedBus } from '../../data/archived-bus.js'
 import { noteDamage } from '../../data/open.js'
+import { databasePath } from '../../data/places.js'
 import { openRegister } from '../../runtime/bus/market-register.js'
 import { orExit } from '../../runtime/process/cannot-start.js'
 import { runProcess } from '../../runtime/process/process.js'
@@ -26,7 +26,7 @@ runProcess({
   level: config.LOG_LEVEL,
   background: true,
   onDamage: () => {
-    if (config.DATA_DIR !== undefined) noteDamage(join(config.DATA_DIR, ACCOUNTS_FILE))
+    if (config.DATA_DIR !== undefined) noteDamage(databasePath(config.DATA_DIR, ACCOUNTS_FILE))
   },
   start: async ({ log, fail, metrics }) => {
     const deployment = await loadDeployment(config.DEPLOYMENT_FILE)

@@ -3,7 +3,7 @@ import { commandsStream, feedStream } from '../../bus-schemas/subjects.js'
 import type { Market } from '../../core/model/market.js'
 import { isReporting, readStreamSizes } from '../../runtime/bus/nats-monitor.js'
 import type { Metrics } from '../../runtime/metrics/metrics.js'
-import { databaseNames, databasePath } from '../../data/places.js'
+import { databaseFiles } from '../../data/places.js'
 
 export interface MeasuredDisk {
   readonly dataDir: string
@@ -79,9 +79,9 @@ async function sizeOf(path: string): Promise<number | undefined> {
 /** Each `<name>.db` of the directory with its log and index; those of directories that this user may not read are left out. */
 async function databaseSizes(dir: string) {
   const sizes = new Map<string, number>()
-  for (const name of databaseNames(dir))
+  for (const [name, path] of databaseFiles(dir))
     for (const part of ['', '-wal', '-shm']) {
-      const size = await sizeOf(`${databasePath(dir, name)}${part}`)
+      const size = await sizeOf(`${path}${part}`)
       if (size !== undefined) sizes.set(name, (sizes.get(name) ?? 0) + size)
     }
   return Array.from(sizes, ([file, bytes]) => [{ file }, bytes] as const)

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3'
-import { accessSync, constants, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Address } from '../../core/action.js'
 import { CannotStart } from '../../core/cannot-start.js'
@@ -12,6 +12,7 @@ import type { OpenOrder } from '../../core/records/order-record.js'
 import type { Trade, TradeStats } from '../../core/records/trade-record.js'
 import { isDamage } from '../../runtime/process/cannot-start.js'
 import { DamagedDatabase, isNotedDamaged, openDatabase, UnknownSchemaVersion } from '../open.js'
+import { mayLookInto } from '../places.js'
 import { createReadCloseOuts, type HistoryCloseOut } from './close-outs.js'
 import { createReadEntry } from './entries.js'
 import {
@@ -171,7 +172,7 @@ const damagedFor = (path: string, cause?: unknown): ReadModelAbsent =>
 
 /** The file as the projector has made it. Throws what `openReadModel` does. */
 export function openForReading(path: string): Database.Database {
-  if (!mayOpen(dirname(path))) throw new ReadModelNotShared(path)
+  if (!mayLookInto(dirname(path))) throw new ReadModelNotShared(path)
   if (!existsSync(path)) throw new ReadModelAbsent(`${path} does not exist yet`)
   if (isNotedDamaged(path)) throw damagedFor(path)
   const migrations = HISTORY_MIGRATIONS
@@ -191,16 +192,6 @@ export function openForReading(path: string): Database.Database {
 
 const isUnopened = (error: unknown): boolean =>
   error instanceof Database.SqliteError && /^SQLITE_(CANTOPEN|READONLY_DIRECTORY)/.test(error.code)
-
-/** False where the directory is there and this user may not look into it. */
-function mayOpen(directory: string): boolean {
-  try {
-    accessSync(directory, constants.X_OK)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'EACCES'
-  }
-}
 
 /** 0 until the projector's first migration is committed. */
 function schemaVersion(path: string): number {

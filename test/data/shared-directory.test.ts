@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { databaseNames, databasePath, ownDirectory } from '../../data/places.js'
+import { closedDirectories, databaseFiles, databasePath, ownDirectory } from '../../data/places.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { tempDir } from '../support/temp-dir.js'
 
@@ -125,11 +125,15 @@ describe('a directory for each process, with the users of docs/operating', funct
     expect(
       as(
         'executor',
-        `import { databaseNames } from ${at('data/places.js')}; console.log(databaseNames(dataDir))`,
+        `import { databaseFiles } from ${at('data/places.js')}; console.log([...databaseFiles(dataDir).keys()])`,
       ).stdout,
     ).to.equal('[]\n')
-    expect(databaseNames(dataDir)).to.deep.equal(['history.db'])
+    expect([...databaseFiles(dataDir).keys()]).to.deep.equal(['history.db'])
     expect(ownDirectory(dataDir, 'matchers')).to.equal(dataDir)
+    // So a backup of such a user would lack databases.
+    const closed = `import { closedDirectories } from ${at('data/places.js')}; console.log(closedDirectories(dataDir).length)`
+    expect(as('executor', closed).stdout).to.equal('6\n')
+    expect(closedDirectories(dataDir)).to.deep.equal([])
   })
 
   it('lets each process write the address of its metrics, all read it, and no other delete it', () => {

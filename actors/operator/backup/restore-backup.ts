@@ -9,7 +9,7 @@ import type { Hex } from '../../../core/action.js'
 import type { StreamCopies } from '../../../runtime/bus/nats-copies.js'
 import { BadBackup, readManifest, type BackupPart, type Manifest } from './manifest.js'
 import { openedFile, type Opener } from './sealed-files.js'
-import { databaseNames, databasePath } from '../../../data/places.js'
+import { databaseFiles, databasePath } from '../../../data/places.js'
 
 export interface BackupRestoreOptions {
   /** Directory of the backup. */
@@ -65,7 +65,7 @@ async function assertPlacesEmpty({ dataDir, copies }: BackupRestoreOptions): Pro
     throw new BadBackup(
       `a restore into ${dataDir} broke off: empty it and the bus, then restore again`,
     )
-  const databases = existsSync(dataDir) ? databaseNames(dataDir) : []
+  const databases = existsSync(dataDir) ? [...databaseFiles(dataDir).keys()] : []
   if (databases.length > 0)
     throw new BadBackup(
       `${dataDir} has databases already (${databases.join(', ')}): move them away`,

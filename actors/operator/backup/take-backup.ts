@@ -20,7 +20,7 @@ import {
   type Manifest,
 } from './manifest.js'
 import { KEY_FILE, sealFile, type Sealer } from './sealed-files.js'
-import { databaseNames, databasePath } from '../../../data/places.js'
+import { closedDirectories, databaseFiles, databasePath } from '../../../data/places.js'
 
 interface BackupOptions {
   /** Directory of the backup; it must not exist, or be empty. */
@@ -67,12 +67,15 @@ const STREAM_ORDER = [/^MARKETS$/, /^CHECKPOINTS_/, /^FEED_/, /^COMMANDS_/] as c
 export async function takeBackup(options: BackupOptions): Promise<Manifest> {
   const { dir, dataDir, client, chainId, nowMs, copies, sealer } = options
   await assertEmpty(dir)
+  const closed = closedDirectories(dataDir)
+  if (closed.length > 0)
+    throw new BadBackup(`this user may not read ${closed.join(', ')}: take the backup as root`)
   const work = `${dir}.partial`
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true, mode: 0o700 })
   const startedMs = nowMs()
   const { number, hash } = await readNewestBlock(client)
-  const databases = databaseNames(dataDir)
+  const databases = [...databaseFiles(dataDir).keys()]
     // The index of accounts is made of the chain again.
     .filter((name) => name !== ACCOUNTS_FILE)
     .toSorted((a, b) => Number(JOURNAL.test(a)) - Number(JOURNAL.test(b)) || (a < b ? -1 : 1))
