@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path'
 import { closedDirectories, databaseFiles, databasePath, ownDirectory } from '../../data/places.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
+import { keepPrivate } from '../../runtime/process/private-files.js'
 import { tempDir } from '../support/temp-dir.js'
 
 /** Lines of a list of docs/operating, without comments, as words. */
@@ -151,6 +152,11 @@ describe('a directory for each process, with the users of docs/operating', funct
     const remove = `import { unlinkSync } from 'node:fs'; unlinkSync(${JSON.stringify(file)})`
     expect(as('gateway', remove).stderr).to.match(/EPERM|EACCES/)
     expect(as('executor', remove).stderr).to.equal('')
+  })
+
+  it('stays open to all processes after a start of one as root', () => {
+    keepPrivate(dataDir, { isDeep: false })
+    expect(statSync(dataDir).mode & 0o777).to.equal(0o755)
   })
 
   it('is no different where the operator made no directories', () => {
