@@ -1,11 +1,12 @@
 import {
+  NotCreated,
   allowedToExecute,
   batchExecutorCalls,
   batchExecutorCode,
   createPlainSender,
   readBatchExecutor,
 } from '../../chain/contracts/create-contract.js'
-import { createChainClient, orUnreachable } from '../../chain/reads/client.js'
+import { ChainUnreachable, createChainClient, orUnreachable } from '../../chain/reads/client.js'
 import { DeploymentMismatch, loadDeployment } from '../../chain/reads/deployment.js'
 import { openKeyFile } from '../../chain/signing/key-file.js'
 import type { Address } from '../../core/action.js'
@@ -37,13 +38,21 @@ export async function deployBatchExecutor(
   const sender = createPlainSender(client, openKeyFile(task.keyFile, chainId, { ownerUid: 'any' }))
   const address = batchExecutor ?? (await sender.create(batchExecutorCode(matching)))
   const standing = () => readBatchExecutor(client, address, executor)
-  const made = await standing()
-  if (made?.matching !== matching)
-    throw new DeploymentMismatch(`batch_executor ${address} is no batch executor of ${matching}`)
-  if (!made.mayExecute) await sender.call(address, batchExecutorCalls.setOperator(executor))
-  if (owner !== undefined && made.owner !== owner)
-    await sender.call(address, batchExecutorCalls.transferOwnership(owner))
-  const now = await standing()
+  const complete = async () => {
+    const made = await standing()
+    if (made?.matching !== matching)
+      throw new DeploymentMismatch(`batch_executor ${address} is no batch executor of ${matching}`)
+    if (!made.mayExecute) await sender.call(address, batchExecutorCalls.setOperator(executor))
+    if (owner !== undefined && made.owner !== owner)
+      await sender.call(address, batchExecutorCalls.transferOwnership(owner))
+    return standing()
+  }
+  const now = await complete().catch((error: unknown) => {
+    if (batchExecutor !== undefined || !isPlain(error)) throw error
+    // Without its address the next attempt would create and pay for another.
+    const rest = `write "batch_executor": "${address}" into ${config.deploymentFile} and repeat`
+    throw new NotCreated(`${error.message}; it is created at ${address}: ${rest}`, { cause: error })
+  })
   return [
     `batch executor ${address}: ${batchExecutor === undefined ? 'created' : 'was there'}`,
     `may settle through it: ${executor}`,
@@ -53,6 +62,9 @@ export async function deployBatchExecutor(
     allowedToExecute(address),
   ]
 }
+
+const isPlain = (error: unknown): error is Error =>
+  [NotCreated, ChainUnreachable, DeploymentMismatch].some((kind) => error instanceof kind)
 
 function addressIn(text: string, what: string): Address {
   if (/^0x[0-9a-fA-F]{40}$/.test(text)) return text.toLowerCase() as Address

@@ -1,0 +1,78 @@
+import { expect } from 'chai'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { getContractAddress } from 'viem'
+import { deployBatchExecutor } from '../../../actors/operator/deploy-batch-executor.js'
+import { NotCreated } from '../../../chain/contracts/create-contract.js'
+import { openKeyFile } from '../../../chain/signing/key-file.js'
+import { testKey } from '../../support/devnet-world.js'
+import { tempDir } from '../../support/temp-dir.js'
+
+const CHAIN_ID = 8453
+const HASH = `0x${'ab'.repeat(32)}`
+const EXECUTOR = `0x${'ee'.repeat(20)}`
+const NAMES = [
+  ...['matching', 'sub_accounts', 'spot_trade_module', 'spot_manager', 'deposit_module'],
+  ...['withdrawal_module', 'usdc', 'cngn', 'wrapped_usdc', 'wrapped_cngn', 'cash_asset'],
+]
+
+/** A node that mines whatever it is sent, and reads nothing of a contract. */
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  eth_chainId: `0x${CHAIN_ID.toString(16)}`,
+  eth_getCode: '0x01',
+  eth_estimateGas: '0xb0000',
+  eth_maxPriorityFeePerGas: '0x1',
+  eth_getTransactionCount: '0x3',
+  eth_sendRawTransaction: HASH,
+  eth_getBlockByNumber: {
+    baseFeePerGas: '0x1',
+    number: '0x1',
+    timestamp: '0x1',
+    hash: HASH,
+    parentHash: HASH,
+    transactions: [],
+  },
+  eth_getTransactionReceipt: { transactionHash: HASH, status: '0x1', blockNumber: '0x1', logs: [] },
+}
+
+describe('./venue deploy batch-executor that breaks off', () => {
+  it('names the contract that it has created, so that the next attempt creates no other', async () => {
+    const dir = tempDir()
+    const node = createServer((request, response) => {
+      void json(request).then((given) => {
+        const answers = (given as { id: number; method: string }[]).map(({ id, method }) => {
+          const error = { code: -32_000, message: 'header not found' }
+          const result = ANSWERS[method]
+          return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) }
+        })
+        response.end(JSON.stringify(answers))
+      })
+    })
+    try {
+      await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
+      const [keyFile, deploymentFile] = [join(dir.path, 'key'), join(dir.path, 'deployment.json')]
+      writeFileSync(keyFile, `${testKey(1)}\n`, { mode: 0o600 })
+      const places = NAMES.map((name, i) => [name, `0x${`${i + 10}`.repeat(20)}`] as const)
+      const deployment = { chain_id: CHAIN_ID, ...(Object.fromEntries(places) as object) }
+      writeFileSync(deploymentFile, JSON.stringify(deployment))
+      const rpcUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`
+      const task = { contract: 'batch-executor', keyFile, executor: EXECUTOR } as const
+      const failure = await deployBatchExecutor({ rpcUrl, deploymentFile }, task).catch(
+        (error: unknown) => error,
+      )
+      const { address: from } = openKeyFile(keyFile, CHAIN_ID, { ownerUid: 'any' })
+      const made = getContractAddress({ from, nonce: 3n }).toLowerCase()
+      expect(failure, String(failure)).to.be.instanceOf(NotCreated)
+      expect((failure as Error).message).to.include(
+        `no answer from the chain: batch executor; it is created at ${made}: write "batch_executor": "${made}" into ${deploymentFile}`,
+      )
+    } finally {
+      node.closeAllConnections()
+      node.close()
+      dir.remove()
+    }
+  })
+})
