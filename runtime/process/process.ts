@@ -66,7 +66,7 @@ export function runProcess(options: ProcessOptions): void {
   let ending = false
 
   const die = (message: string) => (error: unknown) => {
-    log.fatal({ err: error }, message)
+    log.fatal({ err: error }, isLastingDamage(error, options) ? `${message}: ${WHICH}` : message)
     process.exit(needsOperator(error, options.onDamage) ? CANNOT_START_CODE : 1)
   }
   const end = (reason: string) => {
@@ -105,6 +105,13 @@ export function runProcess(options: ProcessOptions): void {
       return releaseStartMemory()
     }, die('start failed'))
 }
+
+/** SQLite does not say in which file it found the damage. */
+const WHICH = 'one of its databases is damaged, quick_check of each says which (docs/OPERATING.md)'
+
+/** Whether SQLite found damage in a file that no start makes anew. */
+const isLastingDamage = (error: unknown, { onDamage }: ProcessOptions): boolean =>
+  !(error instanceof CannotStart) && isDamage(error) && onDamage === undefined
 
 /** Whether a restart cannot help. */
 function needsOperator(error: unknown, onDamage: ProcessOptions['onDamage']): boolean {
