@@ -15,6 +15,7 @@ import {
 } from '../chain/reads/client.js'
 import {
   guardDeployment,
+  untilVerified,
   type CalledContracts,
   type TradingDeployment,
 } from '../chain/reads/deployment.js'
@@ -159,7 +160,7 @@ async function startExecutor(
   )
   const contracts = calledContracts(deployment, found)
   const verifyChain = guardDeployment(client, { chainId, contracts })
-  await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
+  await untilVerified(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
 
   const keys = await openKeySenders({
     signers: options.signers,

@@ -4,8 +4,8 @@ import type { SenderPolicy } from '../../chain/sender/follow-transaction.js'
 import { openKeySenders } from '../../chain/sender/key-senders.js'
 import type { TransactionSender } from '../../chain/sender/transaction-sender.js'
 import { CHAIN_SILENT_MAX_MS, whyNotSending } from '../../chain/sender/why-not-sending.js'
-import { ChainUnreachable, createChainClient, untilAnswering } from '../../chain/reads/client.js'
-import { guardDeployment, type Deployment } from '../../chain/reads/deployment.js'
+import { ChainUnreachable, createChainClient } from '../../chain/reads/client.js'
+import { guardDeployment, untilVerified, type Deployment } from '../../chain/reads/deployment.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { Market } from '../../core/model/market.js'
@@ -104,7 +104,7 @@ async function start(
     unclear: () => undefined,
   })
   const verifyChain = guardDeployment(client, { chainId, contracts: { matching, subAccounts } })
-  await untilAnswering(verifyChain, CHAIN_WAIT_MS, senderFacts.waitingForChain)
+  await untilVerified(verifyChain, CHAIN_WAIT_MS, senderFacts.waitingForChain)
   const { journal } = published
   const leftOpen = journal.unsettledIntents()
   const { txSender } = await openKeySenders({

@@ -9,8 +9,7 @@ import type { SenderPolicy } from '../../chain/sender/follow-transaction.js'
 import { openKeySenders } from '../../chain/sender/key-senders.js'
 import type { TransactionSender } from '../../chain/sender/transaction-sender.js'
 import { whyNotSending } from '../../chain/sender/why-not-sending.js'
-import { untilAnswering } from '../../chain/reads/client.js'
-import { guardDeployment, type Deployment } from '../../chain/reads/deployment.js'
+import { guardDeployment, untilVerified, type Deployment } from '../../chain/reads/deployment.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
 import type { Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
@@ -144,7 +143,7 @@ async function start<Transfer extends SignedTransfer>(
   // Transfers call matching directly, so the contract that carries batches of matches is not checked here.
   const contracts = { matching, subAccounts, ...rules.contracts }
   const verifyChain = guardDeployment(chain.client, { chainId, contracts }, signers.current.address)
-  await untilAnswering(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
+  await untilVerified(verifyChain, CHAIN_WAIT_MS, facts.waitingForChain)
   const { txSender } = await openKeySenders({
     signers,
     journal,

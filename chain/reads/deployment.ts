@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { CannotStart, faultsOf } from '../../core/cannot-start.js'
 import type { Address, Hex } from '../../core/action.js'
 import { batchExecutorAbi, matchingAbi } from '../abi/contracts.js'
 import { bytesToHex, hexToBytes, keccak256 } from '../signing/keys.js'
-import { ChainUnreachable, orUnreachable, type ChainClient } from './client.js'
+import { ChainUnreachable, orUnreachable, untilAnswering, type ChainClient } from './client.js'
 import { onOtherChain } from './node-chain.js'
 
 /** The contracts of one deployment that all markets share; what a market calls besides is in its row of market data. */
@@ -202,6 +203,31 @@ export function guardDeployment(
         cause: error,
       })
     }
+  }
+}
+
+/** So many mismatches in a row are believed: one of several nodes behind an address may lag, or be another's, for a moment. */
+const BELIEVED = 3
+const LOOK_AGAIN_MS = 2_000
+
+/**
+ * Repeats the check of `guardDeployment` at a start until it passes. Throws the third DeploymentMismatch, and as untilAnswering does
+ * where the chain does not answer. `onTrouble` is called for the first failure.
+ */
+export async function untilVerified(
+  verify: () => Promise<void>,
+  waitMs: number,
+  onTrouble: (cause: Error) => void,
+  pauseMs = LOOK_AGAIN_MS,
+): Promise<void> {
+  for (let looked = 1; ; looked += 1) {
+    try {
+      return await untilAnswering(verify, waitMs, onTrouble)
+    } catch (error) {
+      if (!(error instanceof DeploymentMismatch) || looked === BELIEVED) throw error
+      if (looked === 1) onTrouble(error)
+    }
+    await delay(pauseMs)
   }
 }
 

@@ -1,6 +1,10 @@
 import { expect } from 'chai'
 import { ChainUnreachable, type ChainClient } from '../../../chain/reads/client.js'
-import { DeploymentMismatch, guardDeployment } from '../../../chain/reads/deployment.js'
+import {
+  DeploymentMismatch,
+  guardDeployment,
+  untilVerified,
+} from '../../../chain/reads/deployment.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { noAnswer } from '../../support/silent-node.js'
 
@@ -34,6 +38,7 @@ function aNode() {
   )
   return {
     node,
+    check,
     outcome: () =>
       check().then(
         () => 'passes',
@@ -77,6 +82,26 @@ describe('the check that the chain is still the right one', () => {
     expect(await outcome()).to.be.instanceOf(ChainUnreachable)
     Object.assign(node, { chainId: 8453, allowed: false })
     expect(await outcome()).to.be.instanceOf(ChainUnreachable)
+  })
+
+  it('ends a start after three mismatches, and not where a node was wrong for a moment', async () => {
+    const { node, check } = aNode()
+    const told: string[] = []
+    let looked = 0
+    const start = (rightAt: number) => {
+      ;[looked, told.length] = [0, 0]
+      const look = () => {
+        looked += 1
+        node.code.set(contracts.matching, looked >= rightAt ? '0x6001' : undefined)
+        return check()
+      }
+      return untilVerified(look, 1_000, ({ message }) => told.push(message), 1)
+    }
+    const failure = await start(4).catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(DeploymentMismatch)
+    expect([looked, told.length]).to.deep.equal([3, 1])
+    await start(3)
+    expect(looked).to.equal(3)
   })
 
   it('cannot say anything while the node is silent', async () => {
