@@ -54,6 +54,11 @@ export class ArchiveDamaged extends CannotStart {
 /** A segment is not there, which the writer may have replaced since its manifest was read. */
 class SegmentMissing extends ArchiveDamaged {}
 
+/** The archive is there, and the system does not let this user read it: without it the messages in it would count as gone. */
+export class ArchiveNotShared extends CannotStart {
+  override readonly name = 'ArchiveNotShared'
+}
+
 /** A file of the archive. */
 export interface ArchivedFile {
   /** In the folder of its stream. */
@@ -73,7 +78,7 @@ export interface FeedArchive {
    * its turn comes, then the manifest that names exactly these. Throws ArchiveDamaged.
    */
   files(stream: string): AsyncGenerator<ArchivedFile>
-  /** Oldest first, from message 1 without a gap; none when nothing is archived. Throws ArchiveDamaged. */
+  /** Oldest first, from message 1 without a gap; none when nothing is archived. Throws ArchiveDamaged and ArchiveNotShared. */
   segments(stream: string): Promise<readonly Segment[]>
   /** All messages of a segment. Throws ArchiveDamaged. */
   load(stream: string, segment: Segment): Promise<readonly BusMessage[]>
@@ -139,13 +144,27 @@ async function replacementOf(dir: string, stream: string, former: Segment): Prom
   return found
 }
 
-const isAbsent = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
+const isAbsent = (error: unknown): boolean => hasCode(error, 'ENOENT')
+
+/** Throws ArchiveNotShared, and what else the file system throws. */
+function readShared(file: string): Promise<Buffer> {
+  return readFile(file).catch((cause: unknown) => {
+    if (!hasCode(cause, 'EACCES')) throw cause
+    const why = 'give it to the group of its directory (docs/operating/tmpfiles.conf)'
+    throw new ArchiveNotShared(`${file} may not be read by this user: ${why}`, { cause })
+  })
+}
 
 async function readManifest(dir: string, stream: string): Promise<readonly Segment[]> {
   const file = join(dir, stream, MANIFEST)
-  if (!existsSync(file)) return []
-  const { segments } = parseManifest(file, await readFile(file, 'utf8'))
+  const bytes = await readShared(file).catch((error: unknown) => {
+    if (isAbsent(error)) return undefined
+    throw error
+  })
+  if (bytes === undefined) return []
+  const { segments } = parseManifest(file, bytes.toString())
   let next = 1
   for (const { first_seq, last_seq } of segments) {
     if (first_seq !== next || last_seq < first_seq)
@@ -173,7 +192,7 @@ const missing = (file: string): string => `${file} is missing: restore it from a
 /** The bytes of a segment as its manifest names them. Throws SegmentMissing, and ArchiveDamaged for other bytes. */
 async function readSegment(folder: string, segment: Segment): Promise<Buffer> {
   const file = join(folder, segment.file)
-  const bytes = await readFile(file).catch((error: unknown) => {
+  const bytes = await readShared(file).catch((error: unknown) => {
     throw isAbsent(error) ? new SegmentMissing(missing(file)) : error
   })
   if (sha256Of(bytes) !== segment.sha256)

@@ -206,6 +206,10 @@ describe('samples of a venue that trades for real', () => {
         }
         mkdirSync(join(place, 'etc/venue/keys/executor'), { recursive: true })
         mkdirSync(join(place, 'etc/venue/bus'), { recursive: true })
+        // As a restore by root leaves it.
+        const archived = 'var/lib/venue/feed-archive/FEED_x'
+        mkdirSync(join(place, archived), { recursive: true, mode: 0o700 })
+        writeFileSync(join(place, archived, 'manifest.json'), '', { mode: 0o600 })
         for (const file of ['keys/executor/key', 'bus/matcher.nk', 'bus/operator.nk'])
           writeFileSync(join(place, 'etc/venue', file), '', { mode: 0o644 })
         for (const [command, ...args] of [
@@ -227,6 +231,9 @@ describe('samples of a venue that trades for real', () => {
           0o2770,
           ...of('projector', 'feeds'),
         ])
+        const ofFeeds = of('projector', 'feeds')
+        expect(found(archived)).to.deep.equal([0o2750, ...ofFeeds])
+        expect(found(`${archived}/manifest.json`)).to.deep.equal([0o640, ...ofFeeds])
         expect(found('var/lib/venue/metrics')).to.deep.equal([0o3775, '0', idOf('venue')])
         expect(found('etc/venue/keys/executor/key')).to.deep.equal([0o600, ...of('executor')])
         expect(found('etc/venue/bus/matcher.nk')).to.deep.equal([0o600, ...of('matchers')])

@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { closedDirectories, databaseFiles, databasePath, ownDirectory } from '../../data/places.js'
@@ -152,6 +153,27 @@ describe('a directory for each process, with the users of docs/operating', funct
     const remove = `import { unlinkSync } from 'node:fs'; unlinkSync(${JSON.stringify(file)})`
     expect(as('gateway', remove).stderr).to.match(/EPERM|EACCES/)
     expect(as('executor', remove).stderr).to.equal('')
+  })
+
+  it('does not take an archive for empty that a reader may not open', () => {
+    const look = () =>
+      as(
+        'order-intake',
+        `import { openFeedArchive } from ${at('data/feed-archive.js')}
+        const found = await openFeedArchive(dataDir + '/feed-archive').segments('FEED_x')
+        console.log(found.length, 'segments')`,
+      )
+    expect(look().stdout).to.equal('0 segments\n')
+    const folder = join(dataDir, 'feed-archive', 'FEED_x')
+    mkdirSync(folder)
+    writeFileSync(
+      join(folder, 'manifest.json'),
+      JSON.stringify({ version: 1, stream: 'FEED_x', segments: [] }),
+    )
+    chmodSync(folder, 0o700)
+    expect(look().stderr).to.include('ArchiveNotShared').and.include('may not be read by this user')
+    chmodSync(folder, 0o750)
+    expect(look().stdout).to.equal('0 segments\n')
   })
 
   it('stays open to all processes after a start of one as root', () => {
