@@ -20,7 +20,7 @@ export type { CloseOutRecord, CloseOutsPage } from '../interface/close-out.js'
 export type { LiquidationRecord, LiquidationsPage } from '../interface/liquidation.js'
 export type { MarketEntry } from '../interface/market.js'
 export type { VenueFacts } from '../interface/signing.js'
-export type { OrderStatus } from '../core/model/order.js'
+export type { OrderStatus } from '../interface/order.js'
 export type {
   ActionJson,
   BookRecord,
@@ -71,7 +71,7 @@ export type {
   WithdrawalReceipt,
   WithdrawalRecord,
 } from '../interface/transfer.js'
-export type { Side } from '../core/model/order.js'
+export type { Side } from '../interface/values.js'
 export type { Clock, Health } from '../interface/venue.js'
 export { OutcomeUnknown, VenueError, VenueRefused, type Retry } from './request.js'
 export * from './domain.js'

@@ -67,6 +67,7 @@ const contractFields = Object.assign({}, ...shapes.map(({ entry }) => entry)) as
 export const ContractType = z.enum(
   Object.keys(contractShapes) as [keyof Shapes, ...(keyof Shapes)[]],
 )
+export type ContractType = Shape<typeof ContractType>
 const SettlementType = z.enum(
   shapes.map(({ settlement }) => settlement) as [SettlementName, ...SettlementName[]],
 )

@@ -72,6 +72,7 @@ export const OrderStatus = z.enum(['active', 'matching', 'filled', 'cancelled', 
   id: 'OrderStatus',
   description: '`matching`: everything open is in matches that await settlement on chain.',
 })
+export type OrderStatus = Shape<typeof OrderStatus>
 const signedFields = {
   order_id: orderId,
   owner_address: address,

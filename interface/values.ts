@@ -157,6 +157,7 @@ export const time = z
   })
 
 export const Side = z.enum(['buy', 'sell']).meta({ id: 'Side' })
+export type Side = Shape<typeof Side>
 export const unixSeconds = z.int().min(0)
 
 // Values that clients write; where the venue echoes one, it stands as the client wrote it.

@@ -2,7 +2,7 @@ import type { Address } from '../action.js'
 import type { AmountE18, PriceE18, QuoteE18 } from '../money.js'
 
 /** The kinds of contract that a market may trade. */
-export type ContractType = Market['contractType']
+export type { ContractType } from '../../interface/market.js'
 
 /** Texts and units of a market as a market entry presents them; none of them enters a computation. */
 export interface MarketPresentation {

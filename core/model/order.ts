@@ -1,5 +1,7 @@
+import type { OrderStatus } from '../../interface/order.js'
 import type { OrderOptions } from '../../interface/order-options.js'
 import type { HoldReason } from '../../interface/reasons.js'
+import type { Side } from '../../interface/values.js'
 import type { ActionJson, Address, Hex } from '../action.js'
 import type { AmountE18, FeePerUnitE18, PriceE18 } from '../money.js'
 
@@ -9,8 +11,7 @@ export {
   type OrderOptions,
 } from '../../interface/order-options.js'
 
-export type Side = 'buy' | 'sell'
-export type OrderStatus = 'active' | 'matching' | 'filled' | 'cancelled' | 'expired'
+export type { OrderStatus, Side }
 
 /** The trader-facing statement of an order as it was sent, side derived when it was absent. */
 export interface UiIntent {
