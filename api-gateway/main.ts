@@ -1,7 +1,7 @@
 import { streamVersions } from '../bus-schemas/stream-versions.js'
 import { createMarketList } from '../core/entry/find-market.js'
 import { historyPath } from '../data/history/project.js'
-import { noteDamage } from '../data/open.js'
+import { fileIdentity, noteDamage } from '../data/open.js'
 import { openRegister } from '../runtime/bus/market-register.js'
 import { connectVenueBus } from '../runtime/bus/stream-versions.js'
 import { closeServer, createHttpServer, listen } from '../runtime/http/server.js'
@@ -21,15 +21,19 @@ import { relayUpgrades } from './ws-upgrade.js'
 const STOP_GRACE_MS = 3_500
 const config = orExit(readGatewayConfig)
 
+/** The projector may have made the file anew since. */
+let opened: string | undefined
+
 runProcess({
   name: 'gateway',
   level: config.LOG_LEVEL,
-  onDamage: () => noteDamage(historyPath(config.DATA_DIR)),
+  onDamage: () => noteDamage(historyPath(config.DATA_DIR), opened),
   start: async ({ log, fail, metrics }) => {
     const show = metrics.gauge('venue_other_chain')
     const chainReads = await openChainReads(config, { log, show, onFatal: fail })
     const path = historyPath(config.DATA_DIR)
     const readModel = await openReadModelWhenCreated(path, log)
+    opened = fileIdentity(path)
     const bus = await connectVenueBus({
       config,
       user: 'gateway',

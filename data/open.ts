@@ -1,5 +1,13 @@
 import Database from 'better-sqlite3'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { CannotStart } from '../core/cannot-start.js'
 import { assert } from '../core/assert.js'
@@ -57,11 +65,34 @@ export class DamagedDatabase extends CannotStart {
 
 const noteOf = (path: string): string => `${path}.is-damaged`
 
-/** Has the next start make a file anew, which turned out to be damaged after it was opened. */
-export const noteDamage = (path: string): void => writeFileSync(noteOf(path), '')
+/** Differs between a file and one that is made anew at its path; empty without a file. */
+export function fileIdentity(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? '' : `${found.dev} ${found.ino}`
+}
+
+/**
+ * Has the next start make a file anew, which turned out to be damaged after it was opened. A reader gives the identity of the file that it
+ * has open: the note says nothing of one that was made anew since.
+ */
+export const noteDamage = (path: string, identity = fileIdentity(path)): void =>
+  writeFileSync(noteOf(path), identity)
 
 /** Whether a process has found the file damaged since it was made. */
-export const isNotedDamaged = (path: string): boolean => existsSync(noteOf(path))
+export function isNotedDamaged(path: string): boolean {
+  const noted = readNote(path)
+  return noted !== undefined && (noted === '' || noted === fileIdentity(path))
+}
+
+/** Undefined without a note; the process that makes the file anew removes it. */
+function readNote(path: string): string | undefined {
+  try {
+    return readFileSync(noteOf(path), 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
 
 const SYNCHRONOUS_CODE = { NORMAL: 1, FULL: 2 } as const
 /** The write-ahead log is truncated to this many bytes after a checkpoint. */

@@ -7,6 +7,7 @@ import type { OpenOptions } from '../../data/open.js'
 import {
   DamagedDatabase,
   UnknownSchemaVersion,
+  fileIdentity,
   isNotedDamaged,
   noteDamage,
   openDatabase,
@@ -159,6 +160,21 @@ describe('opening a database', () => {
     expect(told).to.have.length(1)
     expect(existsSync(`${options.path}.damaged`)).to.equal(true)
     expect(isNotedDamaged(options.path)).to.equal(false)
+  })
+
+  it('leaves a file alone that was made anew after a reader had opened the damaged one', () => {
+    rowsOf()
+    const opened = fileIdentity(options.path)
+    noteDamage(options.path)
+    const told: string[] = []
+    const onSetAside = (line: string) => told.push(line)
+    expect(rowsOf({ onSetAside })).to.have.length(1)
+    noteDamage(options.path, opened)
+    expect(isNotedDamaged(options.path)).to.equal(false)
+    expect(rowsOf({ onSetAside })).to.have.length(1)
+    expect(told).to.have.length(1)
+    noteDamage(options.path, fileIdentity(options.path))
+    expect(isNotedDamaged(options.path)).to.equal(true)
   })
 
   it('ends the start where a damaged file cannot be set aside', () => {
