@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { orderText } from '../bus-schemas/orders.js'
 import { transferText } from '../bus-schemas/transfers.js'
 import type { Hex } from '../core/action.js'
@@ -9,7 +8,7 @@ import { JOURNAL_FILES, openJournalFile } from './journal/journal-file.js'
 import { openDatabase } from './open.js'
 import { blobOf, hexOf } from './row-values.js'
 import { TRANSFER_MIGRATIONS } from './transfer-store.js'
-import { databasePath } from './places.js'
+import { databasePath, isThere } from './places.js'
 
 /** What a journal says of one intent: a settlement, a deposit or a withdrawal. */
 export interface IntentTrail {
@@ -83,7 +82,7 @@ export function openStoresReader(dataDir: string): StoresReader {
     openFile: (path: string) => StoreDatabase,
   ): StoreDatabase | undefined => {
     const path = databasePath(dataDir, file)
-    if (!existsSync(path)) return undefined
+    if (!isThere(path)) return undefined
     const db = openFile(path)
     db.defaultSafeIntegers(false)
     opened.push(db)

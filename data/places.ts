@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { CannotStart } from '../core/cannot-start.js'
 
@@ -62,6 +62,24 @@ export const closedDirectories = (dataDir: string): string[] =>
   [...new Set(Object.values(WRITERS))]
     .map((writer) => join(dataDir, writer))
     .filter((own) => existsSync(own) && !mayLookInto(own))
+
+/** A file is in a directory that this user may not look into. */
+export class FileNotShared extends CannotStart {
+  override readonly name = 'FileNotShared'
+  constructor(path: string, cause: unknown) {
+    super(`${path} may not be read by this user: run the command as root`, { cause })
+  }
+}
+
+/** Whether a file is there. Throws FileNotShared where this user may not know: it would count as absent. */
+export function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    throw new FileNotShared(path, error)
+  }
+}
 
 /** False where the directory is there and this user may not look into it. */
 export function mayLookInto(directory: string): boolean {

@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
 import type { Address, Hex } from '../../core/action.js'
 import { exactNumber } from '../../core/decimal.js'
 import { hexOf } from '../row-values.js'
 import { JOURNAL_FILES, openJournalFile } from './journal-file.js'
 import { createTransactionJournal } from './transaction-journal.js'
-import { databasePath } from '../places.js'
+import { databasePath, isThere } from '../places.js'
 
 /** State of a settlement in the journal. */
 export interface JournaledSettlement {
@@ -36,7 +35,7 @@ export interface JournalReader {
 /** Opens executor.db of a directory for reading; undefined when there is none. Throws UnknownSchemaVersion. */
 export function openJournalReader(dataDir: string): JournalReader | undefined {
   const path = databasePath(dataDir, JOURNAL_FILES.executor)
-  if (!existsSync(path)) return undefined
+  if (!isThere(path)) return undefined
   const db = openJournalFile(path, { readonly: true })
   return { ...prepareSettlementReads(db), ...prepareWholeReads(db), close: () => void db.close() }
 }
@@ -46,7 +45,7 @@ export function openJournalReader(dataDir: string): JournalReader | undefined {
  * UnknownSchemaVersion.
  */
 export function countUnsettled(path: string, sender: Address): number {
-  if (!existsSync(path)) return 0
+  if (!isThere(path)) return 0
   const db = openJournalFile(path, { readonly: true })
   try {
     return createTransactionJournal(db).unsettledTransactions(sender).length

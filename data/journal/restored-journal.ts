@@ -1,5 +1,4 @@
 import Database from 'better-sqlite3'
-import { existsSync } from 'node:fs'
 import { journalStream } from '../../bus-schemas/subjects.js'
 import type { Address } from '../../core/action.js'
 import { assert } from '../../core/assert.js'
@@ -16,13 +15,13 @@ import {
   type PublishedJournal,
 } from './published-journal.js'
 import { JOURNAL_FILES, openJournalFile } from './journal-file.js'
-import { databasePath } from '../places.js'
+import { databasePath, isThere } from '../places.js'
 
 /** The journal files of a venue at rest, as a restore reads and completes them. */
 
 /** The names of the journal files in a directory. */
 export const journalFiles = (dataDir: string): string[] =>
-  Object.values(JOURNAL_FILES).filter((name) => existsSync(databasePath(dataDir, name)))
+  Object.values(JOURNAL_FILES).filter((name) => isThere(databasePath(dataDir, name)))
 
 /** Each key that has sent by the journal, with the EVM nonce behind its last one. */
 export function journalSenders(
@@ -41,7 +40,7 @@ export function journalSenders(
 /** The ids of the intents for matches of a market; a later attempt at a match has its id and a suffix. None without a file. */
 export function marketIntents(dataDir: string, market: string): string[] {
   const path = databasePath(dataDir, JOURNAL_FILES.executor)
-  if (!existsSync(path)) return []
+  if (!isThere(path)) return []
   return readOnly(path, (db) =>
     db
       .prepare<[string, string], string>(
@@ -98,7 +97,7 @@ export async function openRestoredJournals(dataDir: string, bus: Bus): Promise<R
   try {
     for (const owner of JOURNAL_OWNERS) {
       const path = databasePath(dataDir, JOURNAL_FILES[owner])
-      if (!existsSync(path) && !(await hasStream(bus, owner))) continue
+      if (!isThere(path) && !(await hasStream(bus, owner))) continue
       const db = openJournalFile(path)
       files.push(db)
       const published = await openPublishedJournal({

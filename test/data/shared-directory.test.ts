@@ -29,9 +29,26 @@ const idOf = (name: string): number =>
 const groupsOf = (user: string): number[] =>
   users.flatMap(([kind, of, group = '']) => (kind === 'm' && of === user ? [idOf(group)] : []))
 
+/** Whether another user may read the tree: not where a directory above it is closed. */
+const isReached = (tree: string): boolean =>
+  spawnSync('setpriv', [
+    ...[`--reuid=${idOf('venue-gateway')}`, '--clear-groups'],
+    ...['test', '-r', join(tree, 'package.json')],
+  ]).status === 0
+
+/** Copies what programs of the tree need, and returns where. */
+function copyTree(to: string): string {
+  mkdirSync(to)
+  const parts = ['package.json', 'dist', 'data', 'node_modules'].map((name) => inProject(name))
+  const { status, stderr } = spawnSync('cp', ['-a', ...parts, to], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`the tree could not be copied: ${stderr}`)
+  return to
+}
+
 describe('a directory for each process, with the users of docs/operating', function () {
   const dir = tempDir()
   const dataDir = join(dir.path, 'venue')
+  let tree = inProject('.')
   const historyOf = () => databasePath(dataDir, 'history.db')
 
   before(() => {
@@ -41,8 +58,9 @@ describe('a directory for each process, with the users of docs/operating', funct
     for (const tool of ['setpriv'])
       if (spawnSync(tool, ['--version']).status !== 0)
         throw new Error(`this test needs ${tool} of util-linux`)
-    // Others must be able to reach the directories, and this tree.
+    // Others must be able to reach the directories, and the programs.
     chmodSync(dir.path, 0o755)
+    if (!isReached(tree)) tree = copyTree(join(dir.path, 'tree'))
     for (const [kind, path = '', mode = '', user = '', group = ''] of linesOf('tmpfiles.conf')) {
       if (kind !== 'd' || !path.startsWith('/var/lib/venue')) continue
       const place = path.replace('/var/lib/venue', dataDir)
@@ -68,17 +86,17 @@ describe('a directory for each process, with the users of docs/operating', funct
         '--eval',
         program,
       ]),
-      { cwd: inProject('.'), encoding: 'utf8', env: { PATH: process.env.PATH } },
+      { cwd: tree, encoding: 'utf8', env: { PATH: process.env.PATH } },
     )
   }
-  const at = (path: string): string => JSON.stringify(inProject(`dist/${path}`))
-  const write = `
+  const at = (path: string): string => JSON.stringify(join(tree, 'dist', path))
+  const write = () => `
     import { openDatabase } from ${at('data/open.js')}
     import { HISTORY_MIGRATIONS, historyPath } from ${at('data/history/project.js')}
     const db = openDatabase({ path: historyPath(dataDir), migrations: HISTORY_MIGRATIONS, synchronous: 'NORMAL' })
     db.exec('PRAGMA application_id = 7')
   `
-  const read = `
+  const read = () => `
     import { historyPath } from ${at('data/history/project.js')}
     import { openReadModel } from ${at('data/history/read-model.js')}
     const model = openReadModel(historyPath(dataDir))
@@ -86,7 +104,7 @@ describe('a directory for each process, with the users of docs/operating', funct
   `
 
   it('gives history.db to the group of the projector, and a reader of another user opens it without its -shm', () => {
-    const written = as('projector', `${write}; db.close()`)
+    const written = as('projector', `${write()}; db.close()`)
     expect(written.stderr).to.equal('')
     expect(historyOf()).to.equal(join(dataDir, 'projector', 'history.db'))
     expect(existsSync(`${historyOf()}-shm`)).to.equal(false)
@@ -94,16 +112,16 @@ describe('a directory for each process, with the users of docs/operating', funct
     expect(statSync(historyOf()).gid).to.equal(idOf('venue-feeds'))
 
     // It stays open, so that what it made is there.
-    const opened = as('gateway', `${read}; process.kill(process.pid, 'SIGKILL')`)
+    const opened = as('gateway', `${read()}; process.kill(process.pid, 'SIGKILL')`)
     expect(opened.stdout, opened.stderr).to.equal('0 markets\n')
     const shm = statSync(`${historyOf()}-shm`)
     expect([shm.uid, shm.gid, shm.mode & 0o777]).to.deep.equal([
       ...[idOf('venue-gateway'), idOf('venue-feeds'), 0o660],
     ])
     // And the projector goes on with the file that the reader made.
-    const again = as('projector', `${write}; process.kill(process.pid, 'SIGKILL')`)
+    const again = as('projector', `${write()}; process.kill(process.pid, 'SIGKILL')`)
     expect(again.stderr).to.equal('')
-    expect(as('gateway', read).stdout).to.equal('0 markets\n')
+    expect(as('gateway', read()).stdout).to.equal('0 markets\n')
   })
 
   it('keeps every directory but that one from each other process', () => {
@@ -115,15 +133,15 @@ describe('a directory for each process, with the users of docs/operating', funct
           expect(as(other, list).stderr, `${other} ${owner}`).to.include('EACCES')
     }
     const refused = 'may not be opened by this user: its reader needs the group of its directory'
-    expect(as('executor', read).stderr).to.include(refused)
+    expect(as('executor', read()).stderr).to.include(refused)
     // Nor by a reader that may look into the directory and not write there.
     chmodSync(join(dataDir, 'projector'), 0o2755)
     chmodSync(historyOf(), 0o644)
     for (const part of ['-wal', '-shm']) rmSync(`${historyOf()}${part}`, { force: true })
-    expect(as('executor', read).stderr).to.include(refused)
+    expect(as('executor', read()).stderr).to.include(refused)
     chmodSync(join(dataDir, 'projector'), 0o2770)
-    expect(as('projector', `${write}; db.close()`).stderr).to.equal('')
-    expect(as('gateway', read).stdout).to.equal('0 markets\n')
+    expect(as('projector', `${write()}; db.close()`).stderr).to.equal('')
+    expect(as('gateway', read()).stdout).to.equal('0 markets\n')
     expect(
       as(
         'executor',
@@ -136,6 +154,13 @@ describe('a directory for each process, with the users of docs/operating', funct
     const closed = `import { closedDirectories } from ${at('data/places.js')}; console.log(closedDirectories(dataDir).length)`
     expect(as('executor', closed).stdout).to.equal('6\n')
     expect(closedDirectories(dataDir)).to.deep.equal([])
+    // A journal that may not be read does not count as absent: that would hide what is under way.
+    const journal = `
+      import { openJournalReader } from ${at('data/journal/read-journal.js')}
+      console.log(openJournalReader(dataDir))
+    `
+    expect(as('gateway', journal).stderr).to.include('executor.db may not be read by this user')
+    expect(as('executor', journal).stdout).to.equal('undefined\n')
   })
 
   it('lets each process write the address of its metrics, all read it, and no other delete it', () => {
