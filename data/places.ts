@@ -22,7 +22,7 @@ export function ownDirectory(dataDir: string, process: string): string {
   return existsSync(own) ? own : dataDir
 }
 
-/** A database is in DATA_DIR itself, while its process has a directory of its own there: it would begin an empty one beside it. */
+/** A database is in DATA_DIR itself, while its process has a directory of its own there: it would begin a second, empty one. */
 export class DatabaseNotMoved extends CannotStart {
   override readonly name = 'DatabaseNotMoved'
   constructor(left: string, place: string) {

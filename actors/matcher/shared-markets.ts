@@ -42,7 +42,7 @@ export interface SharedMarkets {
 const STOP_WITHIN_MS = STOP_DEADLINE_MS - 1_000
 
 /**
- * Runs markets beside each other. One that fails writes nothing from that moment on, and is started again after a pause that grows while
+ * Runs several markets in one process. One that fails writes nothing from that moment on, and is started again after a pause that grows while
  * it keeps failing, as a process of its own would be; the others go on.
  */
 export function runSharedMarkets({
@@ -108,7 +108,7 @@ function startRun({ market, bus, log, start }: RunOptions): Child {
     // Why it did not start is said already.
     const started = await starting.catch(() => undefined)
     await started?.stop().catch((error: unknown) => {
-      // What a market that has failed still wants of the bus, it does not get.
+      // A market that has failed may still call the bus: its share is closed.
       if (!(error instanceof BusShareClosed)) throw error
     })
   }
