@@ -37,7 +37,12 @@ const MAX_LIFE_SEC = 30 * 86_400
 const USUAL_LIFE_SEC = 3_600
 
 const decimalText = z.string().regex(/^\d{1,60}(\.\d{1,18})?$/)
-const digits = z.string().regex(/^\d{1,78}$/)
+const DIGITS = /^\d{1,78}$/
+const uint256 = z
+  .string()
+  .regex(DIGITS)
+  // A refinement also runs on text that the pattern refuses.
+  .refine((text) => !DIGITS.test(text) || BigInt(text) < 2n ** 256n, 'is more than a uint256 holds')
 
 /** Of options without the lease, which is of a socket. */
 const OrderTerms = z
@@ -58,7 +63,7 @@ const OrderTerms = z
       .max(MAX_LIFE_SEC)
       .default(USUAL_LIFE_SEC)
       .describe('Seconds until the order ends by itself.'),
-    subaccount_id: digits.optional().describe('By default the first that may trade the market.'),
+    subaccount_id: uint256.optional().describe('By default the first that may trade the market.'),
     order_id: newOrderId.optional().describe('Taken once; made by this program by default.'),
     ...sentOptions,
   })
@@ -72,7 +77,7 @@ const IdsToCancel = z.strictObject({
 const ScopeToCancel = z.strictObject({
   market: z.string().max(128).optional().describe('Canonical identifier; default all markets.'),
   side: Side.optional().describe('Engine side; default both.'),
-  subaccount_id: digits.optional().describe('Default all of the owner.'),
+  subaccount_id: uint256.optional().describe('Default all of the owner.'),
 })
 
 export interface OrderParts {

@@ -189,7 +189,15 @@ describe('the tools of venue-mcp', () => {
     expect([one, two].map(({ json }) => json.left)).to.deep.equal([0, 0])
   })
 
-  for (const wrong of [{ amount: '-1' }, { amount: 4 }, { side: 'long' }, { expires_in_sec: 1 }]) {
+  const BEYOND = `${2n ** 256n}`
+  for (const wrong of [
+    { amount: '-1' },
+    { amount: 4 },
+    { side: 'long' },
+    { expires_in_sec: 1 },
+    { subaccount_id: BEYOND },
+    { subaccount_id: 'first' },
+  ]) {
     it(`do not take ${JSON.stringify(wrong)}`, async () => {
       const { isRefused, json } = await trader.call('placeOrder', { ...ORDER, ...wrong })
       expect([isRefused, json.code]).to.deep.equal([true, 'bad_arguments'])
