@@ -20,6 +20,11 @@ export function Modal(props: {
     <dialog
       ref={place}
       aria-label={props.title}
+      // The browser reports a close by Escape only after the dialog is gone, and a key pressed in between would open nothing.
+      onCancel={(event) => {
+        event.preventDefault()
+        close()
+      }}
       onClose={close}
       onClick={(event) => event.target === place.current && close()}
     >
