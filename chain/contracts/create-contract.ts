@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { encodeFunctionData, getContractAddress } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { CannotStart } from '../../core/cannot-start.js'
-import { batchExecutorAbi, matchingAbi } from '../abi/contracts.js'
 import { BATCH_EXECUTOR_CODE } from '../abi/batch-executor-code.js'
-import { orUnreachable, type ChainClient } from '../reads/client.js'
+import { batchExecutorAbi, matchingAbi } from '../abi/contracts.js'
+import { rpcErrorOf } from '../abi/errors.js'
+import { orUnreachable, unreachable, type ChainClient } from '../reads/client.js'
 import type { TransactionSigner } from '../signing/keys.js'
 
 /** The chain refused a transaction, or has not mined it; the message says which, and what is known. */
@@ -32,9 +33,7 @@ export function createPlainSender(client: ChainClient, signer: TransactionSigner
   const send = async (to: Address, data: Hex): Promise<number> => {
     const call = { account: address, data, ...(to !== CREATES && { to }) }
     const [gas, fees, evmNonce] = await Promise.all([
-      client.estimateGas(call).catch((error: unknown) => {
-        throw new NotCreated(`the chain refuses it: ${reasonOf(error)}`, { cause: error })
-      }),
+      client.estimateGas(call).catch(refused),
       orUnreachable('fees', client.estimateFeesPerGas()),
       orUnreachable('nonce', client.getTransactionCount({ address, blockTag: 'pending' })),
     ])
@@ -58,6 +57,12 @@ export function createPlainSender(client: ChainClient, signer: TransactionSigner
       await send(to, data)
     },
   }
+}
+
+/** An error of the node is what the chain says of the call; without one the node has not answered. */
+function refused(error: unknown): never {
+  if (rpcErrorOf(error) === undefined) throw unreachable('gas', error)
+  throw new NotCreated(`the chain refuses it: ${reasonOf(error)}`, { cause: error })
 }
 
 const reasonOf = (error: unknown): string =>

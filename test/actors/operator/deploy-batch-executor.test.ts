@@ -7,7 +7,9 @@ import { json } from 'node:stream/consumers'
 import { getContractAddress } from 'viem'
 import { deployBatchExecutor } from '../../../actors/operator/deploy-batch-executor.js'
 import { NotCreated } from '../../../chain/contracts/create-contract.js'
+import { ChainUnreachable } from '../../../chain/reads/client.js'
 import { openKeyFile } from '../../../chain/signing/key-file.js'
+import type { Address } from '../../../core/action.js'
 import { testKey } from '../../support/devnet-world.js'
 import { tempDir } from '../../support/temp-dir.js'
 
@@ -39,40 +41,61 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 }
 
 describe('./venue deploy batch-executor that breaks off', () => {
-  it('names the contract that it has created, so that the next attempt creates no other', async () => {
+  /** How a deployment ends on a node with these answers; a method without one is answered as an error. */
+  async function endsOn(
+    answers: Readonly<Record<string, unknown>>,
+    silentAbout?: string,
+  ): Promise<{ readonly failure: unknown; readonly from: Address; readonly file: string }> {
     const dir = tempDir()
     const node = createServer((request, response) => {
       void json(request).then((given) => {
-        const answers = (given as { id: number; method: string }[]).map(({ id, method }) => {
-          const error = { code: -32_000, message: 'header not found' }
-          const result = ANSWERS[method]
-          return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) }
-        })
-        response.end(JSON.stringify(answers))
+        const asked = given as { id: number; method: string }[]
+        if (asked.some(({ method }) => method === silentAbout)) request.socket.destroy()
+        else response.end(JSON.stringify(asked.map(answerOf)))
       })
     })
+    const answerOf = ({ id, method }: { readonly id: number; readonly method: string }) => {
+      const error = { code: -32_000, message: 'header not found' }
+      const result = answers[method]
+      return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) }
+    }
     try {
       await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
-      const [keyFile, deploymentFile] = [join(dir.path, 'key'), join(dir.path, 'deployment.json')]
+      const [keyFile, file] = [join(dir.path, 'key'), join(dir.path, 'deployment.json')]
       writeFileSync(keyFile, `${testKey(1)}\n`, { mode: 0o600 })
       const places = NAMES.map((name, i) => [name, `0x${`${i + 10}`.repeat(20)}`] as const)
       const deployment = { chain_id: CHAIN_ID, ...(Object.fromEntries(places) as object) }
-      writeFileSync(deploymentFile, JSON.stringify(deployment))
+      writeFileSync(file, JSON.stringify(deployment))
       const rpcUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`
       const task = { contract: 'batch-executor', keyFile, executor: EXECUTOR } as const
-      const failure = await deployBatchExecutor({ rpcUrl, deploymentFile }, task).catch(
+      const failure = await deployBatchExecutor({ rpcUrl, deploymentFile: file }, task).catch(
         (error: unknown) => error,
       )
       const { address: from } = openKeyFile(keyFile, CHAIN_ID, { ownerUid: 'any' })
-      const made = getContractAddress({ from, nonce: 3n }).toLowerCase()
-      expect(failure, String(failure)).to.be.instanceOf(NotCreated)
-      expect((failure as Error).message).to.include(
-        `no answer from the chain: batch executor; it is created at ${made}: write "batch_executor": "${made}" into ${deploymentFile}`,
-      )
+      return { failure, from, file }
     } finally {
       node.closeAllConnections()
       node.close()
       dir.remove()
     }
+  }
+
+  it('names the contract that it has created, so that the next attempt creates no other', async () => {
+    const { failure, from, file } = await endsOn(ANSWERS)
+    const made = getContractAddress({ from, nonce: 3n }).toLowerCase()
+    expect(failure, String(failure)).to.be.instanceOf(NotCreated)
+    expect((failure as Error).message).to.include(
+      `no answer from the chain: batch executor; it is created at ${made}: write "batch_executor": "${made}" into ${file}`,
+    )
+  })
+
+  it('distinguishes a node that does not answer from a chain that refuses', async () => {
+    const silent = await endsOn(ANSWERS, 'eth_estimateGas')
+    expect(silent.failure, String(silent.failure)).to.be.instanceOf(ChainUnreachable)
+    // All questions are asked in one request; which of them is named is chance.
+    expect((silent.failure as Error).message).to.match(/^no answer from the chain: /)
+    const refusing = await endsOn({ ...ANSWERS, eth_estimateGas: undefined })
+    expect(refusing.failure, String(refusing.failure)).to.be.instanceOf(NotCreated)
+    expect((refusing.failure as Error).message).to.include('the chain refuses it')
   })
 })
