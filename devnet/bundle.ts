@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { inProject } from './launcher/binaries.js'
 
 /**
- * Bundles the venue's programs (docs/decisions/0055-bundled-programs.md): each becomes one file below `bundle/`, at the place that
+ * Bundles the venue's programs (docs/decisions/0010-own-launcher.md): each becomes one file below `bundle/`, at the place that
  * its compiled file has below `dist/`.
  */
 

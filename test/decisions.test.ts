@@ -9,8 +9,9 @@ const read = (name: string): string => readFileSync(new URL(name, FOLDER), 'utf8
 const INDEX = 'README.md'
 const INDEX_HEAD = `# Decisions
 
-Each record states a choice that a reader may question: its date and status, context, decision, what was rejected, consequence. What the
-venue promises is in [rules](../rules/README.md); records give the reasons. Numbers are not reused. Made by
+Each record states a choice that a reader may question: its date and status, context, decision, what was rejected, consequence. A
+record covers what was decided together; a later decision changes it. What the venue promises is in [rules](../rules/README.md), records give the
+reasons. Numbers are not reused. Made by
 \`WRITE_DOCS=1 ./venue test dist/test/decisions.test.js\`.
 `
 

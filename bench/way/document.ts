@@ -3,11 +3,15 @@ import { ROOT } from './product-files.js'
 import { sectionsOf } from './sections.js'
 import type { Way, WayFile } from './summary.js'
 
-/** The document that names the files of the way. */
-export const DOCUMENT = 'docs/ARCHITECTURE.md'
-const BEGIN = '<!-- way -->\n'
-const END = '<!-- /way -->'
-const HEAD = ['| section | process | files |', '| - | - | - |']
+/** The page that names the files of the way. */
+export const DOCUMENT = 'docs/ORDER-WAY.md'
+const HEAD = `# The files that an order runs through
+
+One sell order rests and one buy order takes it: the files of which a function runs for that, and by which process. A file after "also" does not run
+for every order, or runs without an order as well. The files to read, in order, are in
+[ARCHITECTURE](ARCHITECTURE.md#the-straight-line-of-an-order). Made by \`npm run way -- --write\`.
+`
+const COLUMNS = ['| section | process | files |', '| - | - | - |']
 /** Title of the list of files that not every order needs. */
 const ALSO = 'also '
 
@@ -29,21 +33,18 @@ export interface Disagreement {
 
 export const readDocument = (): string => readFileSync(`${ROOT}${DOCUMENT}`, 'utf8')
 
-/** Writes the measured files into the document. */
+/** Writes the page of the measured files. */
 export function writeDocument(way: Way): void {
-  writeFileSync(`${ROOT}${DOCUMENT}`, withWay(readDocument(), way))
+  writeFileSync(`${ROOT}${DOCUMENT}`, wayPage(way))
 }
 
-/** The text of a document with the measured files in its section. */
-export function withWay(text: string, way: Way): string {
-  const { before, after } = partsOf(text)
-  return `${before}${BEGIN}\n${tableOf(way)}\n\n${END}${after}`
-}
+/** The page of the measured files. */
+export const wayPage = (way: Way): string => `${HEAD}\n${tableOf(way)}\n`
 
-/** The files in the section of a document's text. */
-export function namedIn(text: string): DocumentFiles {
-  const cells = partsOf(text)
-    .section.split('\n')
+/** The files that a page names. */
+export function namedIn(page: string): DocumentFiles {
+  const cells = page
+    .split('\n')
     .filter((line) => line.startsWith('| '))
     .map((row) => row.split(' | ').at(-1) ?? '')
   const split = cells.map((cell) => {
@@ -71,18 +72,10 @@ function tableOf(way: Way): string {
     const cell = [listed('', files), listed(ALSO, also)].filter((part) => part !== '').join('; ')
     return `| ${section} | ${processes.map(inCode).join(', ')} | ${cell} |`
   })
-  return [...HEAD, ...rows].join('\n')
+  return [...COLUMNS, ...rows].join('\n')
 }
 
 const inCode = (text: string): string => `\`${text}\``
 
 const listed = (before: string, files: readonly WayFile[]): string =>
   files.length === 0 ? '' : before + files.map(({ path }) => inCode(path)).join(', ')
-
-function partsOf(text: string): { before: string; section: string; after: string } {
-  const from = text.indexOf(BEGIN)
-  const to = text.indexOf(END)
-  if (from < 0 || to < from) throw new Error(`${DOCUMENT} has no place between ${BEGIN} and ${END}`)
-  const section = text.slice(from + BEGIN.length, to)
-  return { before: text.slice(0, from), section, after: text.slice(to + END.length) }
-}

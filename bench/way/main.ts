@@ -9,7 +9,7 @@ import { measureTree } from './tree.js'
 const USAGE = `usage: npm run way -- [--json FILE] [--write] [--tree | --only-tree]
 
   --json FILE  also writes the report as JSON
-  --write      writes the files of the way into docs/ARCHITECTURE.md
+  --write      writes the page of the files, docs/ORDER-WAY.md
   --tree       also reports the sizes of all files of the product
   --only-tree  reports only the sizes, which needs no venue`
 

@@ -9,7 +9,7 @@ import { tempDir } from '../../support/temp-dir.js'
 
 const APPENDS = 20
 
-/** Decision 0046: what `sync_interval: always` means for a stream on three servers. Needs strace and the right to trace. */
+/** Decision 0008: what `sync_interval: always` means for a stream on three servers. Needs strace and the right to trace. */
 describe('an acknowledged append on three servers', function () {
   const dir = tempDir()
 

@@ -25,7 +25,7 @@ const HEAD = `# Rights on the bus
 
 What the server lets each credential do, as \`test/runtime/bus/rights.test.ts\` measures it on a real nats-server: it tries everything
 below with every credential. What is not listed is refused to all. Made from \`bus-schemas/permissions.ts\`
-([0041](decisions/0041-users-of-the-bus.md), [0062](decisions/0062-trimming-by-the-writer.md)); a line that is new or names one more credential is a new right.
+([0041](decisions/0041-users-of-the-bus.md), [0043](decisions/0043-archive-of-the-feeds.md)); a line that is new or names one more credential is a new right.
 `
 
 type Rights = ReadonlyMap<string, readonly BusUser[]>

@@ -76,7 +76,7 @@ const rules = Array.from(
   }),
 )
 
-const OPERATING = 'docs/OPERATING.md'
+const METRICS_PAGE = 'docs/METRICS.md'
 const ALERTS = 'docs/ALERTS.md'
 const alertsPage = (): string =>
   [
@@ -98,19 +98,22 @@ const expressions = [
   ...rules.map(({ expr }) => expr),
   ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
 ]
-const METRICS_BEGIN = '<!-- metrics: a test compares them with runtime/metrics/table.ts -->\n'
-const METRICS_END = '<!-- /metrics -->'
+const METRICS_HEAD = `# Metrics
 
-/** The page for operators with the metrics as they are declared. */
-function operatingPage(): string {
-  const [before = '', rest = ''] = read(OPERATING).split(METRICS_BEGIN)
-  const [, after = ''] = rest.split(METRICS_END)
+Every metric of a process, beside those that Node has of itself. [OPERATING](OPERATING.md#watch-it) says how they are read. Made from
+\`runtime/metrics/table.ts\` by \`WRITE_DOCS=1 ./venue test dist/test/runtime/metrics/operating.test.js\`.
+
+| metric | kind | labels | process | what it says |
+| - | - | - | - | - |
+`
+
+/** The page of the metrics as they are declared. */
+function metricsPage(): string {
   const rows = Object.entries(METRICS).map(
     ([name, { kind, labels, process, help }]) =>
       `| \`${name}\` | ${kind} | ${labels.join(', ')} | ${process} | ${help} |\n`,
   )
-  const head = '| metric | kind | labels | process | what it says |\n| - | - | - | - | - |\n'
-  return `${before}${METRICS_BEGIN}${head}${rows.join('')}${METRICS_END}${after}`
+  return `${METRICS_HEAD}${rows.join('')}`
 }
 
 describe('what an operator watches', () => {
@@ -129,9 +132,9 @@ describe('what an operator watches', () => {
     expect(read(ALERTS)).to.equal(alertsPage())
   })
 
-  it('lists the metrics in docs/OPERATING.md as they are declared', () => {
-    writeIfAsked(OPERATING, operatingPage())
-    expect(read(OPERATING)).to.equal(operatingPage())
+  it('lists the metrics in docs/METRICS.md as they are declared', () => {
+    writeIfAsked(METRICS_PAGE, metricsPage())
+    expect(read(METRICS_PAGE)).to.equal(metricsPage())
   })
 
   it('has a dashboard whose panels do not overlap and read the chosen Prometheus', () => {
