@@ -5,7 +5,7 @@ import { isOutOfCustody } from './accounts.js'
 import { checkWindows } from './check-windows.js'
 import { ordersOf } from './book.js'
 import { openAmount, statusOf, type LiveOrder, type Account } from '../model/live-order.js'
-import { laterOfCrossing } from './crossing.js'
+import { laterOfCrossing } from './match.js'
 import type { Side } from '../model/order.js'
 import type { MatcherState } from './state.js'
 

@@ -32,10 +32,11 @@ import { asReplacement, findReplaced, REPLACED, whyEndsAtOnce } from './change-o
 import { asSigned } from './code-signers.js'
 import { givePlaces } from './code-windows.js'
 import { areOwn, endImmediate, FOK_UNFILLABLE, outlastsOwn, SELF_TRADE } from './controls.js'
-import { crossingOrders, firstCrossing } from './crossing.js'
 import { cancelOrder, emitPlaced, markCancelled, markEnded, type Step } from './emit-change.js'
 import { CANCEL_ON_DISCONNECT, isOfEndedLease } from './leases.js'
 import {
+  crossingOrders,
+  firstCrossing,
   matchIncoming,
   passesOver,
   proposeMatch,
