@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import ts from 'typescript'
+import { namedIn, readDocument } from '../bench/way/document.js'
 
 /** Rules of the house that a machine can check. Each failure names the file, the line and what to do instead. */
 
@@ -83,6 +84,39 @@ const sourceOf = (path: string): string => {
   const view = path.replace(/\.js$/, '.tsx')
   return sources.includes(view) ? view : path.replace(/\.js$/, '.ts')
 }
+
+/** What a file imports from the messages between processes, and the body of \`/execute\`, as \`file#name\`. */
+function messagesIn(path: string): Set<string> {
+  const file = ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest)
+  const names = file.statements.filter(ts.isImportDeclaration).flatMap((each) => {
+    const from = sourceOf(join(dirname(path), (each.moduleSpecifier as ts.StringLiteral).text))
+    const bindings = each.importClause?.namedBindings
+    if (!/^bus-schemas\/|^interface\/execute\.ts$/.test(from) || !bindings) return []
+    return ts.isNamedImports(bindings)
+      ? bindings.elements.map((it) => `${from}#${it.name.text}`)
+      : []
+  })
+  return new Set(names)
+}
+
+/** What a file of the way is joined to others by. */
+interface WayLinks {
+  readonly path: string
+  readonly imports: ReadonlySet<string>
+  readonly messages: ReadonlySet<string>
+}
+
+const linksOf = (path: string): WayLinks => ({
+  path,
+  imports: new Set(importsOf(path)),
+  messages: messagesIn(path),
+})
+
+/** Whether one of two files imports the other, or both know a message by its name. */
+const areJoined = (one: WayLinks, other: WayLinks): boolean =>
+  one.imports.has(other.path) ||
+  other.imports.has(one.path) ||
+  [...one.messages].some((name) => other.messages.has(name))
 
 /** Lines of the files on which the pattern stands, as `path:line`. */
 function findLines(paths: readonly string[], pattern: RegExp): string[] {
@@ -294,15 +328,26 @@ describe('tidy', () => {
     expect(findLines(texts, UNPLAIN), `write instead: ${advice.join('; ')}`).to.deep.equal([])
   })
 
-  it('the nine sections of the way of an order stand in docs/ARCHITECTURE.md and exist', () => {
-    const text = read('docs/ARCHITECTURE.md')
-    const sections = [...text.matchAll(/^\| \d \|.*$/gm)]
-    expect(sections).to.have.length(9)
-    const named = sections.flatMap(([row]) =>
-      [...row.matchAll(/`([\w./-]+\.ts)`/g)].map(([, it]) => it),
+  it("the nine sections of an order's way are a path through at most 45 files, all of which run", () => {
+    const sections = [...read('docs/ARCHITECTURE.md').matchAll(/^\| \d \|.*$/gm)].map(([row]) =>
+      [...row.matchAll(/`([\w./-]+\.ts)`/g)].map(([, path = '']) => path),
     )
-    expect(named.length).to.be.at.least(9)
-    expect(named.filter((path) => !tracked.includes(path ?? ''))).to.deep.equal([])
+    expect(sections).to.have.length(9)
+    const named = sections.flat()
+    expect(named.filter((path) => !tracked.includes(path))).to.deep.equal([])
+    expect(named).to.have.length.at.most(45)
+    // What a venue ran while orders traded: `test/e2e/order-way.test.ts` compares that page with a venue.
+    const ran = namedIn(readDocument())
+    const all = [...ran.always, ...ran.also]
+    expect(named.filter((path) => !all.includes(path))).to.deep.equal([])
+    const files = named.map(linksOf)
+    const apart = files.filter(
+      (file, at) => at > 0 && !files.slice(0, at).some((before) => areJoined(file, before)),
+    )
+    expect(
+      apart.map(({ path }) => path),
+      'name the file between, or put it after the one that calls it',
+    ).to.deep.equal([])
   })
 
   it('documents link only to what exists', () => {
