@@ -13,7 +13,7 @@ import { blockTimeSec, LAST_DATE_SEC } from '../../core/time.js'
 import { engine as goodOrder, NOW_MS, tableMarkets } from '../refusals/good-orders.js'
 import { aMarket } from '../support/builders.js'
 
-const document = readFileSync(new URL('../../../docs/BOUNDS.md', import.meta.url), 'utf8')
+const document = readFileSync(new URL('../../../docs/rules/bounds.md', import.meta.url), 'utf8')
 const nowSec = NOW_MS / 1_000
 const { action_json: action } = goodOrder
 const decoded = decodeTradeData(action.data ?? '')
@@ -45,7 +45,7 @@ const worth = (limitPrice: bigint, desiredAmount: bigint): object => ({
 const STEP = 10n ** 12n
 
 interface Bound {
-  /** As docs/BOUNDS.md names it. */
+  /** As docs/rules/bounds.md names it. */
   readonly field: string
   readonly code: string
   readonly taken: readonly object[]
@@ -123,7 +123,7 @@ const bounds: readonly Bound[] = [
   },
 ]
 
-describe('docs/BOUNDS.md', () => {
+describe('docs/rules/bounds.md', () => {
   for (const { field, code, taken, refused } of bounds) {
     it(`names ${field}, which is taken up to its bound and refused beyond (MON-008, MON-009, MON-010)`, () => {
       expect(document).to.include(field)

@@ -16,7 +16,7 @@ import { matcherOrder, testMatcher, type TestMatcher } from '../support/matching
 import { accountOfWords, e18, factsOfWords } from '../support/perpetual.js'
 
 /**
- * Runs a scenario text (see test/scenarios/README.md): one statement a line, `#` begins a comment. Statements act on a
+ * Runs a scenario text (see `lines.ts`): one statement a line, `#` begins a comment. Statements act on a
  * fresh market; lines that begin with `->` say what the statement before them must have caused, in order and without
  * leaving anything out; `book` and `order` lines look at the market as it stands.
  */
@@ -76,7 +76,8 @@ function expectNothingLeft(run: Run): void {
   expect(run.caused, 'caused, but not stated').to.deep.equal([])
 }
 
-const STATEMENTS: Record<string, (run: Run, words: string[]) => void> = {
+/** What each statement does, by its first word; `lines.ts` says what they mean. */
+export const STATEMENTS: Readonly<Record<string, (run: Run, words: string[]) => void>> = {
   perpetual: (run) => {
     run.matcher = testMatcher(25, 'perpetual')
     run.facts = { account: accountOfWords, market: factsOfWords }
