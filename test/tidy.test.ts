@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path/posix'
+import { basename, dirname, join } from 'node:path/posix'
 import ts from 'typescript'
 import { namedIn, readDocument } from '../bench/way/document.js'
 
@@ -130,6 +130,19 @@ function findLines(paths: readonly string[], pattern: RegExp): string[] {
 /** The same for code alone: lines that only comment do not count. */
 function findCode(paths: readonly string[], pattern: RegExp): string[] {
   return findLines(paths, new RegExp(`^(?!\\s*(\\*|//|/\\*)).*(${pattern.source})`))
+}
+
+/** Bytes of all hand-written pages without the rules. */
+const MOST_WRITTEN = 200_000
+
+/** The pages that a test writes from declarations, as docs/HACKING.md lists them with their tests. */
+function madePages(): string[] {
+  const ROW = /^\| \[[^\]]+\]\(([^)]+\.md)\) \| .* \| `dist\/(test\/[\w./-]+)\.js` \|$/gm
+  return [...read('docs/HACKING.md').matchAll(ROW)].map(([, page = '', test = '']) => {
+    const source = read(`${test}.ts`)
+    expect(source, `${test}.ts writes ${page}`).to.include('WRITE_DOCS').and.include(basename(page))
+    return join('docs', page)
+  })
 }
 
 const LONG_FILE = 600
@@ -348,6 +361,18 @@ describe('tidy', () => {
       apart.map(({ path }) => path),
       'name the file between, or put it after the one that calls it',
     ).to.deep.equal([])
+  })
+
+  it('hand-written pages have at most 200 KB together, without the rules', () => {
+    const made = madePages()
+    expect(made).to.have.length.above(7)
+    const written = tracked.filter(
+      (path) => path.endsWith('.md') && !path.startsWith('docs/rules/') && !made.includes(path),
+    )
+    expect(written).to.have.length.above(20)
+    const bytes = written.reduce((sum, path) => sum + Buffer.byteLength(read(path)), 0)
+    const over = `hand-written pages have ${bytes - MOST_WRITTEN} bytes too many: say each thing in one page and link to it, or leave out what the code says`
+    expect(bytes, over).to.be.at.most(MOST_WRITTEN)
   })
 
   it('documents link only to what exists', () => {
