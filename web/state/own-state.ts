@@ -39,6 +39,8 @@ export interface OwnState {
   readonly orders: ReadonlySignal<ReadonlyMap<string, OrderRecord>>
   /** Newest first. */
   readonly fills: ReadonlySignal<readonly OwnLeg[]>
+  /** Fills before this time, in ISO 8601, are not all among `fills`; undefined where all are. */
+  readonly fillsFrom: ReadonlySignal<string | undefined>
   /** The match that the chain has refused or taken back last, since the page is open; undefined before the first. */
   readonly failure: ReadonlySignal<OwnFailure | undefined>
   readonly accounts: ReadonlySignal<AccountsBody['accounts']>
@@ -78,8 +80,7 @@ const PAGE = 50
 /** So many orders that have ended are kept beside those that are open. */
 const ENDED_KEPT = 300
 const FILLS_SHOWN = 200
-/** Fewer fills than these are all there are. */
-export const FILLS_READ = 100
+const FILLS_READ = 100
 /** Legs of a market that are kept. */
 const FILLS_KEPT = 500
 /** Orders that a burst has touched and that are read one by one; more are read as lists. */
@@ -164,6 +165,7 @@ export function openOwn(parts: OwnParts): OwnState {
     orders: orders.all,
     hasOlder: orders.hasOlder,
     fills: fills.all,
+    fillsFrom: fills.from,
     failure: fills.failure,
     note: orders.note,
     readOlder: orders.readOlder,
@@ -319,7 +321,10 @@ function trim(kept: Map<string, OrderRecord>): void {
 
 function createFills(due: (flush: () => void) => void) {
   const all = signal<readonly OwnLeg[]>([])
+  const from = signal<string | undefined>(undefined)
   const failure = signal<OwnFailure | undefined>(undefined)
+  /** When the oldest fill of the history that was read was made, where the history has older ones. */
+  let readFrom: string | undefined
   const byMarket = new Map<string, LocalFills>()
   const of = (market: string): LocalFills => {
     const fills = byMarket.get(market) ?? createLocalFills({ keep: FILLS_KEPT })
@@ -327,15 +332,18 @@ function createFills(due: (flush: () => void) => void) {
     return fills
   }
   const flush = (): void => {
-    all.value = [...byMarket]
+    const known = [...byMarket]
       .flatMap(([market, fills]) =>
         [...fills.pending(), ...fills.settled()].map((leg) => ({ market, leg })),
       )
       .sort((a, b) => b.leg.created_at.localeCompare(a.leg.created_at))
-      .slice(0, FILLS_SHOWN)
+    all.value = known.slice(0, FILLS_SHOWN)
+    const shownFrom = known.length > FILLS_SHOWN ? all.value.at(-1)?.leg.created_at : undefined
+    from.value = (shownFrom ?? '') > (readFrom ?? '') ? shownFrom : readFrom
   }
   return {
     all,
+    from,
     failure,
     noteFailure(market: string, leg: FillEvent): void {
       if (leg.status === 'failed' || leg.status === 'reversed') failure.value = { market, leg }
@@ -345,7 +353,8 @@ function createFills(due: (flush: () => void) => void) {
       due(flush)
     },
     async read(venue: Pick<RestClient, 'fills'>, frame: SignedFrame): Promise<void> {
-      const { fills } = await venue.fills(frame, { limit: FILLS_READ })
+      const { fills, next_before: older } = await venue.fills(frame, { limit: FILLS_READ })
+      readFrom = older === undefined ? undefined : fills.at(-1)?.created_at
       for (const fill of fills) of(fill.market).applyHistory([fill])
       due(flush)
     },

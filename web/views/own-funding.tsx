@@ -7,7 +7,7 @@ import { formatE18, formatSigned } from '../select/format.js'
 import { formatRate } from '../select/header-facts.js'
 import { fundingPayments, type FundingPayment } from '../select/own-funding.js'
 import { readOrZero } from '../select/numbers.js'
-import { FILLS_READ, type OwnState } from '../state/own-state.js'
+import type { OwnState } from '../state/own-state.js'
 import { usePage } from './page.js'
 import { Market, Table } from './table.js'
 import { momentOf, wholeTime } from './time.js'
@@ -20,6 +20,7 @@ const MONEY_DECIMALS = 4
 /** What the trader has paid and received for funding in the last four days, by market. */
 export function OwnFunding(): JSX.Element {
   const { terminal } = usePage()
+  const from = terminal.own.value?.fillsFrom.value
   const markets = terminal.markets.value.filter(({ perp }) => perp !== undefined)
   return (
     <>
@@ -30,9 +31,19 @@ export function OwnFunding(): JSX.Element {
         Of the last four days, worked out of each hour’s first rate and of your newest fills: the
         chain counts every moment, and settles the exact sum into the account with its next trade.
       </p>
+      {from !== undefined && isWithinHours(from, terminal.nowSec.peek()) && (
+        <p class="warn-words pad">
+          The list begins at {momentOf(from, terminal.prefs.prefs.value.isUtc)}: older fills of
+          yours are not read, and what you held before is not known.
+        </p>
+      )}
     </>
   )
 }
+
+/** Whether a moment is in the days that are shown. */
+const isWithinHours = (at: string, nowSec: number): boolean =>
+  Date.parse(at) > (nowSec - HOURS * 3_600) * 1_000
 
 function OfMarket({ entry }: { readonly entry: MarketEntry }): JSX.Element {
   const { terminal } = usePage()
@@ -96,18 +107,17 @@ function paymentsOf(
   nowSec: number,
 ): readonly FundingPayment[] {
   if (own === undefined) return []
-  const legs = own.fills.value
-  const oldest = legs.length < FILLS_READ ? undefined : legs.at(-1)?.leg.created_at
+  const from = own.fillsFrom.value
   return fundingPayments({
     hours,
-    fills: legs
+    fills: own.fills.value
       .filter((one) => one.market === market && one.leg.tx_hash !== undefined)
       .map(({ leg }) => leg),
     sizeE18: own.positions.value
       .flatMap(({ positions }) => positions)
       .filter((one) => one.market === market)
       .reduce((sum, { engine_position: size }) => sum + readOrZero(size), 0n),
-    knownFromMs: oldest === undefined ? 0 : Date.parse(oldest),
+    knownFromMs: from === undefined ? 0 : Date.parse(from),
     nowMs: nowSec * 1_000,
   })
 }

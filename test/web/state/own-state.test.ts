@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { OrderRecord, RestClient, SignedFrame } from '../../../client/index.js'
+import type { FillRecord, OrderRecord, RestClient, SignedFrame } from '../../../client/index.js'
 import { createFrames } from '../../../web/state/frames.js'
 import { isOpenOrder, openOwn, type OwnState } from '../../../web/state/own-state.js'
 import type { Trader } from '../../../web/state/trader.js'
@@ -40,9 +40,13 @@ interface Told {
   readonly open?: readonly OrderRecord[]
   readonly newest?: readonly OrderRecord[]
   readonly byId?: Readonly<Record<string, OrderRecord>>
+  /** The newest fills, and whether there are older ones. */
+  readonly fills?: readonly FillRecord[]
+  readonly hasOlderFills?: boolean
 }
 
-function anOwner({ open = [], newest = [], byId = {} }: Told = {}) {
+function anOwner(told: Told = {}) {
+  const { open = [], newest = [], byId = {}, fills = [], hasOlderFills = false } = told
   const socket = fakeSocket()
   const due: (() => void)[] = []
   const frames = createFrames((run) => {
@@ -56,7 +60,8 @@ function anOwner({ open = [], newest = [], byId = {} }: Told = {}) {
     accounts: () => Promise.resolve({ accounts: [], session_keys: [] }),
     orderHistory: (_frame: unknown, { status }: { readonly status?: string }) =>
       Promise.resolve({ orders: status === 'open' ? open : newest }),
-    fills: () => Promise.resolve({ fills: [] }),
+    fills: () =>
+      Promise.resolve({ fills, ...(hasOlderFills && { next_before: fills.at(-1)?.order_id }) }),
     order: (id: string) => {
       asked.push(id)
       return byId[id] === undefined
@@ -128,6 +133,28 @@ describe('web/state: what belongs to an owner', () => {
     own.note(order('a', { status: 'active', updated_at: '4' }))
     await eventually(() => expect(own.orders.value.get('a')?.status).to.equal('filled'))
     own.close()
+  })
+
+  it('says from when on it has every fill, also where one of the page was reversed', async () => {
+    const fills = [3, 2, 1].map(
+      (second) =>
+        ({
+          order_id: `${second}`,
+          trade_id: `${second}`,
+          market: 'A',
+          created_at: `2026-11-27T10:00:0${second}.000Z`,
+        }) as unknown as FillRecord,
+    )
+    const whole = anOwner({ fills })
+    await eventually(() => expect(whole.own.fills.value).to.have.length(3))
+    expect(whole.own.fillsFrom.value).to.equal(undefined)
+    const { own, socket } = anOwner({ fills, hasOlderFills: true })
+    await eventually(() => expect(own.fills.value).to.have.length(3))
+    const reversed = { ...fills[1], settlement_id: 's', status: 'reversed' }
+    socket.of('fills', 'A').onUpdate(reversed as never, 1)
+    await eventually(() => expect(own.fills.value).to.have.length(2))
+    expect(own.fillsFrom.value).to.equal('2026-11-27T10:00:01.000Z')
+    for (const each of [whole.own, own]) each.close()
   })
 
   it('takes nothing that comes after it was left', () => {
