@@ -34,12 +34,27 @@ const chartApart: Plugin = {
   },
 }
 
+/** Modules of these rooms only declare: what the page uses nothing of, such as the table of refusals, is left out of it. */
+const DECLARATIONS = ['core/', 'interface/'].map(at)
+
+const leaveOutUnused: Plugin = {
+  name: 'leave out unused',
+  setup(page) {
+    page.onResolve({ filter: /^\.{1,2}\// }, async ({ path, pluginData, ...from }) => {
+      if (pluginData === leaveOutUnused) return undefined
+      const found = await page.resolve(path, { ...from, pluginData: leaveOutUnused })
+      const only = DECLARATIONS.some((room) => found.path.startsWith(room))
+      return only ? { ...found, sideEffects: false } : found
+    })
+  },
+}
+
 await mkdir(at('dist/web'), { recursive: true })
 await build({
   ...options,
   entryPoints: [at('web/main.tsx'), at('web/style.css')],
   outdir: at('dist/web'),
-  plugins: [chartApart],
+  plugins: [chartApart, leaveOutUnused],
 })
 await build({
   ...options,

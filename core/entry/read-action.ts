@@ -187,7 +187,8 @@ export const actionFields = [
 
 const ACTION_JSON: ActionPlace = {
   path: 'action_json',
-  dataNotText: dataNotHex('expected a hex string'),
+  // Pure, so that a bundle of the encoders alone leaves the table of refusals out.
+  dataNotText: /* @__PURE__ */ dataNotHex('expected a hex string'),
 }
 
 /** Reads `action_json`: an object, or a string holding one. Fields beyond the seven are dropped. */
