@@ -127,6 +127,10 @@ function expiryOf({ nowSec }: Terminal, { market, livesSec }: Instructions): num
   return last === undefined ? wanted : Math.min(wanted, last)
 }
 
+/** An order to sign at once, with a nonce that no other has. */
+export const freshOrder = (terminal: Terminal, asked: DraftRequest): DraftTerms =>
+  orderOf(asked, fresh(terminal, asked.given))
+
 function orderOf({ own, planned, given }: DraftRequest, { nonce, expirySec }: Fresh): DraftTerms {
   const { market, subaccountId, typed } = given
   const { plan } = planned

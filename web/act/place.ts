@@ -15,6 +15,7 @@ import { refill, type TicketState } from '../state/ticket-state.js'
 import type { Views } from '../state/views.js'
 import { createDrafts, type Drafts, type Instructions, type DraftTerms } from './draft.js'
 import { followOrders } from './follow-orders.js'
+import { placeLadder } from './place-ladder.js'
 import { createLock, createPlacement, type SinglePlacement } from './place-once.js'
 
 /** An order that the venue does not have yet, or has refused. */
@@ -173,6 +174,12 @@ export function createPlacing(terminal: Terminal, views: Views): OrderPlacement 
     const subaccountId = terminal.subaccount.value
     if (subaccountId === undefined)
       return void (said.value = 'You have no account for this market yet.')
+    if (ticket.kind.value === 'ladder') {
+      const typed = views.typed.value
+      const given = { market, subaccountId, typed, livesSec: ticket.livesSec.value }
+      await placeLadder(terminal, own, { ladder: views.ladder.value, given })
+      return clear(ticket)
+    }
     const hindrance = hindranceOf(views, ticket)
     if (hindrance !== undefined) return void (said.value = hindrance)
     const planned = views.planned.value as TicketPlan

@@ -19,6 +19,7 @@ export interface TicketGuard {
     | 'crosses'
     | 'would_be_rejected'
     | 'book_is_thin'
+    | 'ladder_crosses'
   /** The nearest price or size that passes, in engine terms at 1e18, for a button. */
   readonly nearestE18?: bigint
 }

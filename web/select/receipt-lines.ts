@@ -1,8 +1,10 @@
 import type { MarketEntry } from '../../client/index.js'
+import type { Side } from '../../core/model/order.js'
 import { traderPrice, traderSize } from './book-rows.js'
 import { formatE18, type DisplayRounding } from './format.js'
 import type { MarketArithmetic } from './market-terms.js'
 import type { TicketPlan } from './planned.js'
+import type { TicketReceipt } from './receipt.js'
 import { averageOf } from './walk-book.js'
 
 /** A line of the receipt: what it is, and its numbers with their units. */
@@ -20,9 +22,8 @@ export function receiptLines(
   terms: MarketArithmetic,
   { plan, receipt }: TicketPlan,
 ): readonly ReceiptLine[] {
-  const { base_asset_symbol: base, quote_asset_symbol: quote } = entry
+  const { base_asset_symbol: base } = entry
   const isBuy = (plan.side === 'buy') !== terms.isInverted
-  const [engineBase, engineQuote] = terms.isInverted ? [quote, base] : [base, quote]
   const average = averageOf(plan.walk)
   const lines: ReceiptLine[] = []
   const add = (name: string, value: string): void => void lines.push({ name, value })
@@ -33,23 +34,56 @@ export function receiptLines(
     const price = formatE18(traderPrice(terms, average), entry.ui_price_decimals, toward(isBuy))
     add('Average price', `${price} ${entry.ui_price_unit}`)
   }
-  const { exchange } = receipt
-  if (exchange !== undefined) {
-    const [gives, receives] =
-      plan.side === 'buy' ? [engineQuote, engineBase] : [engineBase, engineQuote]
-    add('You give at most', `${money(exchange.giveMostE18, 'up')} ${gives}`)
-    add('You receive at least', `${money(exchange.receiveLeastE18, 'down')} ${receives}`)
-  } else {
-    add('Size', `${formatE18(plan.amountE18, entry.ui_size_decimals)} ${base}`)
-    const worth = (plan.amountE18 * plan.limitE18) / 10n ** 18n
-    add('Worth at the limit', `${money(worth, 'up')} ${quote}`)
-  }
+  const bounds = boundLines(entry, terms, {
+    side: plan.side,
+    exchange: receipt.exchange,
+    amountE18: plan.amountE18,
+    worthE18: (plan.amountE18 * plan.limitE18) / 10n ** 18n,
+    feeMostE18: receipt.feeMostE18,
+    feeNowE18: receipt.feeNowE18,
+  })
+  return [...lines, ...bounds]
+}
+
+interface OrderBounds extends Pick<TicketReceipt, 'feeMostE18'> {
+  /** The engine's. */
+  readonly side: Side
+  readonly exchange: TicketReceipt['exchange']
+  readonly amountE18: bigint
+  /** At the limits, in quote. */
+  readonly worthE18: bigint
+  /** Of what fills at once; absent where nothing may. */
+  readonly feeNowE18?: bigint
+}
+
+/** What is given at most and received at least, or the size and its worth on a market with positions, and the fee. */
+export function boundLines(
+  entry: MarketEntry,
+  terms: MarketArithmetic,
+  { side, exchange, amountE18, worthE18, feeMostE18, feeNowE18 }: OrderBounds,
+): readonly ReceiptLine[] {
+  const { base_asset_symbol: base, quote_asset_symbol: quote } = entry
+  const [engineBase, engineQuote] = terms.isInverted ? [quote, base] : [base, quote]
+  const [gives, receives] = side === 'buy' ? [engineQuote, engineBase] : [engineBase, engineQuote]
   const feeUnit = terms.feeBaseE18 === undefined ? engineQuote : base
-  const [now, most] = [receipt.feeNowE18, receipt.feeMostE18].map((fee) =>
-    formatE18(fee, FEE_DECIMALS, 'up'),
-  )
-  add('Fee', `${now} now, at most ${most} ${feeUnit}`)
-  return lines
+  const most = `at most ${formatE18(feeMostE18, FEE_DECIMALS, 'up')} ${feeUnit}`
+  const fee =
+    feeNowE18 === undefined ? most : `${formatE18(feeNowE18, FEE_DECIMALS, 'up')} now, ${most}`
+  return [
+    ...(exchange === undefined
+      ? [
+          { name: 'Size', value: `${formatE18(amountE18, entry.ui_size_decimals)} ${base}` },
+          { name: 'Worth at the limit', value: `${money(worthE18, 'up')} ${quote}` },
+        ]
+      : [
+          { name: 'You give at most', value: `${money(exchange.giveMostE18, 'up')} ${gives}` },
+          {
+            name: 'You receive at least',
+            value: `${money(exchange.receiveLeastE18, 'down')} ${receives}`,
+          },
+        ]),
+    { name: 'Fee', value: fee },
+  ]
 }
 
 const money = (value: bigint, rounding: DisplayRounding): string =>

@@ -1,6 +1,7 @@
 import type { MarketEntry } from '../../client/index.js'
 import { formatE18 } from './format.js'
 import type { TicketGuard } from './guards.js'
+import { MOST_RUNGS, type NoLadderPlan } from './ladder.js'
 import { marketTerms } from './market-terms.js'
 import { traderPrice, traderSize } from './book-rows.js'
 import type { TicketReceipt } from './receipt.js'
@@ -19,6 +20,14 @@ export const NO_PLAN_WORDS: Readonly<Record<NoTicketPlan, string>> = {
   bad_size: 'The size is not a number above 0.',
 }
 
+export const NO_LADDER_WORDS: Readonly<Record<NoLadderPlan, string>> = {
+  ...NO_PLAN_WORDS,
+  no_price: 'Enter the prices of both ends.',
+  no_live_book: 'The book is not live: whether the ladder rests is not known.',
+  bad_count: `A ladder has 2 to ${MOST_RUNGS} orders.`,
+  bad_range: 'The two prices are too near to each other for so many orders.',
+}
+
 export const GUARD_WORDS: Readonly<Record<TicketGuard['code'], string>> = {
   trading_ended: 'Trading in the series has ended: it takes no orders.',
   below_min_notional: 'The order is below the least worth that the market takes.',
@@ -30,6 +39,7 @@ export const GUARD_WORDS: Readonly<Record<TicketGuard['code'], string>> = {
   crosses: 'It crosses the book: it fills at once.',
   would_be_rejected: 'It crosses the book, and is post-only.',
   book_is_thin: 'The book within the price guard has less than that.',
+  ladder_crosses: 'One of its orders would fill at once: a ladder rests.',
 }
 
 /** Decimals of token amounts, which their chain counts with six. */

@@ -4,9 +4,12 @@ import type { TicketInput } from '../select/planned.js'
 
 /** What stands in a ticket; each part is a signal, so that a key pressed draws its own field alone. */
 export interface TicketState {
-  readonly kind: Signal<'limit' | 'market'>
+  readonly kind: Signal<'limit' | 'market' | 'ladder'>
   readonly side: Signal<Side>
   readonly price: Signal<string>
+  /** Of a ladder: the price at its other end, and how many orders it has. */
+  readonly last: Signal<string>
+  readonly count: Signal<string>
   readonly size: Signal<string>
   readonly unit: Signal<'base' | 'quote'>
   readonly force: Signal<'GTC' | 'IOC' | 'FOK'>
@@ -29,6 +32,8 @@ export const createTicket = (): TicketState => ({
   kind: signal('limit'),
   side: signal('buy'),
   price: signal(''),
+  last: signal(''),
+  count: signal('5'),
   size: signal(''),
   unit: signal('base'),
   force: signal('GTC'),

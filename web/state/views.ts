@@ -11,6 +11,7 @@ import { hasEnded } from '../select/feed-state.js'
 import { parseInput } from '../select/format.js'
 import { closing } from '../select/position.js'
 import { fillRow, type OwnFillRow } from '../select/fill-row.js'
+import { ladderOf, type LadderPlan, type NoLadderPlan } from '../select/ladder.js'
 import { engineSide, opposite } from '../select/market-terms.js'
 import { readOrZero, readSigned } from '../select/numbers.js'
 import { orderRow, type OwnOrderRow } from '../select/order-row.js'
@@ -21,6 +22,7 @@ import {
   type Free,
   type TicketPlan,
   type TicketInput,
+  type TicketSetting,
   type NoTicketPlan,
 } from '../select/planned.js'
 import { futureRows, perpetualRow, type PositionRow } from '../select/position-row.js'
@@ -39,7 +41,9 @@ export interface Views {
   readonly asks: ReadonlySignal<readonly BookRow[]>
   readonly spread: ReadonlySignal<Spread | undefined>
   readonly typed: ReadonlySignal<TicketInput>
+  /** Of a ladder there is none: `ladder` has its plans. */
   readonly planned: ReadonlySignal<TicketPlan | NoTicketPlan>
+  readonly ladder: ReadonlySignal<LadderPlan | NoLadderPlan>
   /** What the account can trade with in the open market; undefined while it is not known. */
   readonly free: ReadonlySignal<Free | undefined>
   /** All that are open, of all markets, newest first. */
@@ -222,16 +226,18 @@ type TicketSources = Pick<Views, 'isLive' | 'free' | 'openHere'>
 function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSources) {
   const typed = computed((): TicketInput => {
     const { kind, side, price, size, unit, force, post, reduceOnly } = terminal.ticket.value
+    const forced = { limit: force.value, market: 'IOC', ladder: 'GTC' } as const
+    const inForce = forced[kind.value]
     return {
-      kind: kind.value,
+      kind: kind.value === 'market' ? 'market' : 'limit',
       side: side.value,
       price: price.value,
       size: size.value,
       unit: unit.value,
       reduceOnly: reduceOnly.value,
       guardBps: BigInt(terminal.prefs.prefs.value.guardBps),
-      force: kind.value === 'market' ? 'IOC' : force.value,
-      post: kind.value === 'market' || force.value !== 'GTC' ? 'off' : post.value,
+      force: inForce,
+      post: inForce === 'GTC' ? post.value : 'off',
     }
   })
   // The time passes each second, this changes once.
@@ -239,9 +245,9 @@ function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSourc
     const entry = terminal.market.value?.entry.value
     return entry !== undefined && hasEnded(entry, terminal.nowSec.value)
   })
-  const planned = computed((): TicketPlan | NoTicketPlan => {
+  const setting = computed((): TicketSetting | undefined => {
     const open = terminal.market.value
-    if (open === undefined) return 'no_book'
+    if (open === undefined) return undefined
     const side = engineSide(open.terms, typed.value.side)
     const own = openHere.value
       .filter(({ record }) => record.side === opposite(side) && record.open_amount !== '0')
@@ -250,7 +256,7 @@ function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSourc
     // Against the engine's buy the lowest own sale is the nearest; against its sale the highest bid.
     const ownOtherE18 = side === 'buy' ? own[0] : own.at(-1)
     const freeE18 = open.terms.isMargined ? undefined : givenOf(free.value, typed.value.side)
-    return plannedOf(typed.value, {
+    return {
       entry: open.entry.value,
       terms: open.terms,
       isDecimalComma,
@@ -259,9 +265,20 @@ function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSourc
       isEnded: isEnded.value,
       ...(freeE18 !== undefined && { freeE18 }),
       ...(ownOtherE18 !== undefined && { ownOtherE18 }),
-    })
+    }
   })
-  return { typed, planned }
+  const isLadder = (): boolean => terminal.ticket.value.kind.value === 'ladder'
+  return {
+    typed,
+    planned: computed((): TicketPlan | NoTicketPlan =>
+      setting.value === undefined || isLadder() ? 'no_book' : plannedOf(typed.value, setting.value),
+    ),
+    ladder: computed((): LadderPlan | NoLadderPlan => {
+      const { last, count } = terminal.ticket.value
+      if (setting.value === undefined || !isLadder()) return 'no_book'
+      return ladderOf({ ...typed.value, last: last.value, count: count.value }, setting.value)
+    }),
+  }
 }
 
 const givenOf = (free: Free | undefined, side: 'buy' | 'sell'): bigint | undefined =>

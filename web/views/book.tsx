@@ -184,7 +184,7 @@ function onPress(
   placing.forget()
   const { price, size, side, unit, kind } = terminal.ticket.value
   const entry = market.entry.value
-  kind.value = 'limit'
+  if (kind.value === 'market') kind.value = 'limit'
   if (what === 'sum') {
     // Who takes the asks buys.
     side.value = row === ask ? 'buy' : 'sell'

@@ -1,4 +1,3 @@
-import type { Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { MarketEntry } from '../../client/index.js'
@@ -6,17 +5,25 @@ import { formatE18 } from '../select/format.js'
 import { freeWords } from '../select/free-words.js'
 import type { TicketGuard } from '../select/guards.js'
 import { engineSide } from '../select/market-terms.js'
-import type { TicketPlan } from '../select/planned.js'
+import type { LadderPlan, NoLadderPlan } from '../select/ladder.js'
+import type { NoTicketPlan, TicketPlan } from '../select/planned.js'
 import { plainText, priceText } from '../select/price-text.js'
 import type { BookRow } from '../select/book-rows.js'
 import { receiptLines, type ReceiptLine } from '../select/receipt-lines.js'
 import { marginLines } from '../select/margin-lines.js'
-import { GUARD_WORDS, NO_PLAN_WORDS, receiptWords } from '../select/ticket-words.js'
+import {
+  GUARD_WORDS,
+  NO_LADDER_WORDS,
+  NO_PLAN_WORDS,
+  receiptWords,
+} from '../select/ticket-words.js'
 import { sideWords } from '../select/side-words.js'
 import type { MarketState } from '../state/market-state.js'
 import { GUARDS_BPS } from '../state/prefs.js'
 import { LIVES } from '../state/ticket-state.js'
 import { leastText, nearestText, type NearestText } from '../select/nearest-text.js'
+import { Field } from './field.js'
+import { LadderGuards, LadderPrices, LadderReceipt } from './ladder-ticket.js'
 import { usePage, type ViewContext } from './page.js'
 import { momentOf } from './time.js'
 
@@ -29,6 +36,7 @@ export function Ticket(): JSX.Element {
   const market = terminal.market.value
   if (market === undefined) return <section class="panel ticket" aria-label="Order" />
   const entry = market.entry.value
+  const isLadder = terminal.ticket.value.kind.value === 'ladder'
   const submit = (event: Event): void => {
     event.preventDefault()
     void placing.press()
@@ -44,12 +52,12 @@ export function Ticket(): JSX.Element {
       >
         <Sides entry={entry} />
         <Kinds />
-        <Price market={market} />
+        {isLadder ? <LadderPrices entry={entry} /> : <Price market={market} />}
         <Size market={market} />
         <Options isMargined={market.terms.isMargined} />
-        <Guards market={market} />
+        {isLadder ? <LadderGuards /> : <Guards market={market} />}
         <Submit market={market} />
-        <Receipt market={market} />
+        {isLadder ? <LadderReceipt market={market} /> : <Receipt market={market} />}
         <AccountChoice market={market} />
       </form>
     </section>
@@ -84,7 +92,7 @@ function Kinds(): JSX.Element {
   const { kind } = terminal.ticket.value
   return (
     <div class="tabs" role="group" aria-label="Kind of order">
-      {(['limit', 'market'] as const).map((one) => (
+      {(['limit', 'market', 'ladder'] as const).map((one) => (
         <button
           key={one}
           type="button"
@@ -98,29 +106,6 @@ function Kinds(): JSX.Element {
         </button>
       ))}
     </div>
-  )
-}
-
-/** A text field whose unit stands in it. */
-function Field(props: {
-  readonly label: string
-  readonly unit: JSX.Element | string
-  readonly value: Signal<string>
-  readonly name: string
-}): JSX.Element {
-  const { label, unit, value, name } = props
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        name={name}
-        inputMode="decimal"
-        autoComplete="off"
-        value={value.value}
-        onInput={(event) => (value.value = event.currentTarget.value)}
-      />
-      <span class="unit">{unit}</span>
-    </label>
   )
 }
 
@@ -234,7 +219,8 @@ function Options({ isMargined }: { readonly isMargined: boolean }): JSX.Element 
   const { terminal } = usePage()
   const { kind, force, livesSec, post, reduceOnly } = terminal.ticket.value
   const isLimit = kind.value === 'limit'
-  const chosen = force.value === 'GTC' ? `GTC ${livesSec.value}` : force.value
+  const rests = kind.value === 'ladder' || (isLimit && force.value === 'GTC')
+  const chosen = !isLimit || force.value === 'GTC' ? `GTC ${livesSec.value}` : force.value
   const choose = (value: string): void => {
     const [name, seconds] = value.split(' ')
     force.value = name === 'IOC' || name === 'FOK' ? name : 'GTC'
@@ -242,7 +228,7 @@ function Options({ isMargined }: { readonly isMargined: boolean }): JSX.Element 
   }
   return (
     <div class="options">
-      {isLimit && (
+      {kind.value !== 'market' && (
         <label class="field">
           <span>Time in force</span>
           <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
@@ -251,12 +237,12 @@ function Options({ isMargined }: { readonly isMargined: boolean }): JSX.Element 
                 {`rests for ${words}`}
               </option>
             ))}
-            <option value="IOC">IOC: now, or cancelled</option>
-            <option value="FOK">FOK: whole now, or not</option>
+            {isLimit && <option value="IOC">IOC: now, or cancelled</option>}
+            {isLimit && <option value="FOK">FOK: whole now, or not</option>}
           </select>
         </label>
       )}
-      {isLimit && force.value === 'GTC' && (
+      {rests && (
         <label class="field">
           <span>Post-only</span>
           <select
@@ -345,13 +331,20 @@ const ASKED_LABELS: Readonly<Record<string, string>> = {
   no_live_book: 'Place without a live book',
 }
 
+const noPlanWords = (planned: TicketPlan | NoTicketPlan): string | undefined =>
+  typeof planned === 'string' ? NO_PLAN_WORDS[planned] : undefined
+
+const noLadderWords = (ladder: LadderPlan | NoLadderPlan): string | undefined =>
+  typeof ladder === 'string' ? NO_LADDER_WORDS[ladder] : undefined
+
 const firstGuard = (planned: TicketPlan | string): string =>
   typeof planned === 'string' ? '' : (planned.guards[0]?.code ?? '')
 
 function Submit({ market }: { readonly market: MarketState }): JSX.Element {
   const { terminal, views, placing } = usePage()
-  const { side, asked } = terminal.ticket.value
+  const { side, asked, kind } = terminal.ticket.value
   const planned = views.planned.value
+  const why = kind.value === 'ladder' ? noLadderWords(views.ladder.value) : noPlanWords(planned)
   const own = terminal.own.value
   const words = sideWords(market.entry.value, side.value)
   const isAsked = asked.value !== '' && placing.said.value !== ''
@@ -378,8 +371,8 @@ function Submit({ market }: { readonly market: MarketState }): JSX.Element {
       <p class="said" role="alert">
         {placing.said.value}
       </p>
-      {own !== undefined && typeof planned === 'string' && placing.said.value === '' && (
-        <p class="quiet hint">{NO_PLAN_WORDS[planned]}</p>
+      {own !== undefined && why !== undefined && placing.said.value === '' && (
+        <p class="quiet hint">{why}</p>
       )}
       <Least market={market} />
       {terminal.halt.value !== undefined && <p class="warn-words">{terminal.halt.value}</p>}

@@ -25,7 +25,7 @@ export function deskOf(page: Page) {
   const region = (name: string) => page.getByRole('region', { name, exact: true }).first()
   const ticket = page.locator('.ticket')
   const submit = ticket.locator('button[type=submit]')
-  const input = (name: 'price' | 'size') => page.locator(`input[name=${name}]`)
+  const input = (name: 'price' | 'size' | 'last' | 'count') => page.locator(`input[name=${name}]`)
   const group = (name: string) => page.getByRole('group', { name })
   const reads = (read: () => Promise<string>, text: RegExp, withinMs: number) =>
     eventually(async () => {
@@ -58,7 +58,7 @@ export function deskOf(page: Page) {
         .getByRole('group', { name: 'Lists' })
         .getByRole('button', { name: new RegExp(`^${name}`) })
         .click(),
-    kind: (name: 'limit' | 'market') =>
+    kind: (name: 'limit' | 'market' | 'ladder') =>
       group('Kind of order').getByRole('button', { name }).click(),
     async place(side: string, price: string, size: string): Promise<void> {
       await type(side, price, size)

@@ -163,6 +163,27 @@ export function demoStories(stage: () => StoryVenue): void {
     })
   })
 
+  it('places a ladder by one press: orders of one size at even distances, all of which rest', async () => {
+    await desk.openMarket(SPOT)
+    await desk.list('Open')
+    await desk.kind('ladder')
+    await desk.type('Buy USDC', '1200', '12')
+    await desk.input('last').fill('1230')
+    await desk.input('count').fill('4')
+    await desk.shows('Order', /Prices\s+1,200\.0+ to 1,230\.0+ cNGN per USDC/)
+    const posted = await desk.postedBy(async () => {
+      await desk.submit.dblclick()
+      await desk.says(/ladder of 4: 4 placed/)
+    })
+    // They are one request of their own.
+    expect(posted).to.deep.equal([])
+    for (const price of ['1,200', '1,210', '1,220', '1,230'])
+      await desk.shows(OWN, new RegExp(`Buy USDC\\s+${price}\\.0+\\s+(3\\.00|2\\.99) USDC`))
+    expect(await desk.rows()).to.equal(4)
+    await desk.kind('limit')
+    await desk.clear(SPOT)
+  })
+
   describe('7: what stands between a ticket and its signature', () => {
     it('takes neither a double click nor a key that is held for the answer to its question', async () => {
       const rest = await offer(10)
