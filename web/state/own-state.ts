@@ -384,20 +384,25 @@ function createMoney({ trader, venue, due, frame }: MoneyParts) {
     }
     due(flush)
   }
+  /** Those that are listed, and those that were just opened: a list of accounts is of a block before. */
+  const ids = (): readonly string[] => [
+    ...new Set([
+      ...accounts.value.map(({ subaccount_id }) => subaccount_id),
+      ...trader.known.values(),
+    ]),
+  ]
   const readPositions = async (): Promise<void> => {
-    const ids = accounts.value.map(({ subaccount_id }) => subaccount_id)
-    const read = await Promise.all(ids.map((id) => venue.positions(id)))
+    const asked = ids()
+    const read = await Promise.all(asked.map((id) => venue.positions(id)))
     positions.value = read.filter((body) => body.accounts.length > 0 || body.positions.length > 0)
   }
   const read = async (): Promise<void> => {
     const body = await venue.accounts(trader.owner)
-    const ids = body.accounts.map(({ subaccount_id }) => subaccount_id)
     batch(() => {
       accounts.value = body.accounts
       sessionKeys.value = body.session_keys
     })
-    const known = [...trader.known.values()].filter((id) => !ids.includes(id))
-    const asked = [...ids, ...known].slice(0, 20)
+    const asked = ids().slice(0, 20)
     const [held] = await Promise.all([
       asked.length === 0 ? undefined : venue.balances(await frame(), asked),
       readPositions(),

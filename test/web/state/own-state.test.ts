@@ -43,10 +43,13 @@ interface Told {
   /** The newest fills, and whether there are older ones. */
   readonly fills?: readonly FillRecord[]
   readonly hasOlderFills?: boolean
+  /** Accounts that were just opened, and that no list has yet. */
+  readonly known?: Trader['known']
 }
 
 function anOwner(told: Told = {}) {
   const { open = [], newest = [], byId = {}, fills = [], hasOlderFills = false } = told
+  const { known = TRADER.known } = told
   const socket = fakeSocket()
   const due: (() => void)[] = []
   const frames = createFrames((run) => {
@@ -57,6 +60,9 @@ function anOwner(told: Told = {}) {
   const frame = (): void => due.splice(0).forEach((run) => run())
   const asked: string[] = []
   const venue = {
+    balances: () => Promise.resolve({ accounts: [] }),
+    positions: (id: string) =>
+      Promise.resolve({ accounts: [{ subaccount_id: id }], positions: [] }),
     accounts: () => Promise.resolve({ accounts: [], session_keys: [] }),
     orderHistory: (_frame: unknown, { status }: { readonly status?: string }) =>
       Promise.resolve({ orders: status === 'open' ? open : newest }),
@@ -73,7 +79,7 @@ function anOwner(told: Told = {}) {
   const closable = { ...socket, isOpen: () => true, close: () => undefined }
   let proof: () => Promise<SignedFrame> = () => Promise.reject(new Error('no socket'))
   const own = openOwn({
-    trader: TRADER,
+    trader: { ...TRADER, known },
     venue,
     frames,
     facts: { frames: FRAMES },
@@ -155,6 +161,12 @@ describe('web/state: what belongs to an owner', () => {
     await eventually(() => expect(own.fills.value).to.have.length(2))
     expect(own.fillsFrom.value).to.equal('2026-11-27T10:00:01.000Z')
     for (const each of [whole.own, own]) each.close()
+  })
+
+  it('has the positions of an account that was just opened, and that is not listed yet', async () => {
+    const { own } = anOwner({ known: new Map([['0xmanager', '9']]) })
+    await eventually(() => expect(own.positions.value).to.have.length(1))
+    own.close()
   })
 
   it('takes nothing that comes after it was left', () => {
