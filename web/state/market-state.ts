@@ -87,6 +87,8 @@ export function openMarket({
     if (levels !== undefined) book.value = bookOf(levels)
   }
   const dueBook = (): void => due(flushBook)
+  let newest: TickerState | undefined
+  const flushTicker = (): void => void (ticker.value = newest)
   const ends = [
     followLevels(socket, name, {
       depth: DEPTH,
@@ -100,9 +102,12 @@ export function openMarket({
     socket.subscribe('ticker', name, {
       onSnapshot(state) {
         connection.value = socket.connections()
-        ticker.value = state
+        newest = ticker.value = state
       },
-      onUpdate: (state) => (ticker.value = state),
+      onUpdate(state) {
+        newest = state
+        due(flushTicker)
+      },
     }),
     socket.subscribe('status', name, {
       onSnapshot: (state) => (status.value = state),

@@ -1,5 +1,5 @@
 import { computed, effect, signal, type ReadonlySignal, type Signal } from '@preact/signals'
-import type { AccountBalances, OrderRecord } from '../../client/index.js'
+import type { AccountBalances, MarketEntry, OrderRecord } from '../../client/index.js'
 import {
   bookRows,
   spreadOf,
@@ -133,14 +133,15 @@ function bookViews(
 }
 
 function ownViews(terminal: Terminal) {
-  const rowOf = memoised(terminal)
+  const rowOf = memoised(orderRow)
+  const fillOf = memoised(fillRow)
   const all = computed(() => [...(terminal.own.value?.orders.value.values() ?? [])])
   const rows = (keep: (record: OrderRecord) => boolean, by: 'created_at' | 'updated_at') =>
     computed(() =>
       all.value
         .filter(keep)
         .sort((a, b) => b[by].localeCompare(a[by]))
-        .flatMap((record) => rowOf(record) ?? []),
+        .flatMap((record) => rowOf(terminal.entryOf(record.market), record) ?? []),
     )
   const open = rows(isOpenOrder, 'created_at')
   return {
@@ -150,10 +151,9 @@ function ownViews(terminal: Terminal) {
     ),
     ended: rows((record) => !isOpenOrder(record), 'updated_at'),
     fills: computed((): readonly OwnFillRow[] =>
-      (terminal.own.value?.fills.value ?? []).flatMap(({ market, leg }) => {
-        const entry = terminal.entryOf(market)
-        return entry === undefined ? [] : [fillRow(entry, leg)]
-      }),
+      (terminal.own.value?.fills.value ?? []).flatMap(
+        ({ market, leg }) => fillOf(terminal.entryOf(market), leg) ?? [],
+      ),
     ),
     positions: computed((): readonly PositionRow[] => {
       const own = terminal.own.value
@@ -170,15 +170,17 @@ function ownViews(terminal: Terminal) {
   }
 }
 
-/** The row of a record is made once: a record that has not changed keeps its row. */
-function memoised(terminal: Terminal): (record: OrderRecord) => OwnOrderRow | undefined {
-  const made = new WeakMap<OrderRecord, OwnOrderRow>()
-  return (record) => {
-    const known = made.get(record)
-    if (known !== undefined) return known
-    const entry = terminal.entryOf(record.market)
-    const row = entry && orderRow(entry, record)
-    if (row !== undefined) made.set(record, row)
+/** The row of a record is made once for the entry of its market: a record that has not changed keeps its row. */
+function memoised<Source extends object, Row>(
+  make: (entry: MarketEntry, source: Source) => Row,
+): (entry: MarketEntry | undefined, source: Source) => Row | undefined {
+  const made = new WeakMap<Source, { readonly entry: MarketEntry; readonly row: Row }>()
+  return (entry, source) => {
+    if (entry === undefined) return undefined
+    const known = made.get(source)
+    if (known?.entry === entry) return known.row
+    const row = make(entry, source)
+    made.set(source, { entry, row })
     return row
   }
 }
