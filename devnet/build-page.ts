@@ -31,6 +31,12 @@ const chartApart: Plugin = {
     page.onResolve({ filter: /\/draw-chart\.js$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { path: './draw-chart.js', external: true } : undefined,
     )
+    // What a library would load on demand stays outside: to bundle it would keep all that it reaches from being left out.
+    page.onResolve({ filter: /.*/ }, ({ kind, path, importer }) =>
+      kind === 'dynamic-import' && importer.includes('/node_modules/')
+        ? { path, external: true }
+        : undefined,
+    )
   },
 }
 

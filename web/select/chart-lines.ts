@@ -12,6 +12,54 @@ export interface PriceLine {
   readonly kind: 'buy' | 'sell' | 'mark' | 'index' | 'entry' | 'liquidation' | 'band'
 }
 
+/** The lines that a trader shows or hides together, by what they are called. */
+export const LINE_GROUPS = [
+  'own orders',
+  'position',
+  'mark and index',
+  'band',
+  'own fills',
+] as const
+export type LineGroup = (typeof LINE_GROUPS)[number]
+
+const GROUP_OF: Readonly<Record<PriceLine['kind'], LineGroup>> = {
+  buy: 'own orders',
+  sell: 'own orders',
+  entry: 'position',
+  liquidation: 'position',
+  mark: 'mark and index',
+  index: 'mark and index',
+  band: 'band',
+}
+
+/** The lines of the groups that are not hidden. */
+export const visibleLines = (
+  lines: readonly PriceLine[],
+  hidden: readonly LineGroup[],
+): readonly PriceLine[] => lines.filter(({ kind }) => !hidden.includes(GROUP_OF[kind]))
+
+/** So far from the bars a line of one's own is still brought into view, as a share of the price. */
+const REACH = 0.05
+/** The least that a scale shows above and below a price that has hardly moved. */
+const LEAST_REACH = 0.001
+
+/** What the scale of prices shows: the bars, the lines of one's own near them, and never next to nothing. */
+export function scaleOf(
+  bars: { readonly minValue: number; readonly maxValue: number },
+  lines: readonly PriceLine[],
+): { readonly minValue: number; readonly maxValue: number } {
+  const { minValue: low, maxValue: high } = bars
+  const near = lines
+    .filter(({ kind }) => kind === 'buy' || kind === 'sell' || kind === 'entry')
+    .map(({ price }) => price)
+    .filter((price) => price >= low * (1 - REACH) && price <= high * (1 + REACH))
+  const middle = (low + high) / 2
+  return {
+    minValue: Math.min(low, middle * (1 - LEAST_REACH), ...near),
+    maxValue: Math.max(high, middle * (1 + LEAST_REACH), ...near),
+  }
+}
+
 /** What lies on the chart of a market. */
 export interface ChartContext {
   readonly entry: MarketEntry

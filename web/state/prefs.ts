@@ -1,4 +1,5 @@
 import { effect, signal, type Signal } from '@preact/signals'
+import type { LineGroup } from '../select/chart-lines.js'
 import type { PaneName } from '../select/pane-size.js'
 import type { TextStorage } from '../wallet/session-key.js'
 
@@ -10,7 +11,9 @@ export interface Prefs {
   readonly hasKeys: boolean
   /** How far from the best price a market order may go, in basis points. */
   readonly guardBps: number
-  /** Whether closes and cancels of many are asked about. */
+  /** Lines of the chart that are not shown. */
+  readonly hiddenLines: readonly LineGroup[]
+  /** Whether closes, cancels of many and orders that were dragged are asked about. */
   readonly confirms: boolean
   readonly favourites: readonly string[]
   /** Sizes of panes that were chosen, in pixels. */
@@ -26,6 +29,7 @@ const DEFAULTS: Prefs = {
   hasKeys: false,
   guardBps: 100,
   confirms: true,
+  hiddenLines: [],
   favourites: [],
   panes: {},
   accounts: {},

@@ -22,7 +22,9 @@ import type { Trader } from './trader.js'
 /** What stands before the page. */
 export type Dialog =
   | { readonly name: 'account' | 'settings' | 'help' | 'palette' | 'cancel-all' | 'cancel-marked' }
-  | { readonly name: 'explain' | 'edit'; readonly orderId: string }
+  | { readonly name: 'explain'; readonly orderId: string }
+  /** `price`: what stands in it at first, where not the order's own. */
+  | { readonly name: 'edit'; readonly orderId: string; readonly price?: string }
   | { readonly name: 'close'; readonly market: string; readonly subaccountId: string }
   | { readonly name: 'deposit' | 'withdraw'; readonly subaccountId?: string }
 
@@ -181,7 +183,8 @@ interface RefreshedLists {
 /** Reads what no channel carries, now and then; returns how to end it. */
 function refreshOften({ venue, markets, tickers, market }: RefreshedLists): () => void {
   const refresh = async (): Promise<void> => {
-    const [entries, newest] = await Promise.all([venue.markets(), venue.marketTickers()])
+    const [read, newest] = await Promise.all([venue.markets(), venue.marketTickers()])
+    const entries = sameEntries(markets.peek(), read)
     batch(() => {
       markets.value = entries
       tickers.value = new Map(newest.map((one) => [one.market, one]))
@@ -195,6 +198,17 @@ function refreshOften({ venue, markets, tickers, market }: RefreshedLists): () =
   refreshQuietly()
   const timer = setInterval(refreshQuietly, REFRESH_MS)
   return () => clearInterval(timer)
+}
+
+/** The entries that were read, each as the object that it was where it says the same: what is made of it is not made again. */
+function sameEntries(
+  before: readonly MarketEntry[],
+  read: readonly MarketEntry[],
+): readonly MarketEntry[] {
+  const known = new Map(before.map((entry) => [JSON.stringify(entry), entry]))
+  const entries = read.map((entry) => known.get(JSON.stringify(entry)) ?? entry)
+  const isAll = entries.length === before.length && entries.every((one, at) => one === before[at])
+  return isAll ? before : entries
 }
 
 /** The account that was chosen for the market, or the first that may trade it. */

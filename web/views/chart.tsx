@@ -1,14 +1,17 @@
 import { useComputed, useSignalEffect, useSignal, type Signal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { CandleInterval } from '../../client/index.js'
+import type { CandleInterval, CandleRecord } from '../../client/index.js'
 import { areaPath, depthCurve } from '../select/depth-curve.js'
-import { barOf } from '../select/bars.js'
+import { barOf, type Bar } from '../select/bars.js'
 import {
   chartLines,
   chartMarks,
   chartMoments,
   chartWords,
+  LINE_GROUPS,
+  visibleLines,
+  type LineGroup,
   type Mark,
   type MomentLine,
   type PriceLine,
@@ -16,8 +19,12 @@ import {
 import { detailFacts } from '../select/header-facts.js'
 import { formatCountdown, formatE18 } from '../select/format.js'
 import { CANDLE_INTERVALS_SEC } from '../../core/records/candle-intervals.js'
+import type { MarketArithmetic } from '../select/market-terms.js'
+import { sameRows } from '../select/same-rows.js'
 import type { Terminal } from '../state/terminal.js'
 import type { Colours, ChartCanvas } from './draw-chart.js'
+import { Check } from './field.js'
+import { Grips } from './grips.js'
 import { Funding, Liquidations } from './histories.js'
 import { usePage, type ViewContext } from './page.js'
 import { momentOf } from './time.js'
@@ -72,6 +79,7 @@ export function Centre({ pane }: { readonly pane: Signal<Pane> }): JSX.Element {
                 {interval}
               </button>
             ))}
+            <Lines />
           </div>
         )}
       </div>
@@ -81,6 +89,30 @@ export function Centre({ pane }: { readonly pane: Signal<Pane> }): JSX.Element {
       {shown === 'liquidations' && <Liquidations />}
       {shown === 'details' && <Details />}
     </section>
+  )
+}
+
+/** Which lines the chart has, kept on this device. */
+function Lines(): JSX.Element {
+  const { prefs, set } = usePage().terminal.prefs
+  const hidden = prefs.value.hiddenLines
+  return (
+    <details class="lines">
+      <summary>lines</summary>
+      <div class="drop pad">
+        {LINE_GROUPS.map((group) => (
+          <Check
+            key={group}
+            words={group}
+            isOn={!hidden.includes(group)}
+            set={(isOn) => {
+              const others = hidden.filter((one) => one !== group)
+              set({ hiddenLines: isOn ? others : [...others, group] })
+            }}
+          />
+        ))}
+      </div>
+    </details>
   )
 }
 
@@ -105,7 +137,7 @@ function Chart(): JSX.Element {
     const market = terminal.market.value
     const chart = drawing.value
     if (market === undefined || chart === undefined) return
-    const bars = market.candles.value.map((candle) => barOf(market.terms, candle))
+    const bars = market.candles.value.map((candle) => barOnce(market.terms, candle))
     const { ui_price_decimals: decimals } = market.entry.value
     chart.bars(bars, decimals, CANDLE_INTERVALS_SEC[market.interval.value])
     const shown = `${market.name} ${market.interval.value}`
@@ -113,14 +145,21 @@ function Chart(): JSX.Element {
     fitted.current = shown
     chart.fit()
   })
-  const lines = useComputed(() => linesOf(page))
+  const linesBefore = useRef<readonly PriceLine[]>([])
+  // The ticker changes more often than they do, and to draw them is to draw the chart.
+  const lines = useComputed(() => {
+    linesBefore.current = sameRows(linesBefore.current, linesOf(page), keyOfLine)
+    return linesBefore.current
+  })
   const words = useComputed(() =>
     chartWords(lines.value, terminal.market.value?.entry.value.ui_price_decimals ?? 2),
   )
   useSignalEffect(() => drawing.value?.lines(lines.value))
   useSignalEffect(() => drawing.value?.marks(marksOf(page)))
   const moments = useComputed(() =>
-    terminal.market.value === undefined ? [] : chartMoments(terminal.market.value.entry.value),
+    terminal.market.value === undefined || isHidden(terminal, 'band')
+      ? []
+      : chartMoments(terminal.market.value.entry.value),
   )
   useSignalEffect(() => drawing.value?.moments(moments.value))
   useSignalEffect(() => {
@@ -128,27 +167,46 @@ function Chart(): JSX.Element {
     drawing.value?.colours(coloursOf())
   })
   const isEmpty = terminal.market.value?.candles.value.length === 0
+  const chart = drawing.value
   return (
-    <div class="fill chart" ref={place} role="img" aria-label={words.value}>
-      {isEmpty && <p class="quiet pad over">No trades in these candles yet.</p>}
-      {moments.value.length > 0 && (
-        <p class="quiet pad over end">{momentWords(moments.value, terminal)}</p>
-      )}
+    <div class="fill chart-place">
+      <div class="chart" ref={place} role="img" aria-label={words.value}>
+        {isEmpty && <p class="quiet pad over">No trades in these candles yet.</p>}
+        {moments.value.length > 0 && (
+          <p class="quiet pad over end">{momentWords(moments.value, terminal)}</p>
+        )}
+      </div>
+      {chart !== undefined && !isHidden(terminal, 'own orders') && <Grips chart={chart} />}
     </div>
   )
+}
+
+const isHidden = ({ prefs }: Terminal, group: LineGroup): boolean =>
+  prefs.prefs.value.hiddenLines.includes(group)
+
+const keyOfLine = ({ name, price }: PriceLine): string => `${name} ${price}`
+
+const made = new WeakMap<CandleRecord, Bar>()
+
+/** A candle that is the same object has the same bar: the newest alone changes. */
+function barOnce(terms: MarketArithmetic, candle: CandleRecord): Bar {
+  const bar = made.get(candle) ?? barOf(terms, candle)
+  made.set(candle, bar)
+  return bar
 }
 
 function linesOf({ terminal, views }: ViewContext): readonly PriceLine[] {
   const market = terminal.market.value
   if (market === undefined) return []
   const held = terminal.own.value?.positions.value.flatMap(({ positions }) => positions) ?? []
-  return chartLines({
+  const lines = chartLines({
     entry: market.entry.value,
     terms: market.terms,
     ticker: market.ticker.value,
     orders: views.openHere.value.map(({ record }) => record),
     positions: held.filter((one) => one.subaccount_id === terminal.subaccount.value),
   })
+  return visibleLines(lines, terminal.prefs.prefs.value.hiddenLines)
 }
 
 /** When trading ends and the series expires, and how long that is from now. */
@@ -162,7 +220,9 @@ const momentWords = (moments: readonly MomentLine[], { nowSec, prefs }: Terminal
     .join(' · ')
 
 const marksOf = ({ terminal, views }: ViewContext): readonly Mark[] =>
-  chartMarks(terminal.market.value?.name ?? '', views.fills.value)
+  isHidden(terminal, 'own fills')
+    ? []
+    : chartMarks(terminal.market.value?.name ?? '', views.fills.value)
 
 /** Of the style sheet: the theme is said once. */
 function coloursOf(): Colours {

@@ -36,7 +36,7 @@ export function Dialogs(): JSX.Element | null {
     case 'explain':
       return <Explain orderId={dialog.orderId} />
     case 'edit':
-      return <EditDialog orderId={dialog.orderId} />
+      return <EditDialog orderId={dialog.orderId} to={dialog.price} />
     case 'close':
       return <CloseDialog market={dialog.market} subaccountId={dialog.subaccountId} />
     case 'deposit':

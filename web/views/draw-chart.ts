@@ -4,6 +4,7 @@ import {
   createSeriesMarkers,
   HistogramSeries,
   LineStyle,
+  type AutoscaleInfo,
   type IChartApi,
   type IPriceLine,
   type ISeriesApi,
@@ -14,7 +15,13 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts'
 import type { Bar } from '../select/bars.js'
-import { barAt, type Mark, type MomentLine, type PriceLine } from '../select/chart-lines.js'
+import {
+  barAt,
+  scaleOf,
+  type Mark,
+  type MomentLine,
+  type PriceLine,
+} from '../select/chart-lines.js'
 
 /** The chart's library, behind the little that the page asks of it: a file of its own, loaded after the first paint. */
 
@@ -26,6 +33,11 @@ export interface ChartCanvas {
   moments(moments: readonly MomentLine[]): void
   marks(marks: readonly Mark[]): void
   colours(colours: Colours): void
+  /** Where a price lies, in pixels from the top; also beyond the edges. Undefined while nothing is drawn. */
+  yOf(price: number): number | undefined
+  priceAt(y: number): number | undefined
+  /** Called whenever the chart was drawn: what lies over it may have to move. Returns how to end it. */
+  onDrawn(listener: () => void): () => void
   fit(): void
   remove(): void
 }
@@ -61,6 +73,13 @@ function createLines(candles: ISeriesApi<'Candlestick'>, colours: () => Colours)
       }),
     )
   }
+  candles.applyOptions({
+    autoscaleInfoProvider: (original: () => AutoscaleInfo | null) => {
+      const info = original()
+      if (info === null || info.priceRange === null) return info
+      return { ...info, priceRange: scaleOf(info.priceRange, wanted) }
+    },
+  })
   return {
     redraw,
     show: (lines: readonly PriceLine[]): void => {
@@ -71,7 +90,12 @@ function createLines(candles: ISeriesApi<'Candlestick'>, colours: () => Colours)
 }
 
 /** The lines down the chart: the library has none of its own. */
-function createMoments(chart: IChartApi, candles: ISeriesApi<'Candlestick'>, colour: () => string) {
+function createMoments(
+  chart: IChartApi,
+  candles: ISeriesApi<'Candlestick'>,
+  colour: () => string,
+  drawn: () => void,
+) {
   let moments: readonly MomentLine[] = []
   let [times, widthSec]: [readonly number[], number] = [[], 60]
   let redraw = (): void => undefined
@@ -99,6 +123,7 @@ function createMoments(chart: IChartApi, candles: ISeriesApi<'Candlestick'>, col
                 context.stroke()
                 context.fillText(moment.name, x - 4, 12)
               }
+              drawn()
             }),
         }),
       },
@@ -118,6 +143,24 @@ function createMoments(chart: IChartApi, candles: ISeriesApi<'Candlestick'>, col
   }
 }
 
+const at = ({ time }: Bar): UTCTimestamp => time as UTCTimestamp
+const candleOf = (bar: Bar) => ({ ...bar, time: at(bar) })
+const volumeOf = (bar: Bar, { bid, ask }: Colours) => ({
+  time: at(bar),
+  value: bar.volume,
+  color: `${bar.close >= bar.open ? bid : ask}55`,
+})
+
+/** Whether the newest bar alone has changed or come: the library then draws it alone. */
+const isGrown = (before: readonly Bar[], now: readonly Bar[]): boolean => {
+  const [last, newest] = [before.at(-1), now.at(-1)]
+  const isSameTime = last?.time === newest?.time
+  return (
+    now.length === before.length + (isSameTime ? 0 : 1) &&
+    now.slice(0, -1).every((bar, index) => bar === before[index])
+  )
+}
+
 export function draw(place: HTMLElement, first: Colours): ChartCanvas {
   let colours = first
   const chart = createChart(place, {
@@ -131,11 +174,20 @@ export function draw(place: HTMLElement, first: Colours): ChartCanvas {
   const volume = chart.addSeries(HistogramSeries, {
     priceScaleId: '',
     priceFormat: { type: 'volume' },
+    // It would lie over the prices of the same scale.
+    lastValueVisible: false,
+    priceLineVisible: false,
   })
   volume.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } })
   const markers = createSeriesMarkers(candles, [])
   const lines = createLines(candles, () => colours)
-  const moments = createMoments(chart, candles, () => colours.accent)
+  const listeners = new Set<() => void>()
+  const moments = createMoments(
+    chart,
+    candles,
+    () => colours.accent,
+    () => listeners.forEach((tell) => tell()),
+  )
   const recolour = (now: Colours): void => {
     colours = now
     chart.applyOptions({
@@ -151,24 +203,30 @@ export function draw(place: HTMLElement, first: Colours): ChartCanvas {
       wickUpColor: now.bid,
       wickDownColor: now.ask,
     })
+    volume.setData(drawnBars.map((bar) => volumeOf(bar, now)))
     lines.redraw()
   }
+  let drawnBars: readonly Bar[] = []
+  let drawnDecimals: number | undefined
   recolour(first)
   return {
     bars(bars, decimals, widthSec) {
+      const before = drawnBars
+      drawnBars = bars
       moments.among(bars, widthSec)
-      candles.applyOptions({
-        priceFormat: { type: 'price', precision: decimals, minMove: 10 ** -decimals },
-      })
-      const at = ({ time }: Bar): UTCTimestamp => time as UTCTimestamp
-      candles.setData(bars.map((bar) => ({ ...bar, time: at(bar) })))
-      volume.setData(
-        bars.map((bar) => ({
-          time: at(bar),
-          value: bar.volume,
-          color: `${bar.close >= bar.open ? colours.bid : colours.ask}55`,
-        })),
-      )
+      if (decimals !== drawnDecimals)
+        candles.applyOptions({
+          priceFormat: { type: 'price', precision: decimals, minMove: 10 ** -decimals },
+        })
+      drawnDecimals = decimals
+      const newest = bars.at(-1)
+      if (newest !== undefined && isGrown(before, bars)) {
+        candles.update(candleOf(newest))
+        volume.update(volumeOf(newest, colours))
+        return
+      }
+      candles.setData(bars.map(candleOf))
+      volume.setData(bars.map((bar) => volumeOf(bar, colours)))
     },
     lines: lines.show,
     moments: moments.show,
@@ -185,6 +243,12 @@ export function draw(place: HTMLElement, first: Colours): ChartCanvas {
       )
     },
     colours: recolour,
+    yOf: (price) => candles.priceToCoordinate(price) ?? undefined,
+    priceAt: (y) => candles.coordinateToPrice(y) ?? undefined,
+    onDrawn(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
     fit: () => chart.timeScale().fitContent(),
     remove: () => chart.remove(),
   }

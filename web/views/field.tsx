@@ -23,3 +23,21 @@ export function Field(props: {
     </label>
   )
 }
+
+/** A choice that is on or off. */
+export function Check(props: {
+  readonly words: string
+  readonly isOn: boolean
+  readonly set: (isOn: boolean) => void
+}): JSX.Element {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={props.isOn}
+        onChange={(event) => props.set(event.currentTarget.checked)}
+      />
+      {props.words}
+    </label>
+  )
+}

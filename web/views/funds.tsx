@@ -51,7 +51,7 @@ function Account({ account }: { readonly account: AccountBalances }): JSX.Elemen
           <thead>
             <tr>
               {['Token', 'Total', 'Reserved', 'Free'].map((head) => (
-                <th key={head} scope="col">
+                <th key={head} scope="col" data-head={head}>
                   {head}
                 </th>
               ))}
@@ -117,7 +117,7 @@ function Margin({ rows }: { readonly rows: ReturnType<typeof marginRows> }): JSX
       <thead>
         <tr>
           {heads.map((head) => (
-            <th key={head} scope="col">
+            <th key={head} scope="col" data-head={head}>
               {head}
             </th>
           ))}

@@ -15,7 +15,8 @@ import { momentOf, wholeTime } from './time.js'
 /** Four days: what a page of the history holds. What passed since is read so often. */
 const HOURS = 96
 const READ_EVERY_MS = 60_000
-const MONEY_DECIMALS = 4
+/** Those of USDC: an hour’s funding is little. */
+const MONEY_DECIMALS = 6
 
 /** What the trader has paid and received for funding in the last four days, by market. */
 export function OwnFunding(): JSX.Element {

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import type { Prefs } from '../state/prefs.js'
 import { DeadManSwitch } from './dead-man.js'
+import { Check } from './field.js'
 import { Modal } from './modal.js'
 import { usePage } from './page.js'
 
@@ -39,7 +40,7 @@ export function SettingsDialog(): JSX.Element {
         set={(on) => set({ hasKeys: on })}
       />
       <Check
-        words="Ask before closing, and before cancelling more than 5 orders"
+        words="Ask before moving an order by its line, and before cancelling more than 5"
         isOn={confirms}
         set={(on) => set({ confirms: on })}
       />
@@ -52,22 +53,5 @@ export function SettingsDialog(): JSX.Element {
         </a>
       </p>
     </Modal>
-  )
-}
-
-function Check(props: {
-  readonly words: string
-  readonly isOn: boolean
-  readonly set: (isOn: boolean) => void
-}): JSX.Element {
-  return (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={props.isOn}
-        onChange={(event) => props.set(event.currentTarget.checked)}
-      />
-      {props.words}
-    </label>
   )
 }

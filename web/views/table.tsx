@@ -16,7 +16,7 @@ export function Table(props: {
       <thead>
         <tr>
           {props.heads.map((head, at) => (
-            <th key={at} scope="col">
+            <th key={at} scope="col" data-head={head}>
               {head === '' ? <span class="unseen">Actions</span> : head}
             </th>
           ))}

@@ -229,6 +229,29 @@ export function pageStories(stage: () => StoryVenue): void {
     await desk.shows(OWN, /No open orders/)
   })
 
+  it('moves an order by its line on the chart, asks before it is sent, and leaves it by Escape', async () => {
+    await desk.place('Buy USDC', '1550', '4')
+    await desk.shows(OWN, /1,550\.0+\s+(4\.00|3\.99) USDC/)
+    const grip = page.getByRole('button', { name: /^Move Buy USDC/ })
+    const dialog = page.getByRole('dialog', { name: /^Edit: Buy USDC/ })
+    await grip.hover()
+    const { x = 0, y = 0 } = (await grip.boundingBox()) ?? {}
+    await page.mouse.down()
+    await page.mouse.move(x + 5, y + 60, { steps: 4 })
+    expect(await grip.innerText()).to.match(/1,5[0-4]\d\.\d{4}/)
+    await page.keyboard.press('Escape')
+    await page.mouse.up()
+    expect(await dialog.isVisible()).to.equal(false)
+    await grip.focus()
+    for (const key of ['Shift+ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key)
+    // Eleven basis points of it below.
+    expect(await dialog.getByLabel('New price').inputValue()).to.match(/^1548\.29/)
+    await desk.button('Change the order').click()
+    await desk.shows(OWN, /1,548\.29\d*\s+(4\.00|3\.99) USDC/)
+    await desk.button(/^Cancel page-/).click()
+    await desk.shows(OWN, /No open orders/)
+  })
+
   it('says why an order is refused, and refuses the file of another venue', async () => {
     await page.locator('input[name=price]').fill('1400')
     await page.locator('input[name=size]').fill('999999999')

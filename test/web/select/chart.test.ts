@@ -6,7 +6,14 @@ import type {
   PositionRecord,
 } from '../../../client/index.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
-import { barAt, chartLines, chartMarks, chartMoments } from '../../../web/select/chart-lines.js'
+import {
+  barAt,
+  chartLines,
+  chartMarks,
+  chartMoments,
+  scaleOf,
+  visibleLines,
+} from '../../../web/select/chart-lines.js'
 import type { OwnFillRow } from '../../../web/select/fill-row.js'
 import { fundingRow, liquidationRow } from '../../../web/select/history-rows.js'
 import { marketTerms } from '../../../web/select/market-terms.js'
@@ -81,6 +88,35 @@ describe('web/select: what lies on the chart', () => {
         Array.from({ length: 300 }, () => fill('A', at(5))),
       ),
     ).to.have.length(200)
+  })
+})
+
+describe('web/select: the scale of a chart', () => {
+  it('brings lines of one’s own near the bars into view, and is never next to nothing', () => {
+    const at = (kind: 'buy' | 'mark' | 'liquidation', price: number) => ({
+      kind,
+      price,
+      name: kind,
+    })
+    const bars = { minValue: 100, maxValue: 110 }
+    expect(scaleOf(bars, [])).to.deep.equal(bars)
+    expect(scaleOf(bars, [at('buy', 96), at('buy', 90), at('mark', 97)])).to.deep.equal({
+      minValue: 96,
+      maxValue: 110,
+    })
+    const flat = scaleOf({ minValue: 100, maxValue: 100 }, [])
+    expect(flat.minValue).to.be.closeTo(99.9, 1e-9)
+    expect(flat.maxValue).to.be.closeTo(100.1, 1e-9)
+  })
+
+  it('has no lines of the groups that are hidden', () => {
+    const lines = (['buy', 'sell', 'entry', 'mark', 'band'] as const).map((kind) => ({
+      kind,
+      name: kind,
+      price: 1,
+    }))
+    const kinds = visibleLines(lines, ['own orders', 'band']).map(({ kind }) => kind)
+    expect(kinds).to.deep.equal(['entry', 'mark'])
   })
 })
 
