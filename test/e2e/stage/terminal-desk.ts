@@ -11,7 +11,7 @@ const READ_EVERY_MS = 50
 export const OWN = 'Own orders and funds'
 export const BOOK = 'Order book'
 
-export type List = 'Positions' | 'Open' | 'Fills' | 'History' | 'Funds'
+export type List = 'Positions' | 'Open' | 'Fills' | 'History' | 'Funding' | 'Funds'
 
 /** What was posted to `/v1/orders`: each body as it was sent. */
 interface Posted {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { generatePrivateKey } from 'viem/accounts'
+import { createRestClient } from '../../../client/index.js'
 import type { Hex } from '../../../core/action.js'
 import { eventually } from '../../support/eventually.js'
 import { BASE_CHAIN_ID, installWallet, type BrowserWallet } from '../stage/browser-wallet.js'
@@ -235,6 +236,27 @@ export function walletStories(stage: () => StoryVenue): void {
     await desk.shows(OWN, /Sell USDC\s+1,730\.0+\s+(5\.00|4\.99) USDC\s+0 %\s+open/)
   }
 
+  /** The list of own funding has the hour of now, with what a long of so much has paid in USDC since its fill. */
+  async function isFundingRight(size: number): Promise<void> {
+    const rest = createRestClient(stage().venue.gatewayUrl)
+    await desk.list('Funding')
+    const row = desk.region(OWN).locator('table.list tbody tr', { hasText: PERP }).first()
+    const cell = (head: string) => row.locator(`td[data-head="${head}"]`).innerText()
+    await eventually(async () => expect(read(await cell('Position, cNGN'))).to.equal(size), 30_000)
+    const paid = await cell('About, USDC')
+    const [hour] = (await rest.funding(PERP, { limit: 1 })).funding
+    const [fill] = (await rest.trades(PERP, { limit: 1 })).trades
+    if (hour === undefined || fill === undefined) throw new Error('no funding, or no fill')
+    const { funding_rate_1h: rate, index_price: index } = hour
+    expect(await cell('Rate, 1 h')).to.equal(`+${(100 * Number(rate)).toFixed(4)} %`)
+    const heldSec = (Date.now() - Date.parse(fill.created_at)) / 1_000
+    const mostPaid = (size * Number(rate) * Number(index) * heldSec) / 3_600
+    expect(paid).to.match(/^paid -0\.\d{6}$/)
+    expect(-read(paid))
+      .to.be.greaterThan(0)
+      .and.at.most(mostPaid + 0.000_001)
+  }
+
   it('3: funds one margin account twice, opens a position as it was foretold, and closes it whole', async () => {
     await open()
     const asked = await deedsOf(async () => {
@@ -271,6 +293,7 @@ export function walletStories(stage: () => StoryVenue): void {
     await desk.list('Funds')
     const free = desk.region(OWN).locator('tr', { hasText: PERP }).locator('td[data-head=Free]')
     await eventually(async () => expect(read(await free.innerText())).to.be.closeTo(margin, 0.5))
+    await isFundingRight(1_000_000)
     await desk.list('Positions')
     await desk.button(/^Close cNGN-PERP/).click()
     await desk.says(/Fills now\s+1,000,000 cNGN/)
