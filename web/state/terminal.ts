@@ -21,7 +21,8 @@ import type { Trader } from './trader.js'
 
 /** What stands before the page. */
 export type Dialog =
-  | { readonly name: 'account' | 'settings' | 'help' | 'palette' | 'cancel-all' | 'cancel-marked' }
+  | { readonly name: 'account' | 'settings' | 'help' | 'palette' | 'messages' }
+  | { readonly name: 'cancel-all' | 'cancel-marked' }
   | { readonly name: 'explain'; readonly orderId: string }
   /** `price`: what stands in it at first, where not the order's own. */
   | { readonly name: 'edit'; readonly orderId: string; readonly price?: string }

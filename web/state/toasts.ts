@@ -9,9 +9,17 @@ export interface Toast {
   readonly hash?: string
 }
 
+/** A message as it is looked up later. */
+export interface LoggedToast extends Pick<Toast, 'text' | 'kind' | 'hash'> {
+  /** ISO 8601, by this device's clock. */
+  readonly at: string
+}
+
 export interface Toasts {
   /** Newest last. */
   readonly shown: ReadonlySignal<readonly Toast[]>
+  /** What was said since the page is open, newest first, without what was under way. */
+  readonly log: ReadonlySignal<readonly LoggedToast[]>
   /** For those who listen: what went well, and what did not. */
   readonly spoken: ReadonlySignal<string>
   readonly alarm: ReadonlySignal<string>
@@ -24,9 +32,11 @@ const LIVES_MS = 5_000
 /** Those who listen hear no more than one message in so long: the newest. */
 const SPOKEN_EVERY_MS = 1_000
 const SHOWN = 5
+const LOGGED = 100
 
 export function createToasts(): Toasts {
   const shown = signal<readonly Toast[]>([])
+  const log = signal<readonly LoggedToast[]>([])
   const spoken = signal('')
   const alarm = signal('')
   const speak = createSpeaker(spoken)
@@ -38,6 +48,7 @@ export function createToasts(): Toasts {
   }
   return {
     shown,
+    log,
     spoken,
     alarm,
     dismiss,
@@ -46,6 +57,8 @@ export function createToasts(): Toasts {
       const others = shown.value.filter(({ id }) => id !== toast.id)
       for (const { id } of others.slice(0, Math.max(0, others.length + 1 - SHOWN))) dismiss(id)
       shown.value = [...others.slice(-(SHOWN - 1)), toast]
+      if (toast.kind !== 'busy')
+        log.value = [{ ...toast, at: new Date().toISOString() }, ...log.value].slice(0, LOGGED)
       if (toast.kind === 'bad') alarm.value = toast.text
       else speak(toast.text)
       if (toast.kind === 'good')

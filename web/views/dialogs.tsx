@@ -13,6 +13,7 @@ import { Palette } from './palette.js'
 import { cancelMarked, markedOpen } from './cancels.js'
 import { SettingsDialog } from './settings-dialog.js'
 import { momentOf, wholeTime } from './time.js'
+import { Transaction } from './transaction.js'
 import { TransferDialog } from './transfer-dialog.js'
 
 /** What stands before the page, if anything. */
@@ -29,6 +30,8 @@ export function Dialogs(): JSX.Element | null {
       return <Help />
     case 'palette':
       return <Palette />
+    case 'messages':
+      return <Messages />
     case 'cancel-all':
       return <CancelAll />
     case 'cancel-marked':
@@ -59,6 +62,27 @@ function Help(): JSX.Element {
           </div>
         ))}
       </dl>
+    </Modal>
+  )
+}
+
+/** What the page has said, for who has missed it. */
+function Messages(): JSX.Element {
+  const { toasts, prefs } = usePage().terminal
+  const said = toasts.log.value
+  return (
+    <Modal title="Messages of this visit">
+      {said.length === 0 && <p class="quiet">None yet.</p>}
+      <ol class="life">
+        {said.map(({ at, text, kind, hash }, index) => (
+          <li key={said.length - index}>
+            <time title={wholeTime(at)}>{momentOf(at, prefs.prefs.value.isUtc)}</time>
+            <span class={kind === 'bad' ? 'ask' : undefined}>
+              {text} {hash !== undefined && <Transaction hash={hash} />}
+            </span>
+          </li>
+        ))}
+      </ol>
     </Modal>
   )
 }

@@ -22,6 +22,7 @@ export function Palette(): JSX.Element {
       words,
       act: () => act(page),
     })),
+    { words: 'Messages', act: () => void (terminal.dialog.value = { name: 'messages' }) },
     { words: 'Settings', act: () => void (terminal.dialog.value = { name: 'settings' }) },
     { words: 'Account', act: () => void (terminal.dialog.value = { name: 'account' }) },
   ]

@@ -4,6 +4,7 @@ import { DeadManSwitch } from './dead-man.js'
 import { Check } from './field.js'
 import { Modal } from './modal.js'
 import { usePage } from './page.js'
+import { GuardChoice } from './ticket.js'
 
 /** Theme, colours, zone, keys and confirmations; kept on this device. */
 export function SettingsDialog(): JSX.Element {
@@ -44,7 +45,11 @@ export function SettingsDialog(): JSX.Element {
         isOn={confirms}
         set={(on) => set({ confirms: on })}
       />
+      <GuardChoice />
       <DeadManSwitch />
+      <button type="button" onClick={() => (terminal.dialog.value = { name: 'messages' })}>
+        Messages of this visit
+      </button>
       <p class="links">
         <a href="docs">Interface</a> <a href="v1/venue">What to sign</a>{' '}
         <a href="v1/health">Health</a>{' '}

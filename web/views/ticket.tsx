@@ -152,12 +152,12 @@ function Price({ market }: { readonly market: MarketState }): JSX.Element {
   )
 }
 
-function GuardChoice(): JSX.Element {
-  const { terminal } = usePage()
-  const { prefs, set } = terminal.prefs
+/** How far from the best price a market order may go. */
+export function GuardChoice(): JSX.Element {
+  const { prefs, set } = usePage().terminal.prefs
   return (
     <label class="field">
-      <span>Price guard</span>
+      <span>Price guard of market orders</span>
       <select
         value={prefs.value.guardBps}
         onChange={(event) => set({ guardBps: Number(event.currentTarget.value) })}

@@ -42,6 +42,8 @@ describe('web/act: orders with a toast', () => {
     toasts.dismiss('a')
     own.value?.note(record({ status: 'filled', filled_amount: '4' }))
     expect(shown()).to.deep.equal([])
+    // What was said can be looked up, without what was under way.
+    expect(toasts.log.value.map(({ text }) => text)).to.deep.equal(['Buy USDC: filled'])
   })
 
   it('are those of the page alone, and of its trader', () => {
