@@ -15,6 +15,7 @@ export interface OwnFillRow {
   readonly sideWords: string
   readonly price: string
   readonly size: string
+  readonly sizeUnit: string
   /** In USDC, rounded up. */
   readonly fee: string
   /** Variation margin of a future in cNGN, with its sign; absent elsewhere. */
@@ -45,6 +46,7 @@ export function fillRow(entry: MarketEntry, leg: FillEvent | SettledLeg): OwnFil
     sideWords: sideWords(entry, side),
     price: formatE18(traderPrice(terms, priceE18), entry.ui_price_decimals),
     size: formatE18(sizeE18, entry.ui_size_decimals),
+    sizeUnit: entry.base_asset_symbol,
     fee: formatE18(readOrZero(leg.fee), FEE_DECIMALS, 'up'),
     ...(variationE18 !== undefined && {
       variation: formatSigned(variationE18, VARIATION_DECIMALS),

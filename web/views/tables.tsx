@@ -174,6 +174,7 @@ function save({ views }: ViewContext, tab: 'fills' | 'history'): void {
           'sideWords',
           'price',
           'size',
+          'sizeUnit',
           'fee',
           'variation',
           'liquidity',
@@ -415,7 +416,9 @@ function Fills(): JSX.Element {
           <Market name={row.market} />
           <Side row={row} />
           <td data-head="Price">{row.price}</td>
-          <td data-head="Size">{row.size}</td>
+          <td data-head="Size">
+            {row.size} {row.sizeUnit}
+          </td>
           <td data-head="Fee, USDC">{row.fee}</td>
           {hasVariation && <td data-head={VARIATION}>{row.variation ?? '–'}</td>}
           <td data-head="As">{row.liquidity}</td>

@@ -52,7 +52,10 @@ export function demoStories(stage: () => StoryVenue): void {
     const fee = read(await desk.foretold('Fee'))
     await desk.submit.click()
     await desk.list('Fills')
-    await desk.shows(OWN, /Buy USDC\s+1,549\.0+\s+(10\.00|9\.99)\s+[\d.]+\s+taker\s+0x[0-9a-f]{8}/)
+    await desk.shows(
+      OWN,
+      /Buy USDC\s+1,549\.0+\s+(10\.00|9\.99) USDC\s+[\d.]+\s+taker\s+0x[0-9a-f]{8}/,
+    )
     const after = await held()
     const usdc = after.usdcE18 - before.usdcE18
     const cngn = before.cngnE18 - after.cngnE18
@@ -243,7 +246,7 @@ export function demoStories(stage: () => StoryVenue): void {
       await desk.shows('Order', /Press again if it is meant/)
       await desk.submit.click()
       await desk.list('Fills')
-      await desk.shows(OWN, /Short cNGN\s+0\.00065000\s+20,000\s+[\d.]+\s+taker\s+0x/)
+      await desk.shows(OWN, /Short cNGN\s+0\.00065000\s+20,000 cNGN\s+[\d.]+\s+taker\s+0x/)
       await desk.list('History')
       await desk.shows(OWN, /Short cNGN\s+0\.00050000\s+20,000 cNGN\s+100 %\s+filled/)
     })
@@ -298,7 +301,7 @@ export function demoStories(stage: () => StoryVenue): void {
       await desk.list('Open')
       await desk.shows(OWN, /No open orders/)
       await desk.list('Fills')
-      await desk.shows(OWN, /Sell USDC\s+1,700\.0+\s+(5\.00|4\.99)\s+[\d.]+\s+maker\s+0x/)
+      await desk.shows(OWN, /Sell USDC\s+1,700\.0+\s+(5\.00|4\.99) USDC\s+[\d.]+\s+maker\s+0x/)
       const fills = await desk.region(OWN).innerText()
       expect(fills.match(/1,700\.0/g)).to.have.length(1)
       await maker.cancel(quote)

@@ -177,7 +177,10 @@ export function pageStories(stage: () => StoryVenue): void {
     await maker.place({ side: 'sell', amount: '6400', price: '0.000625' })
     await desk.place('Sell USDC', '1600', '4')
     await desk.list('Fills')
-    await desk.shows(OWN, /Sell USDC\s+1,600\.0+\s+(4\.00|3\.99)\s+[\d.]+\s+taker\s+0x[0-9a-f]{8}/)
+    await desk.shows(
+      OWN,
+      /Sell USDC\s+1,600\.0+\s+(4\.00|3\.99) USDC\s+[\d.]+\s+taker\s+0x[0-9a-f]{8}/,
+    )
     await desk.list('History')
     await desk.button('filled').first().click()
     await eventually(async () => {

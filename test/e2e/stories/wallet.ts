@@ -180,7 +180,7 @@ export function walletStories(stage: () => StoryVenue): void {
     // It is marked at the index: what the price was above it is paid at once.
     await desk.shows(
       OWN,
-      /Buy USDC\s+1,540\.0+\s+1,000\s+2\.50\d*\s+[+-]?[\d,]+\.\d\d\s+taker\s+0x/,
+      /Buy USDC\s+1,540\.0+\s+1,000 USDC\s+2\.50\d*\s+[+-]?[\d,]+\.\d\d\s+taker\s+0x/,
     )
 
     await desk.openMarket(SPOT)
