@@ -68,17 +68,19 @@ export function Centre({ pane }: { readonly pane: Signal<Pane> }): JSX.Element {
           ))}
         </div>
         {shown === 'chart' && market !== undefined && (
-          <div class="tabs" role="group" aria-label="Interval">
-            {INTERVALS.map((interval) => (
-              <button
-                key={interval}
-                type="button"
-                aria-pressed={market.interval.value === interval}
-                onClick={() => market.chooseInterval(interval)}
-              >
-                {interval}
-              </button>
-            ))}
+          <div class="tools">
+            <div class="tabs" role="group" aria-label="Interval">
+              {INTERVALS.map((interval) => (
+                <button
+                  key={interval}
+                  type="button"
+                  aria-pressed={market.interval.value === interval}
+                  onClick={() => market.chooseInterval(interval)}
+                >
+                  {interval}
+                </button>
+              ))}
+            </div>
             <Lines />
           </div>
         )}
