@@ -12,9 +12,23 @@ export function sameRows<Row extends object>(
     const old = known.get(keyOf(row))
     return old !== undefined && isSame(old, row) ? old : row
   })
-  const isAll = rows.length === before.length && rows.every((row, at) => row === before[at])
-  return isAll ? before : rows
+  return sameList(before, rows)
 }
+
+/** What was read again, each record as the object of before that says the same: what was made of it is not made again. */
+export function sameRecords<Read extends object>(
+  before: readonly Read[],
+  now: readonly Read[],
+): readonly Read[] {
+  const known = new Map(before.map((record) => [JSON.stringify(record), record]))
+  return sameList(
+    before,
+    now.map((record) => known.get(JSON.stringify(record)) ?? record),
+  )
+}
+
+const sameList = <Item>(before: readonly Item[], now: readonly Item[]): readonly Item[] =>
+  now.length === before.length && now.every((item, at) => item === before[at]) ? before : now
 
 function isSame(a: object, b: object): boolean {
   const one = Object.entries(a)

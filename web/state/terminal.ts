@@ -10,6 +10,7 @@ import {
 } from '../../client/index.js'
 import type { VenueFacts } from '../../interface/signing.js'
 import { feedLight, haltOf, type FeedLight } from '../select/feed-state.js'
+import { sameRecords } from '../select/same-rows.js'
 import type { Frames } from './frames.js'
 import { createLiquidations, type Liquidations } from './liquidations.js'
 import { openMarket, type MarketState } from './market-state.js'
@@ -185,7 +186,7 @@ interface RefreshedLists {
 function refreshOften({ venue, markets, tickers, market }: RefreshedLists): () => void {
   const refresh = async (): Promise<void> => {
     const [read, newest] = await Promise.all([venue.markets(), venue.marketTickers()])
-    const entries = sameEntries(markets.peek(), read)
+    const entries = sameRecords(markets.peek(), read)
     batch(() => {
       markets.value = entries
       tickers.value = new Map(newest.map((one) => [one.market, one]))
@@ -199,17 +200,6 @@ function refreshOften({ venue, markets, tickers, market }: RefreshedLists): () =
   refreshQuietly()
   const timer = setInterval(refreshQuietly, REFRESH_MS)
   return () => clearInterval(timer)
-}
-
-/** The entries that were read, each as the object that it was where it says the same: what is made of it is not made again. */
-function sameEntries(
-  before: readonly MarketEntry[],
-  read: readonly MarketEntry[],
-): readonly MarketEntry[] {
-  const known = new Map(before.map((entry) => [JSON.stringify(entry), entry]))
-  const entries = read.map((entry) => known.get(JSON.stringify(entry)) ?? entry)
-  const isAll = entries.length === before.length && entries.every((one, at) => one === before[at])
-  return isAll ? before : entries
 }
 
 /** The account that was chosen for the market, or the first that may trade it. */

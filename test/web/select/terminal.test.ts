@@ -24,7 +24,7 @@ import { paneSize, paneStep } from '../../../web/select/pane-size.js'
 import { plannedOf, shareOfFree, type TicketInput } from '../../../web/select/planned.js'
 import { futureRows, perpetualRow } from '../../../web/select/position-row.js'
 import { priceText } from '../../../web/select/price-text.js'
-import { sameRows } from '../../../web/select/same-rows.js'
+import { sameRecords, sameRows } from '../../../web/select/same-rows.js'
 import { limitOf } from '../../../web/select/ticket.js'
 import { aFuture, aMarket, aPerp } from '../../support/builders.js'
 import { runs } from '../../support/property-runs.js'
@@ -224,6 +224,15 @@ describe('web/select: what is shown', () => {
     )
     expect(first).to.equal(before[0])
     expect(second).not.to.equal(before[1])
+  })
+
+  it('keeps a record that was read again as the same object, however deep it is', () => {
+    const before = [{ name: 'A', perp: { rate: '1' } }, { name: 'B' }]
+    expect(sameRecords(before, structuredClone(before))).to.equal(before)
+    const changed = [{ name: 'A', perp: { rate: '2' } }, { name: 'B' }]
+    const now = sameRecords<{ readonly name: string }>(before, changed)
+    expect(now[0]).to.equal(changed[0])
+    expect(now[1]).to.equal(before[1])
   })
 
   it('looks live only while it is', () => {
