@@ -66,6 +66,7 @@ function OfMarket({ entry }: { readonly entry: MarketEntry }): JSX.Element {
   const payments = useComputed(() =>
     paymentsOf(entry.market, terminal.own.value, hours.value ?? [], terminal.nowSec.peek()),
   ).value
+  const isRead = hours.value !== undefined && terminal.own.value?.isRead.value === true
   const { isUtc } = terminal.prefs.prefs.value
   const base = entry.base_asset_symbol
   return (
@@ -73,7 +74,7 @@ function OfMarket({ entry }: { readonly entry: MarketEntry }): JSX.Element {
       caption={`Funding of ${entry.market}, newest hour first`}
       heads={['Hour of', 'Market', `Position, ${base}`, 'Rate, 1 h', 'About, USDC']}
       isEmpty={payments.length === 0}
-      empty={emptyWords(entry.market, trouble.value, hours.value)}
+      empty={emptyWords(entry.market, trouble.value, isRead)}
     >
       {payments.map((one) => (
         <tr key={one.at}>
@@ -92,9 +93,9 @@ function OfMarket({ entry }: { readonly entry: MarketEntry }): JSX.Element {
   )
 }
 
-function emptyWords(market: string, trouble: string, hours: unknown): string {
+function emptyWords(market: string, trouble: string, isRead: boolean): string {
   if (trouble !== '') return `The funding is not read now: ${trouble}`
-  return hours === undefined ? 'Reading …' : `No funding of ${market}.`
+  return isRead ? `No funding of ${market}.` : 'Reading …'
 }
 
 const receivedWords = ({ receivedE18: received }: FundingPayment): string =>
@@ -107,7 +108,8 @@ function paymentsOf(
   hours: readonly FundingRecord[],
   nowSec: number,
 ): readonly FundingPayment[] {
-  if (own === undefined) return []
+  // Before the positions are read, what is held now is not known.
+  if (own?.isRead.value !== true) return []
   const from = own.fillsFrom.value
   return fundingPayments({
     hours,
