@@ -242,6 +242,9 @@ export abstract class VenueMarketReads extends VenueHistories {
   override async fetchMarketLeverageTiers(symbol: string): Promise<LeverageTier[]> {
     await this.loadMarkets()
     const market = this.market(symbol)
+    if (!market.contract) {
+      throw new BadRequest(this.id + ' fetchMarketLeverageTiers() is of contract markets only')
+    }
     return this.parseMarketLeverageTiers(await this.fetchEntry(market), market)
   }
 

@@ -88,6 +88,7 @@ export abstract class VenueOwnReads extends VenueMarketReads {
     return this.parseBalance(response.accounts[0])
   }
 
+  /** At the tokens' own decimals, rounded down: free and used add up to total also as numbers print; `info` has all that the chain has. */
   override parseBalance(response: any): Balances {
     const timestamp = this.parse8601(this.safeString(response, 'block_time'))
     const result: Dict = { info: response, timestamp, datetime: this.iso8601(timestamp) }
@@ -95,8 +96,8 @@ export abstract class VenueOwnReads extends VenueMarketReads {
     for (let i = 0; i < tokens.length; i++) {
       const code = this.safeCurrencyCode(this.safeString(tokens[i], 'token')) as string
       result[code] = {
-        total: this.safeString(tokens[i], 'total'),
-        free: this.safeString(tokens[i], 'available'),
+        total: this.safeString(tokens[i], 'ui_total'),
+        free: this.safeString(tokens[i], 'ui_available'),
       }
     }
     return this.safeBalance(result)

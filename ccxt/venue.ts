@@ -249,7 +249,7 @@ export class Venue extends VenueOrderBodies {
     params: Dict = {},
   ): Promise<Order> {
     await this.loadMarkets()
-    const request = { owner_address: this.ownerAddress(), order_id: id }
+    const request = { owner_address: this.ownerAddress(), order_id: id.toString() }
     const response = await this.privatePostOrdersCancel(this.extend(request, params))
     return this.parseOrder(response.order)
   }

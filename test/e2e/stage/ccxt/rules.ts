@@ -1,5 +1,6 @@
-import type { Order, OrderBook, Ticker, Trade } from 'ccxt'
+import { Precise, type Balances, type Order, type OrderBook, type Ticker, type Trade } from 'ccxt'
 import { expect } from 'chai'
+import type { VenuePro } from '../../../../ccxt/index.js'
 import { deal, type CcxtWorld, type Desk } from './world.js'
 
 /** The rules of CCXT's present tests, which are published with no release, restated for every market. */
@@ -77,6 +78,20 @@ function expectTicker(ticker: Ticker, { symbol, type }: Desk): void {
   if (type !== 'spot') expect(ticker.markPrice).to.be.above(0)
 }
 
+/** As the numbers print. */
+function expectBalance(taker: VenuePro, { total, free, used }: Balances): void {
+  const byCode = [total, free, used].map((part) => part as unknown as Record<string, number>)
+  for (const code of ['USDC', 'CNGN']) {
+    const [all = '', left = '', taken = ''] = byCode.map(
+      (part) => taker.numberToString(part[code]) ?? '',
+    )
+    expect(
+      Precise.stringEq(all, Precise.stringAdd(left, taken)),
+      `${all} ${left} ${taken}`,
+    ).to.equal(true)
+  }
+}
+
 export function rulesOfCcxt(get: () => CcxtWorld): void {
   it('markets are those of CCXT: symbols, kinds, steps, sizes and fees', () => {
     const { taker, desks } = get()
@@ -107,7 +122,7 @@ export function rulesOfCcxt(get: () => CcxtWorld): void {
     const world = get()
     const { taker, desks } = world
     for (const desk of desks) {
-      const { symbol, amount, low } = desk
+      const { symbol, type, amount, low } = desk
       await deal(world, desk)
       await deal(world, desk, 'sell')
       await taker.createOrder(symbol, 'limit', 'buy', amount, low)
@@ -117,6 +132,7 @@ export function rulesOfCcxt(get: () => CcxtWorld): void {
       for (const order of await taker.fetchOrders(symbol)) expectOrder(order)
       for (const order of await taker.fetchOpenOrders(symbol)) expectOrder(order)
       expectTicker(await taker.fetchTicker(symbol), desk)
+      if (type === 'spot') expectBalance(taker, await taker.fetchBalance())
       const book = await taker.fetchOrderBook(symbol)
       expect(book.bids).to.have.length(1)
       expectBook(book)
