@@ -16,7 +16,8 @@ import {
   type TickerState,
 } from '../client/index.js'
 import { accountOf, readDevnet } from './devnet.js'
-import { createQuoter, fillsOf, movedBy, QUOTES, type Quoter } from './quoter.js'
+import { settlementsOf, type Settlements } from './perpetual.js'
+import { createQuoter, fillsOf, movedBy, QUOTES, type Moved, type Quoter } from './quoter.js'
 
 const SPOT = 'cNGN-USDC'
 const PERP = 'cNGN-PERP'
@@ -63,7 +64,10 @@ const perp = createQuoter({
   market: marketOf(PERP),
   subaccountId: account.perp_subaccount_id,
 })
-const before = await holdings()
+const before = new Map([
+  [spot, await holdingOf(spot)],
+  [perp, await holdingOf(perp)],
+])
 
 /** Of both markets: the index of the perpetual, USDC per cNGN. */
 let middle = marketOf(PERP).perp?.index_price_ui ?? ''
@@ -87,7 +91,7 @@ await untilDone(async () => {
 })
 disarm()
 await untilDone(async () => (await venue.openOrders(history)).length === 0)
-for (const quoter of [spot, perp]) await untilDone(() => isReconciled(quoter))
+for (const [quoter, held] of before) await untilDone(() => isReconciled(quoter, held))
 socket.close()
 
 /** Both markets, and the connection, where they are as they should be. */
@@ -114,39 +118,53 @@ async function untilDone(isDone: () => Promise<boolean>): Promise<void> {
   }
 }
 
-interface Holdings {
+/** What an account holds at one block: cNGN, or the position of the perpetual, and USDC. */
+interface Holding {
+  readonly block: number
   readonly cngnE18: bigint
   readonly usdcE18: bigint
-  readonly positionE18: bigint
 }
 
-/** What the chain says that both accounts hold. */
-async function holdings(): Promise<Holdings> {
-  const ids = [account.spot_subaccount_id, account.perp_subaccount_id]
-  const { accounts } = await venue.balances(history, ids)
-  const of = (id: string) => accounts.find(({ subaccount_id }) => subaccount_id === id)
+/** What the chain says that the quoter's account holds. */
+async function holdingOf(quoter: Quoter): Promise<Holding> {
+  const id = quoter === spot ? account.spot_subaccount_id : account.perp_subaccount_id
+  const { accounts } = await venue.balances(history, [id])
+  const [held] = accounts
+  if (held === undefined) throw new Error(`the venue shows no account ${id}`)
   const e18 = (text = '0'): bigint => parseUnits(text, 18)
-  const token = (named: string) =>
-    e18(of(account.spot_subaccount_id)?.tokens.find((one) => one.token === named)?.total)
-  const margin = of(account.perp_subaccount_id)?.margin.find(({ market }) => market === PERP)
-  return { cngnE18: token('cNGN'), usdcE18: token('USDC'), positionE18: e18(margin?.position) }
+  const token = (named: string) => held.tokens.find((one) => one.token === named)?.total
+  const position = held.margin.find(({ market }) => market === PERP)?.position
+  return {
+    block: held.block_number,
+    cngnE18: e18(quoter === spot ? token('cNGN') : position),
+    usdcE18: e18(token('USDC')),
+  }
+}
+
+/** Marks, gain and funding of the perpetual from where the chain is now: it may have moved with the venue. */
+async function settlements(from: number, to: number): Promise<Settlements> {
+  const { chain } = await venue.venue()
+  const contracts = { asset: devnet.perp_asset, manager: devnet.perp_manager }
+  const subaccountId = account.perp_subaccount_id
+  return settlementsOf(chain.rpc_url ?? devnet.rpc_url, contracts, { subaccountId, from, to })
 }
 
 /** Whether the socket, the history and the chain agree about the quoter's fills; says so when they do. */
-async function isReconciled(quoter: Quoter): Promise<boolean> {
+async function isReconciled(quoter: Quoter, before: Holding): Promise<boolean> {
   const fills = await fillsOf(venue, history, { quoter, start })
-  const moved = movedBy(fills)
-  const ofSocket = movedBy(quoter.fills.settled())
-  const after = await holdings()
-  const isSpot = quoter === spot
-  const [base, usdc] = isSpot
-    ? [after.cngnE18 - before.cngnE18, after.usdcE18 - before.usdcE18]
-    : [after.positionE18 - before.positionE18, moved.usdcE18]
-  const isSame = (one: { readonly cngnE18: bigint; readonly usdcE18: bigint }): boolean =>
-    one.cngnE18 === base && one.usdcE18 === usdc
-  if (!isSame(moved) || !isSame(ofSocket)) return false
-  const what = isSpot ? `${formatUnits(base, 18)} cNGN, ${formatUnits(usdc, 18)} USDC` : ''
-  const said = isSpot ? what : `a position of ${formatUnits(base, 18)} cNGN`
+  const after = await holdingOf(quoter)
+  const { marks, gainE18 }: Settlements =
+    quoter === spot
+      ? { marks: new Map(), gainE18: 0n }
+      : await settlements(before.block, after.block)
+  const cngnE18 = after.cngnE18 - before.cngnE18
+  const usdcE18 = after.usdcE18 - before.usdcE18
+  const agrees = (moved: Moved): boolean =>
+    moved.cngnE18 === cngnE18 && moved.usdcE18 + gainE18 === usdcE18
+  if (!agrees(movedBy(fills, marks)) || !agrees(movedBy(quoter.fills.settled(), marks)))
+    return false
+  const what = quoter === spot ? '' : 'a position of '
+  const said = `${what}${formatUnits(cngnE18, 18)} cNGN, ${formatUnits(usdcE18, 18)} USDC`
   console.log(`${quoter.market}: ${fills.length} fills moved ${said}; so says the chain`)
   return true
 }

@@ -16,6 +16,7 @@ export interface Devnet {
   readonly cngn: `0x${string}`
   readonly wrapped_usdc: `0x${string}`
   readonly cash_asset: `0x${string}`
+  readonly perp_asset: `0x${string}`
   readonly perp_manager: `0x${string}`
   readonly sub_accounts: `0x${string}`
   readonly sub_account_creator: `0x${string}`

@@ -6,6 +6,7 @@ import {
   type Address,
   type Hex,
   formatUnits,
+  parseAbi,
   parseUnits,
   type TransactionReceipt,
 } from 'viem'
@@ -36,6 +37,51 @@ export async function readPerpetual(
   const market = markets.find((one) => one.market === MARKET)
   if (market?.perp === undefined) throw new Error(`the venue shows no ${MARKET}`)
   return { market, perp: market.perp }
+}
+
+const settlementEvents = parseAbi([
+  'event PositionSettled(uint256 indexed account, int256 pnlChange, int256 totalPnl, uint256 perpPrice)',
+  'event PerpSettled(uint256 indexed accountId, address perp, int256 pnl, int256 funding)',
+])
+
+/** What the chain says of an account's cash beyond its fills; the venue shows neither, but where the chain is. */
+export interface Settlements {
+  /** Marks by the hash of the transaction, at 18 decimals: a fill pays the difference to the mark at which it settles. */
+  readonly marks: ReadonlyMap<string, bigint>
+  /** Gain and funding that came into cash, USDC at 18 decimals. */
+  readonly gainE18: bigint
+}
+
+/** Of the blocks after `from`, until `to`. */
+export async function settlementsOf(
+  rpcUrl: string,
+  contracts: { readonly asset: Address; readonly manager: Address },
+  of: { readonly subaccountId: string; readonly from: number; readonly to: number },
+): Promise<Settlements> {
+  const chain = createPublicClient({ transport: http(rpcUrl) })
+  const account = BigInt(of.subaccountId)
+  const blocks = { fromBlock: BigInt(of.from) + 1n, toBlock: BigInt(of.to) }
+  const [positionSettled, perpSettled] = settlementEvents
+  const [touches, settlements] = await Promise.all([
+    chain.getLogs({
+      address: contracts.asset,
+      event: positionSettled,
+      args: { account },
+      strict: true,
+      ...blocks,
+    }),
+    chain.getLogs({
+      address: contracts.manager,
+      event: perpSettled,
+      args: { accountId: account },
+      strict: true,
+      ...blocks,
+    }),
+  ])
+  return {
+    marks: new Map(touches.map(({ transactionHash, args }) => [transactionHash, args.perpPrice])),
+    gainE18: settlements.reduce((sum, { args }) => sum + args.pnl + args.funding, 0n),
+  }
 }
 
 export interface PerpetualOrder {

@@ -24,6 +24,8 @@ export const QUOTES = 10
 /** Distance of a quote from the next one, and of the first from the middle, in basis points. */
 const STEP_BPS = 10n
 const LIVES_SEC = 3_600
+/** Ended orders that are remembered: no answer comes so late that more have ended since. */
+const ENDED_KEPT = 1_000
 const DECIMALS = 18
 
 export interface QuoterParts {
@@ -117,18 +119,26 @@ const isOf =
 /** How the orders of a quoter stand, as the venue has shown them last. */
 interface OwnOrders {
   note(order: Pick<OrderRecord, 'order_id' | 'status' | 'final'>): void
+  /** Undefined once it has ended. */
   statusOf(body: OrderBody): OrderDelta['status'] | undefined
   areFinal(): boolean
 }
 
 function followOrders({ venue, socket, market, name }: QuoterParts): OwnOrders {
-  const orders = new Map<string, Pick<OrderDelta, 'status' | 'final'>>()
+  const open = new Map<string, OrderDelta['status']>()
+  const ended = new Set<string>()
   const isMine = isOf(name)
-  const note: OwnOrders['note'] = (order) => {
+  const note: OwnOrders['note'] = ({ order_id: id, status, final }) => {
     // What has ended stays so, whichever answer comes late.
-    if (isMine(order) && orders.get(order.order_id)?.final !== true) {
-      orders.set(order.order_id, order)
+    if (!isMine({ order_id: id }) || ended.has(id)) return
+    if (!final) {
+      open.set(id, status)
+      return
     }
+    open.delete(id)
+    ended.add(id)
+    const [oldest] = ended
+    if (ended.size > ENDED_KEPT && oldest !== undefined) ended.delete(oldest)
   }
   /** What the venue does not list as open has ended, if it was taken at all. */
   async function lookUp(id: string): Promise<void> {
@@ -136,22 +146,22 @@ function followOrders({ venue, socket, market, name }: QuoterParts): OwnOrders {
       note(await venue.order(id))
     } catch (error) {
       if (!(error instanceof VenueError)) throw error
-      if (error.retry === 'never') orders.delete(id)
+      if (error.retry === 'never') open.delete(id)
       else setTimeout(() => void lookUp(id), (error.retryAfterSec ?? 1) * 1_000)
     }
   }
   socket.subscribe('orders', market.market, {
-    onSnapshot(open) {
-      const ids = new Set(open.map(({ order_id }) => order_id))
-      for (const [id, { final }] of orders) if (!final && !ids.has(id)) void lookUp(id)
-      open.forEach(note)
+    onSnapshot(listed) {
+      const ids = new Set(listed.map(({ order_id }) => order_id))
+      for (const id of open.keys()) if (!ids.has(id)) void lookUp(id)
+      listed.forEach(note)
     },
     onUpdate: note,
   })
   return {
     note,
-    statusOf: ({ order_id }) => orders.get(order_id)?.status,
-    areFinal: () => [...orders.values()].every(({ final }) => final),
+    statusOf: ({ order_id }) => open.get(order_id),
+    areFinal: () => open.size === 0,
   }
 }
 
@@ -223,14 +233,17 @@ export interface Moved {
   readonly usdcE18: bigint
 }
 
-/** Sums what the fills moved; on spot to the unit what the chain has moved. */
+/** Sums what the fills moved, to the unit as the chain has moved it; `marks` are those of a perpetual by transaction. */
 export function movedBy(
-  fills: readonly Pick<FillRecord, 'side' | 'price' | 'size' | 'fee'>[],
+  fills: readonly Pick<FillRecord, 'side' | 'price' | 'size' | 'fee' | 'tx_hash'>[],
+  marks: ReadonlyMap<string, bigint> = new Map(),
 ): Moved {
   let [cngnE18, usdcE18] = [0n, 0n]
-  for (const { side, price, size, fee } of fills) {
+  for (const { side, price, size, fee, tx_hash } of fills) {
     const sizeE18 = parseUnits(size, DECIMALS)
-    const paidE18 = (parseUnits(price, DECIMALS) * sizeE18) / 10n ** 18n
+    const priceE18 = parseUnits(price, DECIMALS) - (marks.get(tx_hash) ?? 0n)
+    // Truncated toward zero, as the chain does.
+    const paidE18 = (priceE18 * sizeE18) / 10n ** 18n
     cngnE18 += side === 'buy' ? sizeE18 : -sizeE18
     usdcE18 += (side === 'buy' ? -paidE18 : paidE18) - parseUnits(fee, DECIMALS)
   }

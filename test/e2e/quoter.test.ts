@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.js'
 import { openRelay, type Relay } from '../support/relay.js'
 import { SPOT_AND_PERP, startVenue, type TestVenue } from '../support/venue.js'
 import { createTrader, e18 } from './stage/trader.js'
-import { PERP } from './stage/perp-trader.js'
+import { createPerpTrader, PERP } from './stage/perp-trader.js'
 
 const QUOTES_WITHIN_MS = 60_000
 /** cNGN that the quoter is sold and bought on each market, each time; a quote has 15,000. */
@@ -74,6 +74,7 @@ describe('the quoter among the examples', function () {
     const gateway_url = `http://127.0.0.1:${relay.port}`
     writeFileSync(file, JSON.stringify({ ...venue.devnet, gateway_url }))
     const before = await createTrader(venue.devnet, 0).balances()
+    const cashBefore = await createPerpTrader(venue.devnet, 0).cash()
     quoter = run(file)
     await quoted(1)
     await trade()
@@ -102,7 +103,12 @@ describe('the quoter among the examples', function () {
     const after = await createTrader(venue.devnet, 0).balances()
     expect(e18s(cngn)).to.equal(after.cngnE18 - before.cngnE18)
     expect(e18s(usdc)).to.equal(after.usdcE18 - before.usdcE18)
-    expect(printed).to.match(/cNGN-PERP: \d+ fills moved a position of -45000 cNGN; so says/)
+    const [, perpUsdc = ''] =
+      /cNGN-PERP: \d+ fills moved a position of -45000 cNGN, (\S+) USDC; so says/.exec(printed) ??
+      []
+    expect(perpUsdc, printed).to.not.equal('')
+    const cashAfter = await createPerpTrader(venue.devnet, 0).cash()
+    expect(e18s(perpUsdc)).to.equal(cashAfter - cashBefore)
   })
 })
 
