@@ -17,6 +17,8 @@ import { LARGE_READ_LIMITS } from './reads-in-flight.js'
 
 const MAX_PORT = 65_535
 
+const unifiedId = z.coerce.number().int().min(1).max(MAX_COUNT).optional()
+
 /** Settings of the gateway, by the names of its environment. */
 export const gatewayEnv = z.object({
   GATEWAY_PORT: z.coerce.number().int().min(0).max(MAX_PORT).default(8080),
@@ -53,6 +55,9 @@ export const gatewayEnv = z.object({
   CHAIN_NAME: z.string().min(1).max(64).optional(),
   CHAIN_RPC_URL: z.url().optional(),
   CHAIN_EXPLORER_URL: z.url().optional(),
+  /** The tokens' ids at CoinMarketCap, which listing sites are told; without them none are. */
+  UNIFIED_ID_USDC: unifiedId,
+  UNIFIED_ID_CNGN: unifiedId,
   /** Several, separated by commas: one of them leads. */
   EXECUTOR_URL: urlList,
   /** Comma-separated URLs of the fan-out's workers. */
@@ -103,6 +108,7 @@ export const wordsOf = (
   | 'orderRate'
   | 'devnetFile'
   | 'chain'
+  | 'unifiedIds'
   | 'devnet'
   | 'demoUrl'
 > => ({
@@ -123,6 +129,7 @@ export const wordsOf = (
     rpc_url: config.CHAIN_RPC_URL,
     explorer_url: config.CHAIN_EXPLORER_URL,
   },
+  unifiedIds: { USDC: config.UNIFIED_ID_USDC, cNGN: config.UNIFIED_ID_CNGN },
   ...devnetOf(config),
   devnetFile: join(config.DATA_DIR, 'devnet.json'),
   largeReads: { maxPerAddress: config.GATEWAY_MAX_LARGE_READS_PER_ADDRESS },

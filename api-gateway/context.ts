@@ -45,6 +45,8 @@ export interface GatewayDeps {
   readonly devnetFile?: string
   /** What wallets are told of the chain; by default its number alone. */
   readonly chain?: ToldOfChain
+  /** Ids of tokens at CoinMarketCap, by symbol; by default none are known. */
+  readonly unifiedIds?: Readonly<Record<string, number | undefined>>
   /** What is shown of a devnet; absent on any other venue. */
   readonly devnet?: NonNullable<VenueFacts['devnet']>
   /** Where demo accounts are given; absent where none are. */

@@ -98,6 +98,11 @@ export const ListedAssets = z
     z.string(),
     z.object({
       name: z.string().describe('Its symbol: the venue knows no longer name.'),
+      unified_cryptoasset_id: z
+        .int()
+        .min(1)
+        .optional()
+        .describe('The token at CoinMarketCap; absent where the operator has not set it.'),
       can_withdraw: z.boolean(),
       can_deposit: z.boolean(),
       contract_address: z.string().describe('Of the token, on the chain of `/v1/venue`.'),
@@ -106,7 +111,7 @@ export const ListedAssets = z
   )
   .meta({
     id: 'ListedAssets',
-    description: 'Assets of the spot markets. Their ids at a listing site are the site’s to know.',
+    description: 'Assets of the spot markets.',
   })
 export type ListedAssets = Shape<typeof ListedAssets>
 

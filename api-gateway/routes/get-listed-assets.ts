@@ -23,7 +23,7 @@ export const getListedAssets: Route = {
 }
 
 /** An asset of several markets has the fees of the first by identifier. The contracts take and give both tokens at any time. */
-function assetsOf({ markets, deployment }: GatewayDeps): ListedAssets {
+function assetsOf({ markets, deployment, unifiedIds }: GatewayDeps): ListedAssets {
   const tokens = { USDC: deployment.usdc, cNGN: deployment.cngn }
   const pairs = listedPairs(markets)
   const entries = Object.entries(tokens).flatMap(([symbol, address]) => {
@@ -32,7 +32,9 @@ function assetsOf({ markets, deployment }: GatewayDeps): ListedAssets {
     )
     if (market === undefined) return []
     const asset = { name: symbol, can_withdraw: true, can_deposit: true, contract_address: address }
-    return [[symbol, { ...asset, ...listedFees(market) }]]
+    const id = unifiedIds?.[symbol]
+    const named = id === undefined ? {} : { unified_cryptoasset_id: id }
+    return [[symbol, { ...asset, ...named, ...listedFees(market) }]]
   })
   return Object.fromEntries(entries) as ListedAssets
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import type { ListedAssets } from '../../interface/listed-contracts.js'
 import { A_DEPLOYMENT } from '../support/gateway-stage.js'
 import type { HistoryGateway } from './stage/history-gateway.js'
 import { aListedGateway, LISTED, LISTED_NOW_MS as NOW_MS } from './stage/listed-gateway.js'
@@ -9,7 +10,7 @@ describe('what listing sites poll of pairs and contracts', () => {
   let gateway: HistoryGateway
   let isChainRead = true
   before(async () => {
-    gateway = await aListedGateway(() => isChainRead)
+    gateway = await aListedGateway({ isRead: () => isChainRead })
   })
   after(() => gateway.close())
 
@@ -100,6 +101,15 @@ describe('what listing sites poll of pairs and contracts', () => {
       USDC: { name: 'USDC', contract_address: A_DEPLOYMENT.usdc, ...asset },
       cNGN: { name: 'cNGN', contract_address: A_DEPLOYMENT.cngn, ...asset },
     })
+  })
+
+  it('name a token’s id at a listing site where the operator has set it', async () => {
+    const other = await aListedGateway({ unifiedIds: { USDC: 3408, cNGN: undefined } })
+    const { text } = await other.get('/v1/integrations/assets')
+    await other.close()
+    const { USDC, cNGN } = JSON.parse(text) as ListedAssets
+    expect(USDC?.unified_cryptoasset_id).to.equal(3408)
+    expect(cNGN).to.not.have.property('unified_cryptoasset_id')
   })
 
   it('are books and trades of every market, by pair or identifier (REA-063)', async () => {

@@ -1,3 +1,4 @@
+import type { GatewayDeps } from '../../../api-gateway/context.js'
 import { hideFuture } from '../../../core/contracts/future-facts.js'
 import { hidePerpetual } from '../../../core/contracts/perpetual-facts.js'
 import type { Market } from '../../../core/model/market.js'
@@ -56,14 +57,23 @@ export const OBSERVED: ReadonlyMap<string, MarketObservation> = new Map([
   [LISTED.future.market, seen(hideFuture(futureFacts({ index: priceE18(e18('1540.5')) })))],
 ])
 
+export interface ListedGatewayOptions {
+  readonly isRead?: () => boolean
+  readonly unifiedIds?: NonNullable<GatewayDeps['unifiedIds']>
+}
+
 /** A gateway of these markets, in each of which the same has happened; the chain can be read while `isRead` says so. */
-export async function aListedGateway(isRead = () => true): Promise<HistoryGateway> {
+export async function aListedGateway({
+  isRead = () => true,
+  unifiedIds = {},
+}: ListedGatewayOptions = {}): Promise<HistoryGateway> {
   const markets = Object.values(LISTED)
   const chainMarkets = {
     readMarket: ({ market }: Market) =>
       Promise.resolve(isRead() ? OBSERVED.get(market) : undefined),
   }
-  const gateway = await aHistoryGateway({ markets, nowMs: () => LISTED_NOW_MS, chainMarkets })
+  const nowMs = () => LISTED_NOW_MS
+  const gateway = await aHistoryGateway({ markets, nowMs, chainMarkets, unifiedIds })
   for (const { market, ordinal } of markets) gateway.project(feedOf({ market, ordinal }, story))
   return gateway
 }
