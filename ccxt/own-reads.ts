@@ -1,5 +1,6 @@
 import {
   AccountNotEnabled,
+  OrderNotFound,
   Precise,
   type Account,
   type Balances,
@@ -15,6 +16,9 @@ import {
 import { VenueMarketReads } from './market-reads.js'
 
 /** What the owner of the key reads: accounts, orders, fills, balances, positions. */
+
+/** Ended orders that are kept while they are unsettled. */
+const UNSETTLED = 200
 
 export abstract class VenueOwnReads extends VenueMarketReads {
   /** The accounts of the owner as the chain has them; those that leave custody are left out. */
@@ -131,7 +135,63 @@ export abstract class VenueOwnReads extends VenueMarketReads {
     return this.parseOrders(await this.fetchOrderRows(symbol, since, limit, params))
   }
 
-  /** Every order that may still fill: those that rest, and newest ones that are cancelled and of which matches await settlement. */
+  override parseOrder(order: Dict, market: Market = undefined): Order {
+    this.noteRow(order)
+    return super.parseOrder(order, market)
+  }
+
+  noteRow(order: Dict) {
+    const ended = this.inArray(this.safeString(order, 'status'), ['cancelled', 'expired'])
+    const unsettled = ended && this.parseOrderStatus(order) === 'open'
+    this.noteUnsettled(this.safeString(order, 'order_id') as string, unsettled)
+  }
+
+  /** Ids of orders that answers and frames have shown as ended while matches of them await settlement. */
+  unsettled(): Dict {
+    if (this.safeDict(this.options, 'unsettled') === undefined) {
+      this.options.unsettled = {}
+    }
+    return this.options.unsettled
+  }
+
+  /** Keeps the id while it is unsettled; of more than so many the oldest is forgotten. */
+  noteUnsettled(id: string, unsettled: boolean) {
+    const kept = this.unsettled()
+    if (!unsettled) {
+      delete kept[id]
+      return
+    }
+    kept[id] = true
+    const ids = Object.keys(kept)
+    if (ids.length > UNSETTLED) {
+      delete kept[ids[0] as string]
+    }
+  }
+
+  /** The kept unsettled orders that are not among the known ones, as they are now. */
+  async fetchUnsettledRows(known: Dict): Promise<Dict[]> {
+    const ids = Object.keys(this.unsettled())
+    const result: Dict[] = []
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i] as string
+      if (!(id in known)) {
+        try {
+          result.push((await this.fetchOrder(id)).info)
+        } catch (error) {
+          if (!(error instanceof OrderNotFound)) {
+            throw error
+          }
+          this.noteUnsettled(id, false)
+        }
+      }
+    }
+    return result
+  }
+
+  /**
+   * Every order that may still fill: those that rest, and those that have ended and of which matches await settlement, as far as they
+   * are among the newest 100 or this instance has seen them so.
+   */
   override async fetchOpenOrders(
     symbol: Str = undefined,
     since: Int = undefined,
@@ -152,11 +212,14 @@ export abstract class VenueOwnReads extends VenueMarketReads {
     const known = this.indexBy(open, 'order_id')
     for (let i = 0; i < newest.length; i++) {
       const order = newest[i] as Dict
+      this.noteRow(order)
       if (!this.safeBool(order, 'final', true) && !(order.order_id in known)) {
         open.push(order)
       }
     }
-    const orders = this.filterBy(this.parseOrders(open), 'status', 'open')
+    const shown = this.indexBy(this.arrayConcat(newest, open), 'order_id')
+    const rows = this.arrayConcat(open, await this.fetchUnsettledRows(shown))
+    const orders = this.filterBy(this.parseOrders(rows), 'status', 'open')
     return this.filterBySymbolSinceLimit(orders, market?.symbol, since, limit) as Order[]
   }
 

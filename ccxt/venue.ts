@@ -319,6 +319,9 @@ export class Venue extends VenueOrderBodies {
       const id = this.safeString(order, 'order_id')
       const filled = this.safeString(order, 'filled_amount')
       const symbol = this.safeString(this.safeMarket(this.safeString(order, 'market')), 'symbol')
+      if (status !== undefined) {
+        this.noteUnsettled(id as string, status === 'open')
+      }
       result.push(
         this.safeOrder({ id, clientOrderId: id, symbol, status, filled, info: order } as any),
       )

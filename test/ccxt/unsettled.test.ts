@@ -1,0 +1,75 @@
+import { OrderNotFound } from 'ccxt'
+import { expect } from 'chai'
+import { Venue } from '../../ccxt/index.js'
+import { marketEntry } from '../../core/records/market-entry.js'
+import { aMarket } from '../support/builders.js'
+
+const SYMBOL = 'CNGN/USDC'
+
+const row = (order_id: string, { status = 'cancelled', pending = '0' } = {}) => ({
+  order_id,
+  market: aMarket().market,
+  side: 'buy',
+  status,
+  final: pending === '0' && status !== 'active',
+  desired_amount: '10',
+  limit_price: '0.0006',
+  filled_amount: '0',
+  pending_amount: pending,
+  created_at: '2026-11-21T10:00:00.000Z',
+  updated_at: '2026-11-21T10:00:01.000Z',
+})
+type Row = ReturnType<typeof row>
+
+/** A class of a venue whose newest orders are `newest`, which lists none as resting, and has the others one by one. */
+class Busy extends Venue {
+  newest: Row[] = []
+  readonly rows = new Map<string, Row>()
+  readonly asked: string[] = []
+  constructor() {
+    super({ privateKey: `0x${'11'.repeat(32)}` })
+    this.setMarkets(this.parseMarkets([marketEntry(aMarket())]))
+    this.privateGetOrders = ({ status }: { readonly status?: string }) =>
+      Promise.resolve({ orders: status === 'open' ? [] : this.newest })
+    this.publicGetOrdersOrderId = ({ order_id: id }: { readonly order_id: string }) => {
+      this.asked.push(id)
+      const order = this.rows.get(id)
+      return order === undefined
+        ? Promise.reject(new OrderNotFound('no such order'))
+        : Promise.resolve(order)
+    }
+  }
+}
+
+describe('an order of the CCXT class that has ended before its matches are settled', () => {
+  let venue: Busy
+  const open = async () => (await venue.fetchOpenOrders(SYMBOL)).map(({ id }) => id)
+  beforeEach(() => (venue = new Busy()))
+
+  it('is open, however many came after it, until its matches are settled', async () => {
+    const unsettled = row('first', { pending: '4' })
+    venue.rows.set('first', unsettled)
+    venue.parseOrder(unsettled)
+    venue.parseCancelled({
+      orders: [{ order_id: 'second', outcome: 'cancelled', pending_amount: '2' }],
+    })
+    venue.rows.set('second', row('second', { pending: '2' }))
+    expect(await open()).to.have.members(['first', 'second'])
+    venue.rows.set('first', row('first'))
+    expect(await open()).to.deep.equal(['second'])
+    venue.asked.length = 0
+    venue.newest = [row('second')]
+    expect(await open()).to.deep.equal([])
+    expect(venue.asked).to.deep.equal([])
+    expect(venue.unsettled()).to.deep.equal({})
+  })
+
+  it('is forgotten where the venue has it no longer, and beyond two hundred', async () => {
+    venue.parseOrder(row('gone', { pending: '4' }))
+    expect(await open()).to.deep.equal([])
+    expect(venue.unsettled()).to.deep.equal({})
+    for (let n = 0; n <= 200; n += 1) venue.parseOrder(row(`order-${n}`, { pending: '1' }))
+    expect(Object.keys(venue.unsettled())).to.have.length(200)
+    expect(venue.unsettled()).to.not.have.property('order-0')
+  })
+})
