@@ -13,6 +13,8 @@ import {
   type SupervisedProcess,
 } from '../../runtime/process/supervisor.js'
 import { environmentOf, environmentOfShared, type MatcherConfig } from './config.js'
+import { openDownMarkets } from './down-markets.js'
+import { sampleMatchers } from './measure.js'
 import { countEnds, createStepNoteFile, type StepNoteFile } from './step-note.js'
 
 const NAME = 'matchers'
@@ -32,6 +34,8 @@ export interface MatchersOptions {
   /** Arguments of node for a matcher's process; what it runs is in its environment. */
   readonly args: readonly string[]
   readonly log: Logger
+  /** The market's process has ended with what only an operator can change, and stays down; called once for each of its markets. */
+  readonly onDown: (market: string) => void
   /** Where the file of notes is made. */
   readonly noteDir?: string
   /** Monotonic milliseconds. */
@@ -46,7 +50,7 @@ export function runEveryMarket(config: MatcherConfig, program: string): void {
   runProcess({
     name: NAME,
     level: config.LOG_LEVEL,
-    start: async ({ log, fail }) => {
+    start: async ({ log, fail, metrics }) => {
       const bus = await connectVenueBus({
         config,
         user: 'matcher',
@@ -55,18 +59,22 @@ export function runEveryMarket(config: MatcherConfig, program: string): void {
         onWarning: (message) => log.warn(message),
       })
       const register = await openRegister({ bus, log, onError: fail })
+      const down = openDownMarkets({ bus, standby: config.STANDBY === '1', onError: fail })
+      sampleMatchers(metrics, down.running, down.names)
       const matchers = superviseMatchers({
         markets: register.markets.map(({ market }) => market),
         own: config.OWN_PROCESS_MARKETS,
         elsewhere: config.MARKETS_ELSEWHERE,
         args: [...process.execArgv, program],
         log,
+        onDown: down.add,
       })
       register.watch(({ market: { market } }) => matchers.add(market))
       return {
         stop: async () => {
           await register.stop()
           await matchers.stop()
+          await down.stop()
           await bus.close()
         },
       }
@@ -84,18 +92,27 @@ export interface Matchers {
 /**
  * Starts a process for each market that is busy, and one that all others share. One that ends by itself is started again, after a
  * pause that grows while it keeps ending; the others go on. A market under whose step the shared process ended twice within ten minutes
- * gets a process of its own. All share this process's output. They stop by themselves when this process is gone.
+ * gets a process of its own. One that ends with what only an operator can change stays down, with all its markets. All share this process's output. They stop by themselves when this process is gone.
  */
 export function superviseMatchers(options: MatchersOptions): Matchers {
-  const { log, args, noteDir = tmpdir(), elapsedMs = () => performance.now() } = options
+  const { log, args, onDown, noteDir = tmpdir(), elapsedMs = () => performance.now() } = options
   const elsewhere = new Set(options.elsewhere)
   const apart = new Set(options.own)
   const endedTooOften = countEnds(elapsedMs)
   const running = new Map<string, SupervisedProcess>()
+  const sharing = new Set<string>()
+  let isSharedDown = false
   let shared: SupervisedProcess | undefined
   let note: StepNoteFile | undefined
 
-  const keep = (what: object, name: string, start: () => Promise<Child>, onCrash = () => {}) =>
+  interface Kept {
+    readonly what: object
+    readonly name: string
+    readonly start: () => Promise<Child>
+    readonly onCrash?: () => void
+    readonly onHopeless: () => void
+  }
+  const keep = ({ what, name, start, onCrash = () => {}, onHopeless }: Kept) =>
     supervise({
       name,
       start: async (spawned) => spawned(await start()),
@@ -107,10 +124,16 @@ export function superviseMatchers(options: MatchersOptions): Matchers {
         onCrash()
       },
       onCrashLoop: (inARow) => log.error({ ...what, in_a_row: inARow }, 'matcher keeps ending'),
+      onHopeless: (reason) => {
+        const said = 'matcher stays down until what its last line says is mended'
+        log.error({ ...what, reason }, said)
+        onHopeless()
+      },
     })
   const startOwn = (market: string): void => {
     const start = () => startMatcherProcess(args, environmentOf(market))
-    running.set(market, keep({ market }, market, start))
+    const onHopeless = () => onDown(market)
+    running.set(market, keep({ what: { market }, name: market, start, onHopeless }))
   }
   const startShared = (): SupervisedProcess => {
     note = openNote(noteDir, log)
@@ -120,19 +143,30 @@ export function superviseMatchers(options: MatchersOptions): Matchers {
         ? startMatcherProcess(args, env)
         : startMatcherProcess([...args, STEP_NOTE_ARG], env, note.fd)
     }
-    return keep({ shared: true }, 'shared', start, () => {
+    const onCrash = () => {
       const market = note?.take()
       if (market === undefined) return
       log.warn({ market }, 'the shared process ended under the step of a market')
       if (!endedTooOften(market) || apart.has(market)) return
       apart.add(market)
+      sharing.delete(market)
       log.error({ market }, 'a market has ended its process twice, it gets one of its own')
       startOwn(market)
-    })
+    }
+    const onHopeless = () => {
+      isSharedDown = true
+      sharing.forEach(onDown)
+    }
+    return keep({ what: { shared: true }, name: 'shared', start, onCrash, onHopeless })
+  }
+  const share = (market: string): void => {
+    shared ??= startShared()
+    if (isSharedDown && !sharing.has(market)) onDown(market)
+    sharing.add(market)
   }
   const add = (market: string): void => {
     if (elsewhere.has(market)) return
-    if (!apart.has(market)) shared ??= startShared()
+    if (!apart.has(market)) share(market)
     else if (!running.has(market)) startOwn(market)
   }
   options.markets.forEach(add)

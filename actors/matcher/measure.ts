@@ -76,15 +76,22 @@ function reasonOf(change: Change): string {
   return ended ?? ('hold' in change ? change.hold : undefined) ?? ''
 }
 
+/** What holds a market whose matcher has ended for good. */
+const STAYS_DOWN = { cause: 'matcher', reason: 'cannot_start' } as const
+
 /** As many pairs are named; a label for each of thousands would be a series of its own. */
 const PAIRS_NAMED = 5
 
 type MeasuredMatcher = Pick<Matcher, 'standing' | 'holds' | 'waitingPairs' | 'trades'>
 
-/** Measures where the matchers of a process stand, at each scrape. One that is not started is not ready, and nothing else. */
+/**
+ * Measures where the matchers of a process stand, at each scrape. One that is not started is not ready, and nothing else; that it stays
+ * `down` holds its market.
+ */
 export function sampleMatchers(
   metrics: Metrics,
   running: () => ReadonlyMap<string, MeasuredMatcher | undefined>,
+  down: () => Iterable<string>,
 ): void {
   const started = () =>
     Array.from(running()).flatMap(([market, matcher]) =>
@@ -100,15 +107,16 @@ export function sampleMatchers(
     started().map(({ market, matcher }) => [{ market }, matcher.trades()] as const),
   )
   metrics.sample('venue_command_seq', position('command_seq'))
-  metrics.sample('venue_market_held', () =>
-    started().flatMap(({ market, matcher }) =>
+  metrics.sample('venue_market_held', () => [
+    ...Array.from(down(), (market) => [{ market, ...STAYS_DOWN }, 1] as const),
+    ...started().flatMap(({ market, matcher }) =>
       Array.from(matcher.holds(), ([cause, hold]) => {
         // What an operator writes is not bounded, and a label must be.
         const reason = cause === 'operator' ? '' : hold.reason
         return [{ market, cause, reason }, 1] as const
       }),
     ),
-  )
+  ])
   metrics.sample('venue_pair_wait_seconds', () =>
     started().flatMap(({ market, matcher }) =>
       matcher

@@ -9,6 +9,7 @@ import { createLoopTurns, type LoopTurns } from '../../runtime/process/loop-turn
 import { runProcess, type RunningProcess } from '../../runtime/process/process.js'
 import { askExecutorAt } from './ask-executor.js'
 import { executorOf, keepingOf, operatorsOf, type MatcherConfig } from './config.js'
+import { openDownMarkets } from './down-markets.js'
 import { STEP_NOTE_ARG, STEP_NOTE_FD } from './every-market.js'
 import { askFaultsAt } from './faults.js'
 import { startMatcher, type Matcher } from './matcher.js'
@@ -56,8 +57,10 @@ export function runOtherMarkets(config: MatcherConfig): void {
     start: async ({ log, fail, metrics }) => {
       const bus = await connectBus(config, process, log)
       const register = await openRegister({ bus, log, onError: fail })
-      const machinery = openMachinery(config, metrics)
+      const down = openDownMarkets({ bus, standby: config.STANDBY === '1', onError: fail })
+      const machinery = openMachinery(config, metrics, down.names)
       const shared = runSharedMarkets({
+        onDown: down.add,
         bus,
         logOf: (market) => createLog(`matcher-${market}`, config.LOG_LEVEL, output),
         start: (place) => startMarket(machinery, place),
@@ -76,6 +79,7 @@ export function runOtherMarkets(config: MatcherConfig): void {
         async stop() {
           await register.stop()
           await shared.stop()
+          await down.stop()
           await bus.close()
         },
       }
@@ -102,10 +106,14 @@ interface Machinery {
   readonly running: Map<string, Matcher | undefined>
 }
 
-function openMachinery(config: MatcherConfig, metrics: Metrics): Machinery {
+function openMachinery(
+  config: MatcherConfig,
+  metrics: Metrics,
+  down: () => Iterable<string> = () => [],
+): Machinery {
   const running = new Map<string, Matcher | undefined>()
   const measure = measureMatchers(metrics, Date.now)
-  sampleMatchers(metrics, () => running)
+  sampleMatchers(metrics, () => running, down)
   const hasNote = process.argv.includes(STEP_NOTE_ARG)
   const note = hasNote ? createStepNote(STEP_NOTE_FD) : undefined
   return { config, measure, turns: createLoopTurns(), note, running }

@@ -27,6 +27,8 @@ export interface SharedMarketsOptions {
   readonly logOf: (market: string) => Logger
   /** Starts a market; a rejection ends this run of it, as `fail` does. */
   readonly start: (place: MarketPlace) => Promise<RunningProcess>
+  /** The market has ended with what only an operator can change, and stays down. */
+  readonly onDown: (market: string) => void
   /** The pause after the n-th end of a run in a row; by default that of a process. */
   readonly pauseMs?: (inARow: number) => number
 }
@@ -43,12 +45,13 @@ const STOP_WITHIN_MS = STOP_DEADLINE_MS - 1_000
 
 /**
  * Runs several markets in one process. One that fails writes nothing from that moment on, and is started again after a pause that grows while
- * it keeps failing, as a process of its own would be; the others go on.
+ * it keeps failing, as a process of its own would be; one that fails by a CannotStart stays down. The others go on.
  */
 export function runSharedMarkets({
   bus,
   logOf,
   start,
+  onDown,
   pauseMs,
 }: SharedMarketsOptions): SharedMarkets {
   const markets = new Map<string, SupervisedProcess>()
@@ -67,6 +70,10 @@ export function runSharedMarkets({
       onCrash: (reason, inARow, pause) =>
         log.warn({ reason, in_a_row: inARow, pause_ms: pause }, 'matcher is restarted'),
       onCrashLoop: (inARow) => log.error({ in_a_row: inARow }, 'matcher keeps ending'),
+      onHopeless: (reason) => {
+        log.error({ reason }, 'matcher stays down until what its last line says is mended')
+        onDown(market.market)
+      },
     })
   }
   return {

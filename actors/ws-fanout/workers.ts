@@ -1,7 +1,8 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
+import { CannotStart } from '../../core/cannot-start.js'
 import type { Logger } from '../../runtime/process/log.js'
-import { runProcess, STOP_DEADLINE_MS } from '../../runtime/process/process.js'
+import { runProcess, STOP_DEADLINE_MS, type RunningProcess } from '../../runtime/process/process.js'
 import {
   childOf,
   supervise,
@@ -15,22 +16,64 @@ const WORKER_GRACE_MS = STOP_DEADLINE_MS - 500
 
 /**
  * Runs the workers of the fan-out, which share its port: this process accepts the connections and gives them to the workers
- * in turn. One that ends by itself is started again; the sockets of the others stay open. All end with this process.
+ * in turn. One that ends by itself is started again, unless only an operator can change what ended it; the sockets of the others stay
+ * open. All end with this process, which ends with 78 when none is left.
  */
 export function runWorkers(config: WsFanoutConfig): void {
   runProcess({
     name: 'ws-fanout',
     level: config.LOG_LEVEL,
-    start: ({ log }) => {
-      const workers = Array.from({ length: config.WS_FANOUT_WORKERS }, (_, index) =>
-        superviseWorker(index + 1, log),
-      )
-      const stop = async (): Promise<void> => {
-        await Promise.all(workers.map((worker) => worker.stop(WORKER_GRACE_MS)))
-      }
-      return Promise.resolve({ stop })
+    start: ({ log, fail }) => {
+      const count = config.WS_FANOUT_WORKERS
+      return Promise.resolve(superviseWorkers({ count, start: startWorker, log, onNoneLeft: fail }))
     },
   })
+}
+
+/** Each worker has ended with what only an operator can change. */
+export class NoWorkerLeft extends CannotStart {
+  override readonly name = 'NoWorkerLeft'
+}
+
+export interface WorkersOptions {
+  readonly count: number
+  /** Starts the worker of this number. */
+  readonly start: (worker: number) => Promise<Child>
+  readonly log: Logger
+  /** Called once, with NoWorkerLeft. */
+  readonly onNoneLeft: (error: NoWorkerLeft) => void
+}
+
+/** Keeps so many workers running. One whose end says that no restart helps stays down, and the others go on. */
+export function superviseWorkers({
+  count,
+  start,
+  log,
+  onNoneLeft,
+}: WorkersOptions): RunningProcess {
+  const down = new Set<number>()
+  const keep = (worker: number): SupervisedProcess =>
+    supervise({
+      name: `ws-fanout-${worker}`,
+      start: async (spawned) => spawned(await start(worker)),
+      onStart: (pid) => log.info({ worker, worker_pid: pid }, 'worker started'),
+      onEnd: (pid) => log.info({ worker, worker_pid: pid }, 'worker ended'),
+      onCrash: (reason, inARow, pauseMs) =>
+        log.warn({ worker, reason, in_a_row: inARow, pause_ms: pauseMs }, 'worker is restarted'),
+      onCrashLoop: (inARow) => log.error({ worker, in_a_row: inARow }, 'worker keeps ending'),
+      onHopeless: (reason) => {
+        log.error({ worker, reason }, 'worker stays down until what its last line says is mended')
+        down.add(worker)
+        if (down.size === count)
+          onNoneLeft(new NoWorkerLeft('no worker is left: their last lines say what to mend'))
+      },
+    })
+  const workers = Array.from({ length: count }, (_, index) => keep(index + 1))
+  return {
+    stop: async () => {
+      await Promise.all(workers.map((worker) => worker.stop(WORKER_GRACE_MS)))
+    },
+  }
 }
 
 /**
@@ -41,17 +84,6 @@ export function stopInOrderWithoutParent(): void {
   const { worker } = cluster
   worker?.once('disconnect', () => (worker.exitedAfterDisconnect = true))
 }
-
-const superviseWorker = (worker: number, log: Logger): SupervisedProcess =>
-  supervise({
-    name: `ws-fanout-${worker}`,
-    start: async (spawned) => spawned(await startWorker(worker)),
-    onStart: (pid) => log.info({ worker, worker_pid: pid }, 'worker started'),
-    onEnd: (pid) => log.info({ worker, worker_pid: pid }, 'worker ended'),
-    onCrash: (reason, inARow, pauseMs) =>
-      log.warn({ worker, reason, in_a_row: inARow, pause_ms: pauseMs }, 'worker is restarted'),
-    onCrashLoop: (inARow) => log.error({ worker, in_a_row: inARow }, 'worker keeps ending'),
-  })
 
 /** Runs this program once more, as a worker of node's cluster. */
 async function startWorker(worker: number): Promise<Child> {

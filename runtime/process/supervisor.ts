@@ -63,8 +63,10 @@ export interface SupervisorOptions {
   readonly onEnd: (pid: number) => void
   /** It ended without being stopped, for this reason; `inARow` counts such ends; a restart follows after `pauseMs`. */
   readonly onCrash: (reason: string, inARow: number, pauseMs: number) => void
-  /** Called at the fifth crash in a row and at every fifth after it, and each time when its exit code excludes a restart. */
+  /** Called at the fifth crash in a row and at every fifth after it, and each time when its exit code says that no restart helps. */
   readonly onCrashLoop: (inARow: number) => void
+  /** Its exit code says that no restart helps: it stays down. Without this it is started again as after any other end. */
+  readonly onHopeless?: (reason: string) => void
   /** The pause after the n-th crash in a row; by default it doubles up to ten seconds. */
   readonly pauseMs?: (inARow: number) => number
 }
@@ -82,9 +84,18 @@ export interface SupervisedProcess {
 const pauseAfter = (inARow: number) =>
   Math.min(FIRST_PAUSE_MS * 2 ** (inARow - 1), LONGEST_PAUSE_MS)
 
-/** Keeps one process running: when it ends without being stopped, it is started again after a pause. */
+/** Keeps one process running: when it ends without being stopped, it is started again after a pause, unless it stays down (`onHopeless`). */
 export function supervise(options: SupervisorOptions): SupervisedProcess {
-  const { name, start, onStart, onEnd, onCrash, onCrashLoop, pauseMs = pauseAfter } = options
+  const {
+    name,
+    start,
+    onStart,
+    onEnd,
+    onCrash,
+    onCrashLoop,
+    onHopeless,
+    pauseMs = pauseAfter,
+  } = options
   let child: Child | undefined
   let spawning: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
@@ -93,6 +104,7 @@ export function supervise(options: SupervisorOptions): SupervisedProcess {
 
   const crashed = (reason: string, livedMs: number, isHopeless = false) => {
     if (stopping) return
+    if (isHopeless && onHopeless !== undefined) return onHopeless(reason)
     inARow = livedMs >= RECOVERED_AFTER_MS ? 1 : inARow + 1
     const pause = pauseMs(inARow)
     onCrash(reason, inARow, pause)

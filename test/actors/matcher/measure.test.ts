@@ -21,7 +21,7 @@ describe('metrics of a matcher', () => {
   const linesOf = async (metrics: ReturnType<typeof createMetrics>, name: string) =>
     (await metrics.text()).body.split('\n').filter((line) => line.startsWith(name))
 
-  it('show what holds the market, by cause and reason, and no text of an operator', async () => {
+  it('show what holds the market, by cause and reason, and no text of an operator, also that its matcher stays down', async () => {
     const metrics = createMetrics()
     const holds: MarketHolds = new Map([
       ['facts', { reason: 'prices_stale' }],
@@ -32,14 +32,17 @@ describe('metrics of a matcher', () => {
     sampleMatchers(
       metrics,
       () => new Map([['A', { standing, holds: () => holds, waitingPairs, trades: () => 0 }]]),
+      () => ['B'],
     )
     const shown = () => linesOf(metrics, 'venue_market_held')
+    const stopped = 'venue_market_held{market="B",cause="matcher",reason="cannot_start"} 1'
     expect(await shown()).to.deep.equal([
+      stopped,
       'venue_market_held{market="A",cause="facts",reason="prices_stale"} 1',
       'venue_market_held{market="A",cause="operator",reason=""} 1',
     ])
     holds.clear()
-    expect(await shown()).to.deep.equal([])
+    expect(await shown()).to.deep.equal([stopped])
   })
 
   it('show where the matcher stands, and nothing that it does not know', async () => {
@@ -51,6 +54,7 @@ describe('metrics of a matcher', () => {
     sampleMatchers(
       metrics,
       () => new Map([['A', { standing, holds: () => new Map(), waitingPairs, trades: () => 5 }]]),
+      () => [],
     )
     const shown = async () => {
       const names = [
@@ -97,6 +101,7 @@ describe('metrics of a matcher', () => {
     sampleMatchers(
       metrics,
       () => new Map([['A', { standing, holds: () => new Map(), waitingPairs, trades: () => 0 }]]),
+      () => [],
     )
     const shown = () => linesOf(metrics, 'venue_pair_wait_seconds')
     fail(1, 2)

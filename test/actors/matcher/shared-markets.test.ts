@@ -12,6 +12,7 @@ import {
   feedStream,
   feedSubject,
 } from '../../../bus-schemas/subjects.js'
+import { CannotStart } from '../../../core/cannot-start.js'
 import { INTAKE_SOURCE } from '../../../core/model/command.js'
 import type { Market } from '../../../core/model/market.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
@@ -38,6 +39,9 @@ describe('fifty markets in one process', function () {
   let lines: Line[]
   let sourceNo: number
   let checkpointEvery: number
+  let down: string[]
+  /** Ends the run of a market with an error. */
+  let fails: Map<string, (error: unknown) => void>
 
   beforeEach(() => {
     bus = createMemoryBus()
@@ -45,6 +49,7 @@ describe('fifty markets in one process', function () {
       aMarket({ market: `M${n}-USDC`, ordinal: n + 1, aliases: [] }),
     )
     lines = []
+    down = []
     sourceNo = 0
     checkpointEvery = Infinity
   })
@@ -52,11 +57,13 @@ describe('fifty markets in one process', function () {
 
   function start(): void {
     running = new Map()
+    fails = new Map()
     const turns = createLoopTurns()
     const write = (line: string): void => void lines.push(JSON.parse(line) as Line)
     shared = runSharedMarkets({
       bus: { ...bus, answer: answerAsNats },
       logOf: (market) => createLog(market, 'info', { write }),
+      onDown: (market) => down.push(market),
       pauseMs: () => 20,
       async start({ market, bus: share, log, fail }) {
         const matcher = await startMatcher({
@@ -74,6 +81,7 @@ describe('fifty markets in one process', function () {
             keepCommandsMs: Infinity,
           },
         })
+        fails.set(market.market, fail)
         running.set(market.market, matcher)
         return matcher
       },
@@ -166,6 +174,27 @@ describe('fifty markets in one process', function () {
     expect(isLive(broken)).to.equal(false)
     expect((await bus.streamState(feedStream(broken.market))).lastSeq).to.equal(lastSeq)
     expect(markets.filter((it) => restartsOf(it) > 0)).to.deep.equal([broken])
+  })
+
+  it('trade on while one cannot start, which stays down and says so once', async () => {
+    start()
+    await allLive()
+    const stopped = pick(5)
+    const log = lines.filter(({ name }) => name === stopped.market).length
+    fails.get(stopped.market)?.(new CannotStart('its file is another’s'))
+    await eventually(() => expect(down).to.deep.equal([stopped.market]))
+    // Each of the others is restarted meanwhile, after the pause of the one that stays down.
+    for (const each of others(stopped)) fails.get(each.market)?.(new Error('ended'))
+    await eventually(() => others(stopped).every((each) => restartsOf(each) === 1))
+    await allLive(others(stopped))
+    await trade(others(stopped))
+    const said = lines.filter(({ name }) => name === stopped.market).slice(log)
+    expect(said.map(({ level, msg }) => [level, msg])).to.deep.equal([
+      ['fatal', 'failed'],
+      ['info', 'stopped'],
+      ['error', 'matcher stays down until what its last line says is mended'],
+    ])
+    expect(down).to.deep.equal([stopped.market])
   })
 
   it('trade on while the checkpoint of one is damaged, which starts without it', async () => {

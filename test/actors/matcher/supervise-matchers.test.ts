@@ -28,6 +28,7 @@ describe('the supervisor of matchers', function () {
     const file = MARKET === '*' ? 'shared' : MARKET
     fs.appendFileSync('${dir.path}/' + file, process.pid + ' ' + PARENT_WATCH + '\\n')
     if (MARKET.startsWith('broken')) process.exit(3)
+    if (MARKET.startsWith('hopeless') || fs.existsSync('${dir.path}/' + file + '-ends')) process.exit(78)
     if (MARKET === '*') {
       fs.writeFileSync('${dir.path}/elsewhere', MARKETS_ELSEWHERE)
       const market = fs.existsSync('${dir.path}/ends') && fs.readFileSync('${dir.path}/ends', 'utf8')
@@ -51,7 +52,9 @@ describe('the supervisor of matchers', function () {
     const lines: Line[] = []
     const write = (line: string): void => void lines.push(JSON.parse(line) as Line)
     const log = createLog('matchers', 'info', { write })
+    const down: string[] = []
     const matchers = superviseMatchers({
+      onDown: (market) => down.push(market),
       elsewhere: ['other'],
       ...options,
       args: ['-e', program, '--'],
@@ -64,10 +67,10 @@ describe('the supervisor of matchers', function () {
         .filter((line) => line.market === market)
         .map((line) => members.map((member) => line[member]))
     const words = () => lines.map(({ msg, market }) => [msg, market])
-    return { matchers, said, words }
+    return { matchers, said, words, down }
   }
   afterEach(() => {
-    for (const name of ['shared', 'ends', 'elsewhere'])
+    for (const name of ['shared', 'ends', 'elsewhere', 'shared-ends', 'busy', 'broken'])
       rmSync(join(dir.path, name), { force: true })
   })
   /** From now on the shared process is killed at its start, as by a step of this market, while it runs it. */
@@ -111,6 +114,31 @@ describe('the supervisor of matchers', function () {
     expect(startsOf('beside')).to.have.length(1)
     await matchers.stop()
     expect([...startsOf('broken'), ...startsOf('beside')].some(isRunning)).to.equal(false)
+  })
+
+  it('leaves one down that says that no restart helps, beside the others, and says so once', async () => {
+    const { said, down } = matchersOf('hopeless', 'next', 'broken')
+    await eventually(() => expect(down).to.deep.equal(['hopeless']))
+    // In this time it would have been started again.
+    await eventually(() => startsOf('broken').length === 3)
+    expect(startsOf('hopeless')).to.have.length(1)
+    expect(startsOf('next')).to.have.length(1)
+    expect(said('hopeless', 'level', 'msg', 'reason').slice(1)).to.deep.equal([
+      ['info', 'matcher ended', undefined],
+      ['error', 'matcher stays down until what its last line says is mended', 'ended with code 78'],
+    ])
+    expect(down).to.deep.equal(['hopeless'])
+  })
+
+  it('names each market of a shared process that stays down, later ones too', async () => {
+    writeFileSync(join(dir.path, 'shared-ends'), '')
+    const { matchers, down } = supervised({ markets: ['calm', 'quiet', 'busy'], own: ['busy'] })
+    await eventually(() => expect(down).to.deep.equal(['calm', 'quiet']))
+    matchers.add('later')
+    matchers.add('calm')
+    expect(down).to.deep.equal(['calm', 'quiet', 'later'])
+    await eventually(() => startsOf('busy').length === 1)
+    expect(startsOf('shared')).to.have.length(1)
   })
 
   it('runs one that is added later, and stops it with the others', async () => {

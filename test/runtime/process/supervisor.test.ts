@@ -63,4 +63,27 @@ describe('runtime/process/supervisor', () => {
     await supervised.stop(1_000)
     expect(loops.slice(0, 2)).to.deep.equal([1, 2])
   })
+
+  it('leaves down what says that no restart helps, where it is asked to', async () => {
+    let starts = 0
+    const reasons: string[] = []
+    const supervised = supervise({
+      name: 'unconfigured',
+      start: async (spawned) => {
+        starts += 1
+        // The first end is another's.
+        spawned(await shell(`exit ${starts === 1 ? 3 : CANNOT_START_CODE}`))
+      },
+      onStart: () => {},
+      onEnd: () => {},
+      onCrash: () => {},
+      onCrashLoop: () => {},
+      onHopeless: (reason) => reasons.push(reason),
+      pauseMs: () => 1,
+    })
+    await eventually(() => reasons.length === 1)
+    expect(await supervised.stop(1_000)).to.equal(undefined)
+    expect(starts).to.equal(2)
+    expect(reasons).to.deep.equal(['ended with code 78'])
+  })
 })
