@@ -7,6 +7,7 @@ import { inProject } from '../devnet/launcher/binaries.js'
 import { natsServerBinary } from './support/config.js'
 import { testKey } from './support/devnet-world.js'
 import { freePort } from './support/free-port.js'
+import { readPage } from './support/page-commands.js'
 import {
   RECORDED_NODE,
   recordedNode,
@@ -17,39 +18,7 @@ import { tempDir } from './support/temp-dir.js'
 import { SPOT_ALONE, SPOT_AND_PERP } from './support/venue.js'
 
 const SAMPLES = 'docs/operating'
-const page = readFileSync(inProject('docs/GO-LIVE.md'), 'utf8')
-
-/** Where each command of the page is tried. */
-const TRIED: Readonly<Record<string, string>> = {
-  './venue check-deployment': 'here',
-  './venue bus-users': 'here',
-  './venue deploy': 'test/devnet/deploy-batch-executor.test.ts',
-  'systemd-sysusers': 'test/operating-samples.test.ts',
-  'systemd-tmpfiles --create': 'test/operating-samples.test.ts',
-  'docker build': 'not without Docker; test/dockerfile.test.ts reads its lines',
-  openssl: 'here',
-  'nats-server --signal': 'test/e2e/go-live.test.ts',
-  './venue status': 'test/e2e/go-live.test.ts',
-  './venue audit': 'test/e2e/go-live.test.ts',
-  './venue market': 'test/e2e/go-live.test.ts',
-  './venue rotate-key': 'test/e2e/rotate-key.test.ts',
-  './venue up': 'every test that starts a venue',
-  './venue test': 'by each run of the suite',
-  'systemctl daemon-reload': 'not without systemd; test/operating-samples.test.ts reads the units',
-  'systemctl enable': 'not without systemd',
-  'systemctl kill': 'not without systemd; test/e2e/metrics.test.ts stops processes',
-}
-
-/** Each command of a code block or of a code span, on one line. */
-function commandsOfPage(): string[] {
-  const blocks = [...page.matchAll(/^```\n(.*?)^```$/gms)].map(([, text = '']) => text)
-  const spans = [...page.replaceAll(/^```\n.*?^```$/gms, '').matchAll(/`([^`\n]+)`/g)]
-  return [...blocks, ...spans.map(([, text = '']) => text)]
-    .map((text) => text.replaceAll('\\\n', ' ').trim())
-    .flatMap((text) => text.split(' && '))
-    .map((text) => text.replace(/^([A-Z_]+=\S+ +)+/, ''))
-    .filter((text) => /^(\.\/venue |systemctl |systemd-|openssl |nats-server |docker )/.test(text))
-}
+const page = readPage('docs/GO-LIVE.md')
 
 describe('docs/GO-LIVE.md, tried against a recorded node', function () {
   const dir = tempDir()
@@ -91,20 +60,12 @@ describe('docs/GO-LIVE.md, tried against a recorded node', function () {
       })
     })
 
-  /** The block of the page that has this text, with what is this deployment's own in place of the page's. */
-  function block(text: string, places: Readonly<Record<string, string>>): string {
-    const blocks = [...page.matchAll(/^```\n(.*?)^```$/gms)].map(([, found = '']) => found)
-    const found = blocks.find((each) => each.includes(text)) ?? ''
-    expect(found, text).to.not.equal('')
-    return Object.entries(places).reduce((line, [from, to]) => line.replaceAll(from, to), found)
-  }
-
   async function check(rpcUrl: string, markets: readonly string[] = SPOT_ALONE): Promise<Ended> {
     rmSync(marketsFile, { force: true })
     await provideMarketFile(marketsFile, markets)
     const { executor, depositSubmitter, withdrawalSubmitter } = recorded.senders
     return run(
-      block('check-deployment', {
+      page.block('./venue check-deployment', {
         'https://node.example': rpcUrl,
         '=deployment.json': `=${deploymentFile}`,
         '=markets.json': `=${marketsFile}`,
@@ -117,15 +78,6 @@ describe('docs/GO-LIVE.md, tried against a recorded node', function () {
   const isListed = (line: string) => !line.startsWith('not listed ')
   const notOk = ({ lines }: Ended) =>
     lines.filter((line) => !line.startsWith('ok ') && isListed(line))
-
-  it('has no command that is tried nowhere', () => {
-    const found = commandsOfPage()
-    const known = Object.keys(TRIED)
-    const untried = found.filter((command) => !known.some((each) => command.startsWith(each)))
-    expect(untried).to.deep.equal([])
-    const gone = known.filter((each) => !found.some((command) => command.startsWith(each)))
-    expect(gone).to.deep.equal([])
-  })
 
   it('finds a complete deployment: each line says ok', async () => {
     const found = await check(await serve('complete'))
@@ -216,7 +168,7 @@ describe('docs/GO-LIVE.md, tried against a recorded node', function () {
   it('has keys that the check takes, and refuses a key that others may read', async () => {
     const keys = join(dir.path, 'keys')
     mkdirSync(keys, { mode: 0o700 })
-    const secret = await run(commandsOfPage().find((each) => each.startsWith('openssl ')) ?? '')
+    const secret = await run(page.span('openssl '))
     expect(secret.lines[0]).to.match(/^[0-9a-f]{64}$/)
 
     const owners = { EXECUTOR: 1002, DEPOSIT_SUBMITTER: 1011, WITHDRAWAL_SUBMITTER: 1012 }
@@ -249,7 +201,7 @@ describe('docs/GO-LIVE.md, tried against a recorded node', function () {
   it('makes users of the bus that nats-server takes with its sample', async () => {
     const bus = join(dir.path, 'bus')
     const made = await run(
-      block('bus-users', {
+      page.block('./venue bus-users', {
         '/etc/venue/bus': bus,
         // What it does is shown by test/operating-samples.test.ts; here it would change the machine.
         'systemd-tmpfiles --create': 'true',
