@@ -12,6 +12,7 @@ import { inProject } from '../../devnet/launcher/binaries.js'
 import type { OrderRecord } from '../../client/index.js'
 import { runAudit } from '../support/audit.js'
 import { inheritedEnvironment } from '../support/config.js'
+import { readPage } from '../support/page-commands.js'
 import { eventually } from '../support/eventually.js'
 import { tempDir } from '../support/temp-dir.js'
 import { startVenue, type TestVenue } from '../support/venue.js'
@@ -19,6 +20,8 @@ import { createTrader, type Trader } from './stage/trader.js'
 
 /** What a wiped machine still has: the local chain with its deployment, and the keys, which no backup holds. */
 const KEPT = /^(chain|devnet|keys|role|deployment)/
+const page = readPage('docs/BACKUP.md')
+const operating = readPage('docs/OPERATING.md')
 /** Keys of the launcher's roles and of the development accounts. */
 const KEY_TEXT = /0x[0-9a-fA-F]{64}/g
 
@@ -33,9 +36,10 @@ describe('backup and restore', function () {
   })
   after(() => dir.remove())
 
-  async function run(words: readonly string[], dataDir: string) {
+  /** A line of a page, as a shell runs it beside `./venue up` in this directory. */
+  async function run(line: string, dataDir: string) {
     const env = { ...inheritedEnvironment(), DATA_DIR: dataDir }
-    const child = spawn('./venue', words, { cwd: inProject('.'), env })
+    const child = spawn('sh', ['-c', line], { cwd: inProject('.'), env })
     let output = ''
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -47,6 +51,17 @@ describe('backup and restore', function () {
     for (const name of readdirSync(dataDir))
       if (!KEPT.test(name)) rmSync(join(dataDir, name), { recursive: true })
   }
+
+  /** Of `./venue up`, the page has neither bus nor node named. */
+  const restoring = (dataDir: string, backup: string): string =>
+    page
+      .block('./venue restore', {
+        'NATS_URL=nats://127.0.0.1:4322 RPC_URL=http://node:8545': '',
+        '/var/lib/venue': dataDir,
+        '/backup/2026-03-01T1200': backup,
+        'backup-key.txt': identityFile,
+      })
+      .trimEnd()
 
   const auditOf = ({ dataDir }: TestVenue) =>
     runAudit({ ...inheritedEnvironment(), DATA_DIR: dataDir })
@@ -101,10 +116,7 @@ describe('backup and restore', function () {
     await expectWithout(backup, secrets)
 
     wipe(dataDir)
-    const restored = await run(
-      ['restore', backup, '--identity', identityFile, '--nothing-since'],
-      dataDir,
-    )
+    const restored = await run(`${restoring(dataDir, backup)} --nothing-since`, dataDir)
     expect(restored.code, restored.output).to.equal(0)
     const again = await startVenue({ dataDir })
     try {
@@ -133,7 +145,15 @@ describe('backup and restore', function () {
     const running = load(maker, taker)
     await eventually(() => running.answered.length >= 6)
     const backup = join(dir.path, 'older')
-    const taken = await run(['backup', backup, '--recipient', recipient], dataDir)
+    const [, taking = ''] = page
+      .block('./venue backup', {
+        '/var/lib/venue': dataDir,
+        'http://node:8545': venue.devnet.rpc_url,
+        '/backup/$(date +%FT%H%M)': backup,
+        'age1…': recipient,
+      })
+      .split(/^(?=DATA_DIR)/m)
+    const taken = await run(taking, dataDir)
     expect(taken.code, taken.output).to.equal(0)
     await eventually(() => running.answered.length >= 30, 60_000)
     await running.stop()
@@ -141,12 +161,15 @@ describe('backup and restore', function () {
     const lost = await taker.sign({ side: 'buy', amount: '4', price: '0.00090' })
     await taker.send(lost)
     await taker.until(lost.order_id, 'filled')
+    const looking = operating.span('./venue inspect', { '<id>': lost.order_id })
+    const seen = await run(looking, dataDir)
+    expect(seen.output).to.include('filled')
     const before = await balancesOf(maker, taker)
     const seqBefore = await seqOf(venue)
     expect(await venue.stop({ keepData: true })).to.equal(0)
 
     wipe(dataDir)
-    const restored = await run(['restore', backup, '--identity', identityFile], dataDir)
+    const restored = await run(restoring(dataDir, backup), dataDir)
     expect(restored.code, restored.output).to.equal(0)
     expect(restored.output).to.match(/restored with a gap: what was answered after 20.* is lost/)
     expect(restored.output).to.match(/[1-9]\d* fills on the chain that the log of cNGN-USDC does/)
@@ -179,10 +202,11 @@ describe('backup and restore', function () {
       expect((await ann.until(ask.order_id, 'active')).status).to.equal('active')
       expect(await balancesOf(ann, ben)).to.deep.equal(before)
 
-      const accepted = await run(['market', 'accept-gap', 'cNGN-USDC'], dataDir)
+      const accepting = page.span('./venue market accept-gap', { '<market>': 'cNGN-USDC' })
+      const accepted = await run(accepting, dataDir)
       expect(accepted.code, accepted.output).to.equal(0)
       await ben.until(bid, 'filled')
-      const { code, output } = await auditOf(again)
+      const { code, output } = await run(page.span('./venue audit'), dataDir)
       expect(code, output).to.equal(0)
       expect(output).to.match(/[1-9]\d* of matches that a restore has lost/)
     } finally {
