@@ -24,11 +24,16 @@ export async function writeFileDurably(
     await handle.close()
   }
   await rename(temporary, file)
-  const folder = await open(dirname(file), 'r')
+  await syncPath(dirname(file))
+}
+
+/** The content of a file, or the names in a directory, are on disk once this resolves. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r')
   try {
-    await folder.sync()
+    await handle.sync()
   } finally {
-    await folder.close()
+    await handle.close()
   }
 }
 

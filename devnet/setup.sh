@@ -84,6 +84,16 @@ ensure_python() {
   unlock_setup
 }
 
+# The disk of the bus is made slow by a tracer.
+ensure_strace() {
+  has_strace && return 0
+  lock_setup
+  has_strace || need_packages 'the tests delay the syncs of nats-server' strace
+  unlock_setup
+}
+
+has_strace() { command -v strace >/dev/null 2>&1; }
+
 has_python() { /usr/bin/python3 -c 'import Cryptodome, ecdsa, websockets' >/dev/null 2>&1; }
 
 has_browser() { [ -x /usr/bin/chromium ] || [ -x /usr/bin/chromium-browser ]; }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { BUS_SYNCED } from '../runtime/bus/sync-bus.js'
 import { startAnvil } from './chain/anvil.js'
 import { chainIdOf, chainStateFile } from './chain/local-chain.js'
 import { findAnvil, findNatsServer } from './launcher/binaries.js'
@@ -10,14 +11,17 @@ import { typedWords } from '../runtime/process/command-line.js'
 import { lockDataDir, provideDataDir } from './launcher/data-dir.js'
 import { freePort } from './launcher/free-port.js'
 import { startNatsServer } from './launcher/nats-server.js'
+import { syncTree } from './launcher/sync-tree.js'
 import { LauncherError } from './launcher/wait-for.js'
 import { makePrivate } from '../runtime/process/private-files.js'
 
 makePrivate()
 
 /**
- * Runs a compiled program on the bus of a stopped venue of this machine: starts the nats-server of DATA_DIR, and its local
- * chain where there is one, and sets NATS_URL and RPC_URL. With NATS_URL set it only runs the program.
+ * Runs a restore, a compiled program, on the bus of a stopped venue of this machine: starts the nats-server of DATA_DIR, and its
+ * local chain where there is one, and sets NATS_URL and RPC_URL. The server takes a restored stream message by message, so it
+ * begins without a sync for each; when the program asks for it, the server is stopped, its store synced, and it is started again
+ * as a venue runs it. With NATS_URL set it only runs the program.
  */
 async function withBus(words: readonly string[]): Promise<number> {
   const config = readBusConfig()
@@ -25,18 +29,24 @@ async function withBus(words: readonly string[]): Promise<number> {
   provideDataDir(config.dataDir)
   const release = lockDataDir(config.dataDir)
   const binary = findNatsServer({ natsServerBin: config.natsServerBin, path: config.path })
-  const bus = await startNatsServer({
-    binary,
-    dir: join(config.dataDir, 'nats'),
-    port: await freePort(),
-  })
+  const place = { binary, dir: join(config.dataDir, 'nats'), port: await freePort() }
+  let bus = await startNatsServer({ ...place, isUnsynced: true })
   const chain = await startChain(config)
+  const sync = async (): Promise<void> => {
+    await bus.child.stop(STOP_GRACE_MS)
+    const files = await syncTree(bus.storeDir)
+    bus = await startNatsServer(place)
+    process.stderr.write(
+      `the bus is synced: ${files} files; it runs on with a sync for each write\n`,
+    )
+  }
+  const env = {
+    DATA_DIR: config.dataDir,
+    NATS_URL: bus.url,
+    ...(chain && { RPC_URL: chain.rpcUrl }),
+  }
   try {
-    return await run(words, config, {
-      DATA_DIR: config.dataDir,
-      NATS_URL: bus.url,
-      ...(chain && { RPC_URL: chain.rpcUrl }),
-    })
+    return await run(words, config, env, sync)
   } finally {
     await chain?.child.stop(STOP_GRACE_MS)
     await bus.child.stop(STOP_GRACE_MS)
@@ -64,16 +74,33 @@ async function startChain(config: LauncherConfig) {
   })
 }
 
+/** `sync`: what the program may ask for once. */
 async function run(
   words: readonly string[],
   { inherited }: Pick<LauncherConfig, 'inherited'>,
   env: Readonly<Record<string, string>>,
+  sync?: () => Promise<void>,
 ): Promise<number> {
   const child = spawn(process.execPath, ['--enable-source-maps', ...words], {
-    stdio: 'inherit',
+    stdio: ['inherit', 'inherit', 'inherit', ...(sync === undefined ? [] : ['ipc' as const])],
     env: { ...inherited, ...env },
   })
-  const [code] = (await once(child, 'exit')) as [number | null]
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  // Ctrl-C reaches the program as well; the servers are stopped once it has ended.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  let failure: Error | undefined
+  if (sync !== undefined)
+    child.once('message', () => {
+      sync().then(
+        () => child.send(BUS_SYNCED),
+        (error: Error) => {
+          failure = error
+          child.disconnect()
+        },
+      )
+    })
+  const [code] = await exited
+  if (failure !== undefined) throw failure
   return code ?? 1
 }
 

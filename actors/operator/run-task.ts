@@ -66,9 +66,11 @@ export async function runTask(task: OperatorTask): Promise<Outcome> {
     case 'deploy':
       return printed(deployBatchExecutor(await readCheckConfig(), task))
     case 'backup':
-      return printed(runBackup(await readBackupConfig(), task, tellPart('captures')))
+      return printed(
+        runBackup(await readBackupConfig(), task, (kind, name) => tell(`captures ${kind} ${name}`)),
+      )
     case 'restore':
-      return printed(runRestore(readRestoreConfig(), task, tellPart('restores')))
+      return printed(runRestore(readRestoreConfig(), task, tell))
     case 'bus-replicas':
       return replicate(task.replicas)
     case 'export':
@@ -85,8 +87,8 @@ const printed = async (lines: Promise<readonly string[]>): Promise<Outcome> => (
 })
 
 /** What takes long says where it is. */
-const tellPart = (does: string) => (kind: string, name: string) => {
-  process.stderr.write(`${does} ${kind} ${name}\n`)
+const tell = (line: string): void => {
+  process.stderr.write(`${line}\n`)
 }
 
 async function changeMarkets(order: MarketOrder): Promise<Outcome> {

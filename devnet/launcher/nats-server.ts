@@ -29,6 +29,8 @@ export interface NatsServerOptions {
   readonly maxStoredBytes?: number
   /** A server of a cluster; it is ready once it follows the cluster's leader. */
   readonly cluster?: ClusterPlace
+  /** Without a sync for each write: for a store that is being restored and whose loss costs nothing. */
+  readonly isUnsynced?: boolean
 }
 
 /** A server's place in a cluster on loopback. */
@@ -43,6 +45,8 @@ export interface ClusterPlace {
 }
 
 const DEFAULT_MAX_STORED_BYTES = 20e9
+/** Longer than a restore takes. */
+const UNSYNCED_INTERVAL = '24h'
 
 export interface NatsServer {
   readonly url: string
@@ -54,11 +58,13 @@ export interface NatsServer {
 
 /**
  * Starts a single durable NATS server and resolves once it serves JetStream and has confirmed that it syncs every
- * write to its store before acknowledging it. Throws LauncherError with the server's last lines otherwise.
+ * write to its store before acknowledging it, or none where that is asked for. Throws LauncherError with the server's
+ * last lines otherwise.
  */
 export async function startNatsServer(options: NatsServerOptions): Promise<NatsServer> {
   const { binary, dir, port, monitorPort = -1, onLine = () => {}, onSpawn = () => {} } = options
   const { maxStoredBytes = DEFAULT_MAX_STORED_BYTES, authorization = '', cluster } = options
+  const { isUnsynced = false } = options
   const storeDir = join(dir, 'store')
   const configFile = join(dir, 'nats-server.conf')
   await mkdir(storeDir, { recursive: true })
@@ -73,6 +79,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
       maxStoredBytes,
       authorization,
       cluster,
+      isUnsynced,
     }),
   )
   const lastLines: string[] = []
@@ -94,7 +101,7 @@ export async function startNatsServer(options: NatsServerOptions): Promise<NatsS
   const portsFile = join(dir, `nats-server_${child.pid}.ports`)
   try {
     const monitorUrl = await Promise.race([
-      becomeReady(portsFile, storeDir, watchWork(child.pid)),
+      becomeReady({ portsFile, storeDir, isUnsynced, hasWorked: watchWork(child.pid) }),
       child.exited.then((exit) => {
         throw new LauncherError(
           `nats-server ended with ${describeExit(exit)}:\n${lastLines.join('\n')}`,
@@ -137,7 +144,10 @@ async function removePortsFiles(dir: string): Promise<void> {
   await Promise.all(stale.map((name) => rm(join(dir, name), { force: true })))
 }
 
-/** The server's configuration: every write is durable before it is acknowledged; it listens on loopback only. */
+/**
+ * The server's configuration: every write is durable before it is acknowledged, but for a store that is being restored; it
+ * listens on loopback only.
+ */
 export function natsServerConfig(places: {
   readonly port: number
   /** -1: the server chooses. */
@@ -147,6 +157,7 @@ export function natsServerConfig(places: {
   readonly maxStoredBytes: number
   readonly cluster?: ClusterPlace | undefined
   readonly authorization?: string
+  readonly isUnsynced?: boolean
 }): string {
   return `# Written by the launcher at every start; changes are lost.
 server_name: ${places.cluster?.serverName ?? 'venue-devnet'}
@@ -159,7 +170,7 @@ lame_duck_duration: "30s"
 lame_duck_grace_period: "2s"
 jetstream {
   store_dir: ${JSON.stringify(places.storeDir)}
-  sync_interval: always
+  sync_interval: ${places.isUnsynced === true ? UNSYNCED_INTERVAL : 'always'}
   max_memory_store: ${MAX_MEMORY_STORE}
   max_file_store: ${places.maxStoredBytes}
   limits { duplicate_window: "10m" }
@@ -180,11 +191,13 @@ ${advertise === undefined ? '' : `  advertise: ${JSON.stringify(advertise)}\n`} 
 }
 
 /** Resolves with the monitoring address once the server is healthy. */
-async function becomeReady(
-  portsFile: string,
-  storeDir: string,
-  hasWorked: () => boolean,
-): Promise<string> {
+async function becomeReady(places: {
+  readonly portsFile: string
+  readonly storeDir: string
+  readonly isUnsynced: boolean
+  readonly hasWorked: () => boolean
+}): Promise<string> {
+  const { portsFile, storeDir, isUnsynced, hasWorked } = places
   const untilIt = <T>(does: string, ask: () => Promise<T | undefined>) =>
     waitFor(`nats-server to ${does}`, READY_WITHIN_MS, ask, hasWorked)
   const monitorUrl = await untilIt('say its ports', async () =>
@@ -195,7 +208,7 @@ async function becomeReady(
     await answer.body?.cancel()
     return answer.ok || undefined
   })
-  await assertDurable(monitorUrl, storeDir)
+  await assertStores(monitorUrl, storeDir, !isUnsynced)
   return monitorUrl
 }
 
@@ -204,13 +217,17 @@ function monitorIn(portsFile: string): string | undefined {
   return ports.monitoring?.[0]
 }
 
-async function assertDurable(monitorUrl: string, storeDir: string): Promise<void> {
+async function assertStores(
+  monitorUrl: string,
+  storeDir: string,
+  isDurable: boolean,
+): Promise<void> {
   const answer = await fetch(`${monitorUrl}/jsz?config=1`)
   const { config } = (await answer.json()) as {
     config?: { sync_always?: boolean; store_dir?: string }
   }
-  if (config?.sync_always !== true)
+  if (isDurable && config?.sync_always !== true)
     throw new LauncherError('nats-server does not sync every write: sync_always is not set')
-  if (config.store_dir?.startsWith(storeDir) !== true)
-    throw new LauncherError(`nats-server stores in ${config.store_dir}, not in ${storeDir}`)
+  if (config?.store_dir?.startsWith(storeDir) !== true)
+    throw new LauncherError(`nats-server stores in ${config?.store_dir}, not in ${storeDir}`)
 }

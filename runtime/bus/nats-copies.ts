@@ -9,6 +9,7 @@ const REQUEST_WITHIN_MS = 30_000
 /** A server that sends nothing for so long has given the copy up. */
 const CHUNK_WITHIN_MS = 60_000
 const CONNECT_WITHIN_MS = 15_000
+const NOT_FOUND = 404
 
 /** What the server states of a stream: opaque but for its positions. */
 export interface StreamFacts {
@@ -40,6 +41,10 @@ export interface StreamCopies {
     facts: StreamFacts,
     chunks: AsyncIterable<Uint8Array>,
   ): Promise<StreamFacts>
+  /** What the server states of a stream now. */
+  facts(stream: string): Promise<StreamFacts>
+  /** When the message was stored, as the server writes it; undefined when the stream does not hold it. */
+  storedAt(stream: string, seq: number): Promise<string | undefined>
   close(): Promise<void>
 }
 
@@ -62,8 +67,25 @@ export async function openStreamCopies(options: CopiesOptions): Promise<StreamCo
     names: () => namesOf(connection),
     copy: (stream) => copyStream(connection, createInbox(access.inboxPrefix), stream),
     restore: (stream, facts, chunks) => restoreStream(connection, stream, { facts, chunks }),
+    facts: (stream) => ask(connection, `STREAM.INFO.${stream}`, {}),
+    storedAt: (stream, seq) => readStoredAt(connection, stream, seq),
     close: () => connection.close(),
   }
+}
+
+async function readStoredAt(
+  connection: NatsConnection,
+  stream: string,
+  seq: number,
+): Promise<string | undefined> {
+  const call = `STREAM.MSG.GET.${stream}`
+  const { error, message } = await request<{ readonly message?: { readonly time: string } }>(
+    connection,
+    call,
+    { seq },
+  )
+  if (error !== undefined && error.code !== NOT_FOUND) throw refusalOf(call, error)
+  return message?.time
 }
 
 async function namesOf(connection: NatsConnection): Promise<string[]> {
@@ -163,25 +185,43 @@ async function restoreStream(
   return readAnswer<StreamFacts>(stream, (await send(new Uint8Array())).data)
 }
 
+interface ServerError {
+  readonly code?: number
+  readonly description?: string
+}
+
 async function ask<Answer>(
   connection: NatsConnection,
   call: string,
-  request: Readonly<Record<string, unknown>>,
+  body: Readonly<Record<string, unknown>>,
 ): Promise<Answer> {
-  const asked = connection.request(`$JS.API.${call}`, JSON.stringify(request), {
+  const answer = await request<Answer>(connection, call, body)
+  if (answer.error !== undefined) throw refusalOf(call, answer.error)
+  return answer
+}
+
+async function request<Answer>(
+  connection: NatsConnection,
+  call: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<Answer & { readonly error?: ServerError }> {
+  const asked = connection.request(`$JS.API.${call}`, JSON.stringify(body), {
     timeout: REQUEST_WITHIN_MS,
   })
   const { data } = await asked.catch((cause: unknown) => {
     throw new BusUnavailable(`the bus does not answer ${call}`, { cause })
   })
-  return readAnswer<Answer>(call, data)
+  return parse(data)
 }
 
 function readAnswer<Answer>(what: string, data: Uint8Array): Answer {
-  const answer = JSON.parse(Buffer.from(data).toString('utf8')) as Answer & {
-    readonly error?: { readonly description?: string }
-  }
-  if (answer.error !== undefined)
-    throw new BusUnavailable(`the bus refuses ${what}: ${answer.error.description ?? 'no reason'}`)
+  const answer = parse<Answer>(data)
+  if (answer.error !== undefined) throw refusalOf(what, answer.error)
   return answer
 }
+
+const parse = <Answer>(data: Uint8Array) =>
+  JSON.parse(Buffer.from(data).toString('utf8')) as Answer & { readonly error?: ServerError }
+
+const refusalOf = (what: string, { description = 'no reason' }: ServerError): BusUnavailable =>
+  new BusUnavailable(`the bus refuses ${what}: ${description}`)

@@ -1,7 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startNatsServer as start } from '../../devnet/launcher/nats-server.js'
+import {
+  startNatsServer as start,
+  type NatsServerOptions,
+} from '../../devnet/launcher/nats-server.js'
 import { natsServerBinary } from './config.js'
 import { freePort } from './free-port.js'
 
@@ -20,11 +23,13 @@ export interface TestNatsServer {
 }
 
 /** A throw-away durable NATS server on a free port, with a store of its own; ready for clients when this resolves. */
-export async function startNatsServer(): Promise<TestNatsServer> {
+export async function startNatsServer(
+  options: Pick<NatsServerOptions, 'isUnsynced'> = {},
+): Promise<TestNatsServer> {
   const binary = natsServerBinary()
   const dir = await mkdtemp(join(tmpdir(), 'venue-nats-'))
   const port = await freePort()
-  let server = await start({ binary, dir, port })
+  let server = await start({ ...options, binary, dir, port })
   const killAtExit = () => server.child.signal('SIGKILL')
   process.once('exit', killAtExit)
   return {
@@ -41,7 +46,7 @@ export async function startNatsServer(): Promise<TestNatsServer> {
     },
     restart: async () => {
       await server.child.stop(STOP_GRACE_MS)
-      server = await start({ binary, dir, port })
+      server = await start({ ...options, binary, dir, port })
     },
   }
 }

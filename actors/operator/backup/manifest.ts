@@ -22,6 +22,8 @@ const streamFacts = z.object({
     first_seq: z.int().nonnegative(),
     last_seq: z.int().nonnegative(),
   }),
+  /** When some of its messages were stored; backups of 0.3.0 and before have none. */
+  times: z.array(z.object({ seq: z.int().positive(), time: z.string() })).optional(),
 })
 
 const part = z.object({

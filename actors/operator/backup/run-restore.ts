@@ -9,13 +9,15 @@ import {
 import { stateOrEmpty, type Bus } from '../../../runtime/bus/bus.js'
 import { registeredMarkets } from '../../../runtime/bus/market-register.js'
 import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
-import { openStreamCopies } from '../../../runtime/bus/nats-copies.js'
+import { openStreamCopies, type CopiesOptions } from '../../../runtime/bus/nats-copies.js'
 import type { RestoreConfig } from '../config.js'
 import { readEvidence, whyIncomplete } from './evidence.js'
-import type { BackupPart, Manifest } from './manifest.js'
+import type { Manifest } from './manifest.js'
 import { recordGap } from './record-gap.js'
 import { finish, putBack } from './restore-backup.js'
 import { openOpener, type SealKey } from './sealed-files.js'
+import { assertStreamsRestored } from './stream-times.js'
+import { busSyncer } from '../../../runtime/bus/sync-bus.js'
 
 /** What is asked for with `./venue restore`. */
 export interface RestoreTask {
@@ -25,39 +27,78 @@ export interface RestoreTask {
   readonly nothingSince: boolean
 }
 
-/** Restores into an empty directory and an empty bus; resolves with the lines to print. */
+/** Restores into an empty directory and an empty bus, and tells what it does; resolves with the lines to print. */
 export async function runRestore(
   config: RestoreConfig,
-  { dir, key, nothingSince }: RestoreTask,
-  onPart: (kind: BackupPart['kind'], name: string) => void,
+  task: RestoreTask,
+  tell: (line: string) => void,
 ): Promise<string[]> {
-  const { dataDir, place, rpcUrl, archiveDir } = config
-  const opener = await openOpener(key, resolve(dir))
+  const { dataDir, place, rpcUrl } = config
   const client = createChainClient(rpcUrl, 'read')
   const asOperator = { ...place, name: 'restore', user: 'operator' } as const
+  const manifest = await putStored(config, task, { asOperator, client, tell })
+  const syncBus = busSyncer()
+  await syncBus?.()
+  await compareStreams(asOperator, manifest, tell)
+  const bus = await connectNatsBus(asOperator)
+  try {
+    const markets = await openedMarkets(bus)
+    const journals = await openRestoredJournals(dataDir, bus)
+    try {
+      const { nothingSince } = task
+      const compared = { ...config, bus, client, journals, markets, manifest, nothingSince }
+      const lines = await compare(compared)
+      return syncBus === undefined ? [...lines, SYNC_IT] : lines
+    } finally {
+      await journals.close()
+    }
+  } finally {
+    await bus.close()
+  }
+}
+
+/** A server of another program has the restored streams in memory: it syncs what it is given, and not what it is restored from. */
+const SYNC_IT =
+  'before that: stop nats-server, run sync on its machine, and start it with sync_interval: always'
+
+interface RestoreMeans {
+  readonly asOperator: CopiesOptions
+  readonly client: ChainClient
+  readonly tell: (line: string) => void
+}
+
+async function putStored(
+  { dataDir, archiveDir }: RestoreConfig,
+  { dir, key }: RestoreTask,
+  { asOperator, client, tell }: RestoreMeans,
+): Promise<Manifest> {
+  const opener = await openOpener(key, resolve(dir))
   const copies = await openStreamCopies(asOperator)
   try {
-    const manifest = await putBack({
+    return await putBack({
       dir: resolve(dir),
+      nowMs: Date.now,
       dataDir,
       archiveDir,
       copies,
       client,
       opener,
-      onPart,
+      tell,
     })
-    const bus = await connectNatsBus(asOperator)
-    try {
-      const markets = await openedMarkets(bus)
-      const journals = await openRestoredJournals(dataDir, bus)
-      try {
-        return await compare({ ...config, bus, client, journals, markets, manifest, nothingSince })
-      } finally {
-        await journals.close()
-      }
-    } finally {
-      await bus.close()
-    }
+  } finally {
+    await copies.close()
+  }
+}
+
+async function compareStreams(
+  asOperator: CopiesOptions,
+  manifest: Manifest,
+  tell: RestoreMeans['tell'],
+): Promise<void> {
+  tell('compares sequences and storage times of the restored streams')
+  const copies = await openStreamCopies(asOperator)
+  try {
+    await assertStreamsRestored(copies, manifest)
   } finally {
     await copies.close()
   }

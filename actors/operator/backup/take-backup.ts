@@ -20,6 +20,7 @@ import {
   type Manifest,
 } from './manifest.js'
 import { KEY_FILE, sealFile, type Sealer } from './sealed-files.js'
+import { sampleTimes } from './stream-times.js'
 import { closedDirectories, databaseFiles, databasePath } from '../../../data/places.js'
 
 interface BackupOptions {
@@ -29,7 +30,7 @@ interface BackupOptions {
   readonly deploymentFile: string
   /** FEED_ARCHIVE_DIR. */
   readonly archiveDir?: string | undefined
-  readonly copies: Pick<StreamCopies, 'names' | 'copy'>
+  readonly copies: Pick<StreamCopies, 'names' | 'copy' | 'storedAt'>
   readonly bus: Pick<Bus, 'ask'>
   readonly client: ChainClient
   readonly chainId: number
@@ -195,7 +196,8 @@ async function captureStream(capture: BackupRun, name: string): Promise<void> {
   const { copies, onPart } = capture
   await onPart?.('stream', name)
   const { config, state, chunks } = await copies.copy(name)
-  await seal(capture, { kind: 'stream', name, stream: { config, state }, chunks })
+  const times = await sampleTimes(copies, name, state)
+  await seal(capture, { kind: 'stream', name, stream: { config, state, times }, chunks })
 }
 
 /** Names under which a file of the launcher keeps what must not leave the machine. */
