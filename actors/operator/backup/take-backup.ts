@@ -1,7 +1,8 @@
 import Database from 'better-sqlite3'
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { isLeadStream } from '../../../bus-schemas/subjects.js'
 import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import type { ChainClient } from '../../../chain/reads/client.js'
@@ -192,12 +193,17 @@ async function copyDatabase(place: string, copy: string): Promise<void> {
   }
 }
 
+/** Encryption takes longer than the server waits, so the copy is on disk before it begins. */
 async function captureStream(capture: BackupRun, name: string): Promise<void> {
-  const { copies, onPart } = capture
+  const { copies, work, onPart } = capture
   await onPart?.('stream', name)
   const { config, state, chunks } = await copies.copy(name)
+  const copy = join(work, `${name}.copy`)
+  await pipeline(chunks, createWriteStream(copy, { mode: 0o600 }))
   const times = await sampleTimes(copies, name, state)
-  await seal(capture, { kind: 'stream', name, stream: { config, state, times }, chunks })
+  const stream = { config, state, times }
+  await seal(capture, { kind: 'stream', name, stream, chunks: createReadStream(copy) })
+  await rm(copy)
 }
 
 /** Names under which a file of the launcher keeps what must not leave the machine. */

@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { createReadStream, createWriteStream, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { MANIFEST, type Manifest } from '../../../actors/operator/backup/manifest.js'
 import { openSealer, sealFile } from '../../../actors/operator/backup/sealed-files.js'
 import { sampleTimes } from '../../../actors/operator/backup/stream-times.js'
@@ -34,11 +35,14 @@ export async function addLongStream(
       )
     const { config, state, chunks } = await copies.copy(LONG_STREAM)
     const file = `stream-${LONG_STREAM}.age`
+    const copy = join(backup, `${LONG_STREAM}.copy`)
+    await pipeline(chunks, createWriteStream(copy))
     const sealed = await sealFile(
       await openSealer({ recipients: [recipient] }),
       join(backup, file),
-      chunks,
+      createReadStream(copy),
     )
+    rmSync(copy)
     const times = await sampleTimes(copies, LONG_STREAM, state)
     const path = join(backup, MANIFEST)
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
