@@ -88,7 +88,7 @@ export function openLogFile(
         }
         bytes += writeSync(fd, `${line}\n`)
       } catch (error) {
-        if (!isDiskFull(error)) throw error
+        if (!isUnwritable(error)) throw error
       }
     },
     close: () => closeSync(fd),
@@ -108,8 +108,11 @@ function setAside(file: string, files: number): void {
   renameSync(file, `${file}.1`)
 }
 
-const isDiskFull = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+/** Of a disk that is full, read-only or broken. */
+const UNWRITABLE: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'])
+
+const isUnwritable = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && UNWRITABLE.has(error.code)
 
 /**
  * The console's form of a line of a process's output: warnings and errors in short form, and lines of standard error
