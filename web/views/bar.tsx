@@ -101,7 +101,7 @@ function Light(): JSX.Element {
   )
 }
 
-const NARROW_NAMES = { demo: 'Demo', developer: 'Dev', wallet: 'Wallet' } as const
+const SHORT_NAMES = { demo: 'Demo', developer: 'Dev', wallet: 'Wallet' } as const
 
 function AccountButton(): JSX.Element {
   const { terminal, room } = usePage()
@@ -114,7 +114,7 @@ function AccountButton(): JSX.Element {
     >
       {trader === undefined
         ? 'Account'
-        : `${room.value === 'narrow' ? NARROW_NAMES[trader.kind] : trader.name} · ${trader.owner.slice(0, 6)}…${trader.owner.slice(-4)}`}
+        : `${room.value === 'wide' ? trader.name : SHORT_NAMES[trader.kind]} · ${trader.owner.slice(0, 6)}…${trader.owner.slice(-4)}`}
     </button>
   )
 }
