@@ -1,3 +1,4 @@
+import { futureAssetAbi } from '../../../chain/abi/contracts.js'
 import type { Address } from '../../../core/action.js'
 import { privateKeyToAccount } from 'viem/accounts'
 import { ONE } from '../../support/devnet-actions.js'
@@ -91,9 +92,25 @@ export async function openKeptWorld(leftSec: number): Promise<KeptWorld> {
 }
 
 /** The newest series that trades in which new accounts take positions, the third one in each second group. */
-async function seriesFor(world: KeptWorld, group: number): Promise<string> {
-  if ((await timeOf(world)) < EXPIRY_SEC - ROLL_SEC) return SERIES[0]
-  return group % 2 === 0 ? SERIES[2] : SERIES[1]
+async function seriesFor(world: KeptWorld, group: number): Promise<0 | 1 | 2> {
+  if ((await timeOf(world)) < EXPIRY_SEC - ROLL_SEC) return 0
+  return group % 2 === 0 ? 2 : 1
+}
+
+/**
+ * USDC at 1e18, rounded down, that a short of the series at the price (cNGN per USDC at 1e18) needs more for its initial margin,
+ * while the mark lags behind an index that has fallen.
+ */
+async function lossAtTheMark(world: KeptWorld, series: number, price: bigint): Promise<bigint> {
+  const { client, at } = world
+  const [, mark] = await client.readContract({
+    address: at.future_asset,
+    abi: futureAssetAbi,
+    functionName: 'series',
+    args: [BigInt(CALENDAR[series] ?? 0)],
+  })
+  if (mark <= price) return 0n
+  return (BigInt(FUTURE_SIZE) * ONE * (mark - price) * 11n) / (price * 10n)
 }
 
 /**
@@ -108,7 +125,8 @@ export async function openFailing(
   const { dealers, perpAccounts, futureAccounts } = world
   const text = asDecimal(price)
   await setPrices(world, { index: text })
-  const market = await seriesFor(world, group)
+  const series = await seriesFor(world, group)
+  const market = SERIES[series]
   for (let i = 0; i < FAILING; i += 1) {
     const key = OWNER_KEY + group * FAILING + i
     const account = privateKeyToAccount(testKey(key))
@@ -116,7 +134,8 @@ export async function openFailing(
     await world.client.setBalance({ address: trader.address, value: 100n * ONE })
     const long = await openPerpAccount(world, trader, { cash: CASH + 10 * i })
     await trade(world, { buyer: long, seller: dealers.perp, size: PERP_SIZE, price: text })
-    const funds = { usdc: (MARGIN + 60n * BigInt(i)) * ONE, cngn: 0n }
+    const margin = (MARGIN + 60n * BigInt(i)) * ONE
+    const funds = { usdc: margin + (await lossAtTheMark(world, series, inverse(price))), cngn: 0n }
     const [short] = await openTraders(world, [key], funds)
     if (short === undefined) throw new Error('no trader')
     await setIndex(world, inverse(price))
