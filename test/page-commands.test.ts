@@ -37,14 +37,13 @@ const RUN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'docs/GO-LIVE-CONTRACTS.md': {
     './venue deploy batch-executor': WALK,
     './venue check-deployment': WALK,
-    './venue market set': WALK,
   },
   'docs/BACKUP.md': {
     'age-keygen':
       'a program of others, which is not installed everywhere; the tests make such keys',
     './venue backup': WALK,
     './venue restore': WALK,
-    'node --input-type=module': WALK,
+    'docs/operating/restore-register.sh': WALK,
     'set -a': WALK,
     'systemd-tmpfiles --create': LISTS,
     './venue up': EVERY_VENUE,

@@ -273,7 +273,7 @@ describe('a venue on contracts that no launcher has set up, by the pages alone',
   async function restoreRegister(taken: string, identityFile: string): Promise<void> {
     rmSync(join(venue.data, 'nats/jetstream/$G/streams/MARKETS'), { recursive: true })
     venue.startBus()
-    const script = backup.block('node --input-type=module', {
+    const script = backup.block('docs/operating/restore-register.sh', {
       '/backup/2026-03-01T1200': taken,
       'backup-key.txt': identityFile,
     })
