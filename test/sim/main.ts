@@ -4,7 +4,15 @@ import { REGRESSIONS } from './regressions.js'
 import { reportOf } from './report.js'
 import { simulate, type SimulationOptions } from './simulate.js'
 
-const USAGE = 'usage: npm run sim -- [options]; docs/HACKING.md has the table of them'
+const USAGE = `usage: npm run sim -- [--seed N] [--seeds K] [--steps M] [--kind KIND]... [--kept] [--twice] [--trace]
+
+  --seed N     the first seed (1)
+  --seeds K    how many seeds, one after the other (1)
+  --steps M    events of each (200)
+  --kind KIND  one market of this kind, and of each other that is named; all by default
+  --kept       the runs of regressions.ts instead
+  --twice      each twice; hashes that differ are a finding
+  --trace      every event`
 const { values } = readCommandLine(USAGE, {
   options: {
     seed: { type: 'string', default: '1' },
