@@ -14,19 +14,25 @@ export interface ServerFacts {
   readonly jetstream: boolean
 }
 
-/** Throws BusMisconfigured unless the server is new enough, has JetStream and takes messages of this size. */
+/**
+ * Throws BusMisconfigured unless the server is new enough and takes messages of this size, and BusUnavailable while it runs without
+ * JetStream: it turns that off when its disk refuses a write, until it is started again.
+ */
 export function assertServer(facts: ServerFacts, messageBytes: number): void {
   if (!isAtLeast(facts.version, MIN_SERVER_VERSION)) {
     throw new BusMisconfigured(
       `nats-server ${facts.version} is too old, ${MIN_SERVER_VERSION} is needed`,
     )
   }
-  if (!facts.jetstream) throw new BusMisconfigured('nats-server runs without JetStream')
   if (facts.maxPayload < messageBytes) {
     throw new BusMisconfigured(
       `nats-server takes ${facts.maxPayload} bytes a message, ${messageBytes} are needed (max_payload)`,
     )
   }
+  if (!facts.jetstream)
+    throw new BusUnavailable(
+      'nats-server runs without JetStream: its configuration has none, or its disk refused a write; then make room and restart it',
+    )
 }
 
 /** The cluster has no leader, or is new and counts fewer servers than it will. It becomes complete when they see each other. */

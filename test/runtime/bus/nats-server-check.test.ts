@@ -27,10 +27,15 @@ describe('what is asked of a server', () => {
 
   it('accepts the oldest that will do and refuses what will not', () => {
     expect(() => assertServer(facts, 1_048_576)).to.not.throw()
-    const unfit = [{ version: '2.9.10' }, { jetstream: false }, { maxPayload: 65_536 }]
+    const unfit = [{ version: '2.9.10' }, { maxPayload: 65_536 }]
     for (const fault of unfit) {
       expect(() => assertServer({ ...facts, ...fault }, 1_048_576)).to.throw(BusMisconfigured)
     }
+  })
+
+  it('takes one that has turned JetStream off for unavailable: after a write that its disk refused a restart helps', () => {
+    const off = { ...facts, jetstream: false }
+    expect(() => assertServer(off, 1_048_576)).to.throw(BusUnavailable, 'without JetStream')
   })
 
   describe('about its disk', () => {
