@@ -28,11 +28,15 @@ const WHY = 'its matcher stays down until an operator mends what its log says (e
 export function openDownMarkets({ bus, standby, onError }: DownMarketsOptions): DownMarkets {
   const down = new Map<string, undefined>()
   const answering: Promise<Subscription>[] = []
+  let isOver = false
   const answer = (name: string): Promise<Subscription> => {
     const data = encodePingAnswer({ process: name, ready: false, detail: WHY, positions: {} })
     // With the queue of the matchers a question would reach one of both alone.
     return bus.answer(askPing(name), `${name}-down`, (_, replyTo) => {
-      void delay(ANSWER_AFTER_MS, undefined, { ref: false }).then(() => bus.reply(replyTo, data))
+      void delay(ANSWER_AFTER_MS, undefined, { ref: false }).then(() => {
+        // The bus may be closed by now.
+        if (!isOver) bus.reply(replyTo, data)
+      })
     })
   }
   return {
@@ -45,6 +49,7 @@ export function openDownMarkets({ bus, standby, onError }: DownMarketsOptions): 
     names: () => down.keys(),
     running: () => down,
     async stop() {
+      isOver = true
       const pings = await Promise.all(answering)
       await Promise.all(pings.map((each) => each.stop()))
     },
