@@ -36,6 +36,8 @@ export interface MatchersOptions {
   readonly log: Logger
   /** The market's process has ended with what only an operator can change, and stays down; called once for each of its markets. */
   readonly onDown: (market: string) => void
+  /** The pause after the n-th end of a process in a row; by default that of every supervised one. */
+  readonly pauseMs?: (inARow: number) => number
   /** Where the file of notes is made. */
   readonly noteDir?: string
   /** Monotonic milliseconds. */
@@ -92,10 +94,12 @@ export interface Matchers {
 /**
  * Starts a process for each market that is busy, and one that all others share. One that ends by itself is started again, after a
  * pause that grows while it keeps ending; the others go on. A market under whose step the shared process ended twice within ten minutes
- * gets a process of its own. One that ends with what only an operator can change stays down, with all its markets. All share this process's output. They stop by themselves when this process is gone.
+ * gets a process of its own. One that keeps
+ * ending with what only an operator can change stays down, with all its markets. All share this process's output. They stop by themselves when this process is gone.
  */
 export function superviseMatchers(options: MatchersOptions): Matchers {
-  const { log, args, onDown, noteDir = tmpdir(), elapsedMs = () => performance.now() } = options
+  const { log, args, onDown, pauseMs: pauseAfter } = options
+  const { noteDir = tmpdir(), elapsedMs = () => performance.now() } = options
   const elsewhere = new Set(options.elsewhere)
   const apart = new Set(options.own)
   const endedTooOften = countEnds(elapsedMs)
@@ -115,6 +119,7 @@ export function superviseMatchers(options: MatchersOptions): Matchers {
   const keep = ({ what, name, start, onCrash = () => {}, onHopeless }: Kept) =>
     supervise({
       name,
+      ...(pauseAfter !== undefined && { pauseMs: pauseAfter }),
       start: async (spawned) => spawned(await start()),
       onStart: (pid) => log.info({ ...what, pid }, 'matcher started'),
       onEnd: (pid) => log.info({ ...what, pid }, 'matcher ended'),

@@ -45,7 +45,7 @@ const STOP_WITHIN_MS = STOP_DEADLINE_MS - 1_000
 
 /**
  * Runs several markets in one process. One that fails writes nothing from that moment on, and is started again after a pause that grows while
- * it keeps failing, as a process of its own would be; one that fails by a CannotStart stays down. The others go on.
+ * it keeps failing, as a process of its own would be; one that fails by a CannotStart five times in a row stays down. The others go on.
  */
 export function runSharedMarkets({
   bus,

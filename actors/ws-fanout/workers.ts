@@ -40,21 +40,25 @@ export interface WorkersOptions {
   /** Starts the worker of this number. */
   readonly start: (worker: number) => Promise<Child>
   readonly log: Logger
+  /** The pause after the n-th end of a worker in a row; by default that of every supervised process. */
+  readonly pauseMs?: (inARow: number) => number
   /** Called once, with NoWorkerLeft. */
   readonly onNoneLeft: (error: NoWorkerLeft) => void
 }
 
-/** Keeps so many workers running. One whose end says that no restart helps stays down, and the others go on. */
+/** Keeps so many workers running. One whose ends keep saying that no restart helps stays down, and the others go on. */
 export function superviseWorkers({
   count,
   start,
   log,
   onNoneLeft,
+  pauseMs: pauseAfter,
 }: WorkersOptions): RunningProcess {
   const down = new Set<number>()
   const keep = (worker: number): SupervisedProcess =>
     supervise({
       name: `ws-fanout-${worker}`,
+      ...(pauseAfter !== undefined && { pauseMs: pauseAfter }),
       start: async (spawned) => spawned(await start(worker)),
       onStart: (pid) => log.info({ worker, worker_pid: pid }, 'worker started'),
       onEnd: (pid) => log.info({ worker, worker_pid: pid }, 'worker ended'),

@@ -63,9 +63,15 @@ export interface SupervisorOptions {
   readonly onEnd: (pid: number) => void
   /** It ended without being stopped, for this reason; `inARow` counts such ends; a restart follows after `pauseMs`. */
   readonly onCrash: (reason: string, inARow: number, pauseMs: number) => void
-  /** Called at the fifth crash in a row and at every fifth after it, and each time when its exit code says that no restart helps. */
+  /**
+   * Called at the fifth crash in a row and at every fifth after it; without `onHopeless` each time when its exit code says that no
+   * restart helps.
+   */
   readonly onCrashLoop: (inARow: number) => void
-  /** Its exit code says that no restart helps: it stays down. Without this it is started again as after any other end. */
+  /**
+   * Its exit code has said five times in a row that no restart helps: it stays down. One such end may come from a moment, in which a bus
+   * is replaced or a file is written anew. Without this it is started again as after any other end.
+   */
   readonly onHopeless?: (reason: string) => void
   /** The pause after the n-th crash in a row; by default it doubles up to ten seconds. */
   readonly pauseMs?: (inARow: number) => number
@@ -101,14 +107,18 @@ export function supervise(options: SupervisorOptions): SupervisedProcess {
   let timer: NodeJS.Timeout | undefined
   let stopping = false
   let inARow = 0
+  let hopelessInARow = 0
 
   const crashed = (reason: string, livedMs: number, isHopeless = false) => {
     if (stopping) return
-    if (isHopeless && onHopeless !== undefined) return onHopeless(reason)
-    inARow = livedMs >= RECOVERED_AFTER_MS ? 1 : inARow + 1
+    if (livedMs >= RECOVERED_AFTER_MS) inARow = hopelessInARow = 0
+    inARow += 1
+    hopelessInARow = isHopeless ? hopelessInARow + 1 : 0
+    const mayStayDown = onHopeless !== undefined
+    if (mayStayDown && hopelessInARow >= CRASHES_IN_A_ROW) return onHopeless(reason)
     const pause = pauseMs(inARow)
     onCrash(reason, inARow, pause)
-    if (isHopeless || inARow % CRASHES_IN_A_ROW === 0) onCrashLoop(inARow)
+    if ((isHopeless && !mayStayDown) || inARow % CRASHES_IN_A_ROW === 0) onCrashLoop(inARow)
     timer = setTimeout(() => void run().catch(() => undefined), pause)
   }
   const watch = (begun: Child) => {

@@ -42,6 +42,8 @@ describe('fifty markets in one process', function () {
   let down: string[]
   /** Ends the run of a market with an error. */
   let fails: Map<string, (error: unknown) => void>
+  /** Markets that cannot start. */
+  let hopeless: Set<string>
 
   beforeEach(() => {
     bus = createMemoryBus()
@@ -50,6 +52,7 @@ describe('fifty markets in one process', function () {
     )
     lines = []
     down = []
+    hopeless = new Set()
     sourceNo = 0
     checkpointEvery = Infinity
   })
@@ -66,6 +69,7 @@ describe('fifty markets in one process', function () {
       onDown: (market) => down.push(market),
       pauseMs: () => 20,
       async start({ market, bus: share, log, fail }) {
+        if (hopeless.has(market.market)) throw new CannotStart('its file is another’s')
         const matcher = await startMatcher({
           bus: share,
           market,
@@ -181,7 +185,8 @@ describe('fifty markets in one process', function () {
     await allLive()
     const stopped = pick(5)
     const log = lines.filter(({ name }) => name === stopped.market).length
-    fails.get(stopped.market)?.(new CannotStart('its file is another’s'))
+    hopeless.add(stopped.market)
+    fails.get(stopped.market)?.(new Error('ended'))
     await eventually(() => expect(down).to.deep.equal([stopped.market]))
     // Each of the others is restarted meanwhile, after the pause of the one that stays down.
     for (const each of others(stopped)) fails.get(each.market)?.(new Error('ended'))
@@ -189,7 +194,8 @@ describe('fifty markets in one process', function () {
     await allLive(others(stopped))
     await trade(others(stopped))
     const said = lines.filter(({ name }) => name === stopped.market).slice(log)
-    expect(said.map(({ level, msg }) => [level, msg])).to.deep.equal([
+    expect(said.filter(({ msg }) => msg === 'failed')).to.have.length(6)
+    expect(said.slice(-3).map(({ level, msg }) => [level, msg])).to.deep.equal([
       ['fatal', 'failed'],
       ['info', 'stopped'],
       ['error', 'matcher stays down until what its last line says is mended'],

@@ -64,26 +64,29 @@ describe('runtime/process/supervisor', () => {
     expect(loops.slice(0, 2)).to.deep.equal([1, 2])
   })
 
-  it('leaves down what says that no restart helps, where it is asked to', async () => {
+  it('leaves down what says five times in a row that no restart helps, where it is asked to', async () => {
     let starts = 0
     const reasons: string[] = []
+    const loops: number[] = []
     const supervised = supervise({
       name: 'unconfigured',
       start: async (spawned) => {
         starts += 1
-        // The first end is another's.
-        spawned(await shell(`exit ${starts === 1 ? 3 : CANNOT_START_CODE}`))
+        // One such end, between others, is of a moment.
+        const isOther = starts === 1 || starts === 3
+        spawned(await shell(`exit ${isOther ? 3 : CANNOT_START_CODE}`))
       },
       onStart: () => {},
       onEnd: () => {},
       onCrash: () => {},
-      onCrashLoop: () => {},
+      onCrashLoop: (inARow) => loops.push(inARow),
       onHopeless: (reason) => reasons.push(reason),
       pauseMs: () => 1,
     })
     await eventually(() => reasons.length === 1)
     expect(await supervised.stop(1_000)).to.equal(undefined)
-    expect(starts).to.equal(2)
+    expect(starts).to.equal(8)
+    expect(loops).to.deep.equal([5])
     expect(reasons).to.deep.equal(['ended with code 78'])
   })
 })
