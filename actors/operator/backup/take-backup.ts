@@ -1,8 +1,7 @@
 import Database from 'better-sqlite3'
-import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { isLeadStream } from '../../../bus-schemas/subjects.js'
 import { readNewestBlock } from '../../../chain/reads/blocks.js'
 import type { ChainClient } from '../../../chain/reads/client.js'
@@ -20,6 +19,7 @@ import {
   type BackupPart,
   type Manifest,
 } from './manifest.js'
+import { copyStreamWhole, throughPlainCopy } from './plain-copy.js'
 import { KEY_FILE, sealFile, type Sealer } from './sealed-files.js'
 import { sampleTimes } from './stream-times.js'
 import { closedDirectories, databaseFiles, databasePath } from '../../../data/places.js'
@@ -31,7 +31,7 @@ interface BackupOptions {
   readonly deploymentFile: string
   /** FEED_ARCHIVE_DIR. */
   readonly archiveDir?: string | undefined
-  readonly copies: Pick<StreamCopies, 'names' | 'copy' | 'storedAt'>
+  readonly copies: Pick<StreamCopies, 'names' | 'copy' | 'facts' | 'storedAt'>
   readonly bus: Pick<Bus, 'ask'>
   readonly client: ChainClient
   readonly chainId: number
@@ -177,11 +177,11 @@ const ALL_PAGES = 2 ** 31 - 1
 async function captureDatabase(capture: BackupRun, name: string): Promise<void> {
   const { dataDir, work, onPart } = capture
   await onPart?.('database', name)
-  const copy = join(work, `${name}.copy`)
   const place = databasePath(dataDir, name)
-  await copyDatabase(place, copy)
-  await seal(capture, { kind: 'database', name, chunks: createReadStream(copy) })
-  await rm(copy)
+  await throughPlainCopy(join(work, `${name}.copy`), {
+    write: (copy) => copyDatabase(place, copy),
+    seal: (_, chunks) => seal(capture, { kind: 'database', name, chunks }),
+  })
 }
 
 async function copyDatabase(place: string, copy: string): Promise<void> {
@@ -197,13 +197,13 @@ async function copyDatabase(place: string, copy: string): Promise<void> {
 async function captureStream(capture: BackupRun, name: string): Promise<void> {
   const { copies, work, onPart } = capture
   await onPart?.('stream', name)
-  const { config, state, chunks } = await copies.copy(name)
-  const copy = join(work, `${name}.copy`)
-  await pipeline(chunks, createWriteStream(copy, { mode: 0o600 }))
-  const times = await sampleTimes(copies, name, state)
-  const stream = { config, state, times }
-  await seal(capture, { kind: 'stream', name, stream, chunks: createReadStream(copy) })
-  await rm(copy)
+  await throughPlainCopy(join(work, `${name}.copy`), {
+    write: (copy) => copyStreamWhole(copies, name, copy),
+    seal: async ({ config, state }, chunks) => {
+      const times = await sampleTimes(copies, name, state)
+      await seal(capture, { kind: 'stream', name, stream: { config, state, times }, chunks })
+    },
+  })
 }
 
 /** Names under which a file of the launcher keeps what must not leave the machine. */
