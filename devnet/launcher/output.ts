@@ -82,8 +82,10 @@ export function openLogFile(
       try {
         if (bytes >= fileBytes) {
           setAside(file, files)
+          // The one before stays open until there is another.
+          const next = openSync(file, 'a')
           closeSync(fd)
-          fd = openSync(file, 'a')
+          fd = next
           bytes = 0
         }
         bytes += writeSync(fd, `${line}\n`)
@@ -97,6 +99,8 @@ export function openLogFile(
 
 /** Renames the files of a log by one number up; what a smaller bound leaves over is deleted too. */
 function setAside(file: string, files: number): void {
+  // Set aside before; there was no room for the next.
+  if (!existsSync(file)) return
   const prefix = `${basename(file)}.`
   for (const name of readdirSync(dirname(file))) {
     const number = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : 0

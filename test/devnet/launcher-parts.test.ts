@@ -180,6 +180,16 @@ describe('devnet/launcher-log', () => {
     expect(await kept(1, ['is-full', 'alone'])).to.deep.equal(['alone\n'])
   })
 
+  it('goes on where the full file is gone, removed by hand or set aside before', async () => {
+    const file = join(dir, 'logs', 'x.log')
+    const log = openLogFile(dir, 'x', { fileBytes: 10, files: 2 })
+    log.write('first-line')
+    await rm(file)
+    log.write('second')
+    log.close()
+    expect(await readFile(file, 'utf8')).to.equal('second\n')
+  })
+
   it('is followed by ./venue logs when the file is set aside', async function () {
     const log = openLogFile(dir, 'x', { fileBytes: 10, files: 2 })
     log.write('before-it')
