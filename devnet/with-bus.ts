@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { syncPath } from '../data/durable-file.js'
 import { BUS_SYNCED } from '../runtime/bus/sync-bus.js'
 import { startAnvil } from './chain/anvil.js'
 import { chainIdOf, chainStateFile } from './chain/local-chain.js'
@@ -35,6 +36,9 @@ async function withBus(words: readonly string[]): Promise<number> {
   const sync = async (): Promise<void> => {
     await bus.child.stop(STOP_GRACE_MS)
     const files = await syncTree(bus.storeDir)
+    // That the store is there.
+    await syncPath(place.dir)
+    await syncPath(config.dataDir)
     bus = await startNatsServer(place)
     process.stderr.write(
       `the bus is synced: ${files} files; it runs on with a sync for each write\n`,
@@ -89,17 +93,22 @@ async function run(
   // Ctrl-C reaches the program as well; the servers are stopped once it has ended.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   let failure: Error | undefined
+  let syncing = Promise.resolve()
   if (sync !== undefined)
     child.once('message', () => {
-      sync().then(
-        () => child.send(BUS_SYNCED),
+      syncing = sync().then(
+        () => {
+          if (child.connected) child.send(BUS_SYNCED)
+        },
         (error: Error) => {
           failure = error
-          child.disconnect()
+          if (child.connected) child.disconnect()
         },
       )
     })
   const [code] = await exited
+  // A program that was ended meanwhile leaves a server that is about to run, and has to be stopped.
+  await syncing
   if (failure !== undefined) throw failure
   return code ?? 1
 }
