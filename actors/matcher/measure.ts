@@ -76,7 +76,7 @@ function reasonOf(change: Change): string {
   return ended ?? ('hold' in change ? change.hold : undefined) ?? ''
 }
 
-/** What holds a market whose matcher has ended for good. */
+/** What holds a market whose matcher has ended for good, where no other leads it. */
 const STAYS_DOWN = { cause: 'matcher', reason: 'cannot_start' } as const
 
 /** As many pairs are named; a label for each of thousands would be a series of its own. */
@@ -86,7 +86,7 @@ type MeasuredMatcher = Pick<Matcher, 'standing' | 'holds' | 'waitingPairs' | 'tr
 
 /**
  * Measures where the matchers of a process stand, at each scrape. One that is not started is not ready, and nothing else; that it stays
- * `down` holds its market.
+ * `down` holds its market, unless another matcher leads it.
  */
 export function sampleMatchers(
   metrics: Metrics,

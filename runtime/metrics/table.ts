@@ -92,7 +92,7 @@ export const METRICS = {
   venue_market_held: gauge(
     'matchers',
     ['market', 'cause', 'reason'],
-    '1 while this holds the market, so that nothing crosses: cause is facts (stale or missing prices among them), clock, chain, restored, operator, or matcher (its matcher has ended with exit code 78 and stays down); the reason of an operator is left out.',
+    '1 while this holds the market, so that nothing crosses: cause is facts (stale or missing prices among them), clock, chain, restored, operator, or matcher (this one has ended with exit code 78 and stays down, while another may lead); the reason of an operator is left out.',
   ),
   venue_pair_wait_seconds: gauge(
     'matchers',

@@ -173,7 +173,7 @@ describe('what an operator watches', () => {
     expectAlert('VenueOtherChain', [{ series, value: '1' }], [{ series, value: '1' }])
   })
 
-  it('tells the absence of every target, releases that differ, and a market that has ended', () => {
+  it('tells the absence of every target, releases that differ, a market that has ended, and a matcher that stays down', () => {
     expectAlert('VenueNothingScraped', [], [{ series: '{job="venue"}', value: '1' }])
     const up = 'up{job="venue",process="gateway"}'
     expectAlert('VenueNothingScraped', [{ series: up, value: '0' }], [])
@@ -197,6 +197,14 @@ describe('what an operator watches', () => {
       [held('trading_ended')],
       [{ series: '{market="F"}', value: '1' }],
     )
+    // The market of a matcher that stays down may trade on with another.
+    const down = {
+      series: 'venue_market_held{market="F",cause="matcher",reason="cannot_start"}',
+      value: '1',
+    }
+    expectAlert('VenueMarketHeld', [down], [])
+    expectAlert('VenueMatcherDown', [held('index_stale')], [])
+    expectAlert('VenueMatcherDown', [down], [{ series: '{market="F"}', value: '1' }])
   })
 
   const PROCESSES = [...read('Procfile').matchAll(/^([a-z-]+):/gm)].map(([, name = '']) => name)
