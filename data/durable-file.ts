@@ -1,5 +1,5 @@
-import { open, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, open, rename } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 
 export interface WriteOptions {
   /** Permissions of the file; 0o644 by default. */
@@ -25,6 +25,14 @@ export async function writeFileDurably(
   }
   await rename(temporary, file)
   await syncPath(dirname(file))
+}
+
+/** Makes a directory with those above it that are not there; their names are on disk once this resolves. */
+export async function makeDirDurably(dir: string): Promise<void> {
+  const first = await mkdir(dir, { recursive: true })
+  if (first === undefined) return
+  const above = dirname(resolve(first))
+  for (let at = resolve(dir); at !== above; at = dirname(at)) await syncPath(dirname(at))
 }
 
 /** The content of a file, or the names in a directory, are on disk once this resolves. */

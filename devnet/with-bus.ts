@@ -90,8 +90,9 @@ async function run(
     env: { ...inherited, ...env },
   })
   const exited = once(child, 'exit') as Promise<[number | null]>
-  // Ctrl-C reaches the program as well; the servers are stopped once it has ended.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  // Ctrl-C and the end of the terminal reach the program as well; the servers are stopped once it has ended.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => child.kill(signal))
   let failure: Error | undefined
   let syncing = Promise.resolve()
   if (sync !== undefined)

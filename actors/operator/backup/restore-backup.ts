@@ -12,7 +12,7 @@ import { BadBackup, readManifest, type BackupPart, type Manifest } from './manif
 import { openedFile, type Opener } from './sealed-files.js'
 import { assertPositions } from './stream-times.js'
 import { countProgress } from './tell-progress.js'
-import { writeFileDurably, syncPath } from '../../../data/durable-file.js'
+import { makeDirDurably, writeFileDurably, syncPath } from '../../../data/durable-file.js'
 import { databaseFiles, databasePath } from '../../../data/places.js'
 
 export interface BackupRestoreOptions {
@@ -118,7 +118,7 @@ function placeOf(options: BackupRestoreOptions, { kind, name, folder = '' }: Bac
 /** The file is complete and on disk once it has its name. */
 async function putFile(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
   const temporary = `${path}.restored`
-  await mkdir(dirname(path), { recursive: true })
+  await makeDirDurably(dirname(path))
   await pipeline(content, createWriteStream(temporary, { mode: 0o600 }))
   await syncPath(temporary)
   await rename(temporary, path)
