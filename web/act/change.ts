@@ -10,7 +10,7 @@ import {
 } from '../../client/index.js'
 import { wordsOf } from '../../client/words-of.js'
 import { formatDecimal } from '../../core/decimal.js'
-import { traderPrice } from '../select/book-rows.js'
+import { traderPrice, traderSize } from '../select/book-rows.js'
 import { engineSide, marketTerms } from '../select/market-terms.js'
 import { readOrZero } from '../select/numbers.js'
 import { planOf } from '../select/ticket.js'
@@ -143,9 +143,20 @@ async function editOrder(
   const terms = marketTerms(entry)
   const { signer, owner } = own.trader
   const limitE18 = readOrZero(record.limit_price)
+  // What has matched keeps its price: only what is left moves to another one.
+  const {
+    inherited_filled_amount: inherited,
+    filled_amount: filled,
+    pending_amount: pending,
+  } = record
+  const doneE18 =
+    priceE18 === undefined
+      ? 0n
+      : [inherited, filled, pending].reduce((sum, each) => sum + readOrZero(each), 0n)
+  const leftE18 = sizeE18 - traderSize(terms, { priceE18: limitE18, amountE18: doneE18 })
   const ticket = {
     side: engineSide(terms, record.side),
-    sizeE18,
+    sizeE18: leftE18 > 0n ? leftE18 : 0n,
     guardBps: 0n,
     priceE18: priceE18 ?? traderPrice(terms, limitE18),
   }
@@ -154,9 +165,10 @@ async function editOrder(
   if (typeof planned === 'string')
     throw new Error('The size is below the smallest that the market takes.')
   const plan = priceE18 === undefined ? { ...planned, limitE18 } : planned
-  const amount = formatDecimal(plan.amountE18, 18)
+  const amountE18 = plan.amountE18 + doneE18
+  const amount = formatDecimal(amountE18, 18)
   const isSamePrice = plan.limitE18 === limitE18
-  if (isSamePrice && plan.amountE18 < readOrZero(record.desired_amount)) {
+  if (isSamePrice && amountE18 < readOrZero(record.desired_amount)) {
     const expirySec = nowSec.value + PROOF_LIVES_SEC
     const cancel = await signCancel(signer, domain, { nonce: record.nonce, expirySec, owner })
     own.note(await venue.reduceOrder({ ...cancel, desired_amount: amount }))

@@ -79,6 +79,28 @@ describe('web/act: changes of orders', () => {
     expect(sent).to.deep.equal(['5', '5'])
   })
 
+  it('moves what is left of an order alone: what has matched keeps its price', async () => {
+    const sent: unknown[] = []
+    const { changing, said } = aPage({
+      replaceOrder(body) {
+        sent.push(body.desired_amount)
+        return Promise.resolve({ order: ORDER, replaced: ORDER } as never)
+      },
+    })
+    // Of 10 USDC for 16,000 cNGN, nine have matched.
+    const record = {
+      ...ORDER,
+      inherited_filled_amount: '1600',
+      filled_amount: '8000',
+      pending_amount: '4800',
+    }
+    await changing.edit(record, { priceE18: 1_500n * E18, sizeE18: 10n * E18 })
+    await changing.edit(record, { priceE18: 1_000n * E18, sizeE18: 10n * E18 })
+    await changing.edit(record, { priceE18: 1_500n * E18, sizeE18: 9n * E18 })
+    expect(said()).to.match(/below the smallest/)
+    expect(sent).to.deep.equal(['15900', '15400'])
+  })
+
   it('is sent once however often it is pressed, and says why it failed', async () => {
     let calls = 0
     const { changing, said } = aPage({
