@@ -1,6 +1,7 @@
 import {
   OutcomeUnknown,
   signOrder,
+  VenueError,
   type NewOrder,
   type OrderRecord,
   type RestClient,
@@ -19,8 +20,8 @@ interface LadderRequest {
 }
 
 /**
- * Signs the orders of a ladder and places them by one request, and tells what became of them. Throws an Error that says why nothing was
- * sent: a key that needs a prompt for each order signs no ladder.
+ * Signs the orders of a ladder and places them by one request, and tells what became of them. Throws an Error that says why none was
+ * placed: a key that needs a prompt for each order signs no ladder.
  */
 export async function placeLadder(
   terminal: Terminal,
@@ -50,17 +51,26 @@ export async function placeLadder(
     else errors.push(outcome.error)
   const placed = `${bodies.length - errors.length} placed`
   if (errors.length === 0) return tell(placed, 'good')
-  const unknown = errors.filter((error) => error instanceof OutcomeUnknown).length
+  // That one was sent again too soon leaves open what became of it.
+  const isOpen = (error: unknown): boolean => error instanceof VenueError && error.retry === 'same'
+  const unknown = errors.filter(isOpen).length
   const refused = errors.length - unknown
   const parts = [
     placed,
     ...(refused === 0 ? [] : [`${refused} not placed`]),
     ...(unknown === 0 ? [] : [`${unknown} without an answer, which may still appear`]),
   ]
-  tell(`${parts.join(', ')}: ${[...new Set(errors.map(wordsOf))].join(' ')}`, 'bad')
+  const text = `${parts.join(', ')}: ${[...new Set(errors.map(wordsOf))].join(' ')}`
+  tell(text, 'bad')
+  // The ticket stays.
+  if (refused === bodies.length) throw new Error(text)
 }
 
 type RungOutcome = { readonly record: OrderRecord } | { readonly error: unknown }
+
+interface RungPlaced {
+  readonly order: OrderRecord
+}
 
 /** What became of each. The batch sends nothing twice: one without an outcome is sent again by itself, as the same bytes. */
 async function outcomesOf(
@@ -68,24 +78,22 @@ async function outcomesOf(
   bodies: readonly NewOrder[],
 ): Promise<readonly RungOutcome[]> {
   const results = await venue.placeOrders(bodies).catch((error: unknown) => {
-    if (error instanceof OutcomeUnknown) return []
-    throw error
+    const refusal = { status: 400, message: wordsOf(error) }
+    return error instanceof OutcomeUnknown ? [] : bodies.map(() => refusal)
   })
-  const outcomes: RungOutcome[] = []
-  for (const [at, body] of bodies.entries()) {
-    const result = results[at]
-    if (result?.status === 200) outcomes.push({ record: result.order as OrderRecord })
-    else if (result !== undefined && result.status < 500 && result.status !== 409)
-      outcomes.push({ error: new Error(refusalOf(result)) })
-    else
-      outcomes.push(
-        await venue.placeOrder(body).then(
-          (record) => ({ record }),
-          (error: unknown) => ({ error }),
-        ),
-      )
-  }
-  return outcomes
+  return Promise.all(
+    bodies.map(async (body, at): Promise<RungOutcome> => {
+      const result = results[at]
+      if (result?.status === 200) return { record: (result as RungPlaced).order }
+      if (result !== undefined && result.status < 500 && result.status !== 409)
+        return { error: new Error(refusalOf(result)) }
+      try {
+        return { record: await venue.placeOrder(body) }
+      } catch (error) {
+        return { error }
+      }
+    }),
+  )
 }
 
 function refusalOf(result: object): string {

@@ -1,5 +1,10 @@
 import { expect } from 'chai'
-import { OutcomeUnknown, type NewOrder, type RestClient } from '../../../client/index.js'
+import {
+  OutcomeUnknown,
+  VenueRefused,
+  type NewOrder,
+  type RestClient,
+} from '../../../client/index.js'
 import { placeLadder } from '../../../web/act/place-ladder.js'
 import type { LadderPlan } from '../../../web/select/ladder.js'
 import type { TicketInput } from '../../../web/select/planned.js'
@@ -89,6 +94,36 @@ describe('web/act: a ladder', () => {
     expect(await place()).to.equal(
       'Buy USDC, ladder of 3: 2 placed, 1 without an answer, which may still appear: no answer',
     )
+  })
+
+  it('does not take for refused what may have been placed before it was sent again too often', async () => {
+    const busy = new VenueRefused(429, 'rate_limited', 'Too many orders.', {})
+    const { place } = aPage({
+      placeOrders: () => Promise.reject(new OutcomeUnknown('no answer')),
+      placeOrder: () => Promise.reject(busy),
+    })
+    expect(await place()).to.equal(
+      'Buy USDC, ladder of 3: 0 placed, 3 without an answer, which may still appear: Too many orders.',
+    )
+  })
+
+  it('throws where none is placed, one by one or as a whole: the ticket keeps it', async () => {
+    const whole = new VenueRefused(429, 'rate_limited', 'Too many orders.', {})
+    const each = { status: 422, error: 'insufficient_balance', message: 'Too little.' }
+    for (const [placeOrders, why] of [
+      [() => Promise.reject(whole), 'Too many orders.'],
+      [() => Promise.resolve([each, each, each]), 'Too little.'],
+    ] as const) {
+      const { terminal, own, markets, toasts } = aPage({ placeOrders: placeOrders as never })
+      const given = { market: markets[0], subaccountId: '7', typed: TYPED, livesSec: 600 } as never
+      const thrown = await placeLadder(terminal, own.value ?? anOwn(), { ladder: LADDER, given })
+        .then(() => 'nothing')
+        .catch((error: Error) => error.message)
+      expect(thrown).to.equal(`0 placed, 3 not placed: ${why}`)
+      expect(toasts.shown.value.map(({ kind, text }) => [kind, text])).to.deep.equal([
+        ['bad', `Buy USDC, ladder of 3: ${thrown}`],
+      ])
+    }
   })
 
   it('sends nothing with a key that asks for each order, of another account, or where something stands in the way', async () => {
