@@ -47,7 +47,7 @@ export interface OwnState {
   readonly sessionKeys: ReadonlySignal<AccountsBody['session_keys']>
   readonly balances: ReadonlySignal<readonly AccountBalances[]>
   readonly positions: ReadonlySignal<readonly PositionsBody[]>
-  /** Whether the order list begins with what the venue has. */
+  /** Whether accounts, positions, orders and fills begin with what the venue has. */
   readonly isRead: ReadonlySignal<boolean>
   /** Why nothing can be shown; `retry` asks again. */
   readonly trouble: ReadonlySignal<string | undefined>
@@ -111,7 +111,7 @@ export function openOwn(parts: OwnParts): OwnState {
       issuedAtSec: nowSec(),
     }),
   )
-  const orders = createOrders({ ...parts, due, frame: history.frame, isRead })
+  const orders = createOrders({ ...parts, due, frame: history.frame })
   const fills = createFills(due)
   const money = createMoney({ ...parts, due, frame: history.frame })
   const refused = (code: string, message: string): void => {
@@ -153,6 +153,8 @@ export function openOwn(parts: OwnParts): OwnState {
     try {
       await money.read()
       await Promise.all([orders.read(), fills.read(venue, await history.frame())])
+      // After the frame that shows them.
+      due(() => void (isRead.value = true))
     } catch (error) {
       if (trouble.value === undefined && !isClosed) trouble.value = wordsOf(error)
     }
@@ -209,10 +211,9 @@ function createFrameKeeper({ trader, facts, nowSec }: OwnParts) {
 interface OrdersParts extends Pick<OwnParts, 'venue'> {
   readonly due: (flush: () => void) => void
   readonly frame: () => Promise<SignedFrame>
-  readonly isRead: { value: boolean }
 }
 
-function createOrders({ venue, due, frame, isRead }: OrdersParts) {
+function createOrders({ venue, due, frame }: OrdersParts) {
   const all = signal<ReadonlyMap<string, OrderRecord>>(new Map())
   const kept = new Map<string, OrderRecord>()
   const touched = new Set<string>()
@@ -228,14 +229,10 @@ function createOrders({ venue, due, frame, isRead }: OrdersParts) {
     due(flush)
   }
   const lists = createOrderLists({ venue, frame, put })
-  const readLists = async (): Promise<void> => {
-    await lists.readAll()
-    isRead.value = true
-  }
   const readTouched = soon(async () => {
     const ids = [...touched]
     touched.clear()
-    if (ids.length > READ_SINGLY) return readLists()
+    if (ids.length > READ_SINGLY) return lists.readAll()
     const found = await Promise.all(
       ids.map((id) =>
         venue.order(id).then(
@@ -249,7 +246,7 @@ function createOrders({ venue, due, frame, isRead }: OrdersParts) {
   return {
     all,
     hasOlder: lists.hasOlder,
-    read: readLists,
+    read: lists.readAll,
     readOlder: lists.readOlder,
     note: put,
     /** What is open of a market: an order that the snapshot lacks has ended meanwhile. */

@@ -40,8 +40,8 @@ interface Told {
   readonly open?: readonly OrderRecord[]
   readonly newest?: readonly OrderRecord[]
   readonly byId?: Readonly<Record<string, OrderRecord>>
-  /** The newest fills, and whether there are older ones. */
-  readonly fills?: readonly FillRecord[]
+  /** The newest fills, and whether there are older ones; `none`: the venue does not say. */
+  readonly fills?: readonly FillRecord[] | 'none'
   readonly hasOlderFills?: boolean
   /** Accounts that were just opened, and that no list has yet. */
   readonly known?: Trader['known']
@@ -67,7 +67,9 @@ function anOwner(told: Told = {}) {
     orderHistory: (_frame: unknown, { status }: { readonly status?: string }) =>
       Promise.resolve({ orders: status === 'open' ? open : newest }),
     fills: () =>
-      Promise.resolve({ fills, ...(hasOlderFills && { next_before: fills.at(-1)?.order_id }) }),
+      fills === 'none'
+        ? Promise.reject(new Error('no fills'))
+        : Promise.resolve({ fills, ...(hasOlderFills && { next_before: fills.at(-1)?.order_id }) }),
     order: (id: string) => {
       asked.push(id)
       return byId[id] === undefined
@@ -117,6 +119,16 @@ describe('web/state: what belongs to an owner', () => {
     await eventually(() => expect(openIds(own)).to.deep.equal(['b']))
     expect(own.orders.value.get('a')?.status).to.equal('filled')
     own.close()
+  })
+
+  it('is not read before its fills are: what was held is worked out of them', async () => {
+    const { own } = anOwner({ fills: 'none' })
+    await eventually(() => expect(own.trouble.value).to.equal('no fills'))
+    expect(own.isRead.value).to.equal(false)
+    own.close()
+    const { own: other } = anOwner()
+    await eventually(() => expect(other.isRead.value).to.equal(true))
+    other.close()
   })
 
   it('shows an update at once, and then what the record says more', async () => {
