@@ -168,15 +168,21 @@ export abstract class VenueOwnReads extends VenueMarketReads {
     }
   }
 
-  /** The kept unsettled orders that are not among the known ones, as they are now. */
+  /** The owner's kept unsettled orders that are not among the known ones, as they are now; an order of anyone can be looked up. */
   async fetchUnsettledRows(known: Dict): Promise<Dict[]> {
+    const owner = this.ownerAddress().toLowerCase()
     const ids = Object.keys(this.unsettled())
     const result: Dict[] = []
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i] as string
       if (!(id in known)) {
         try {
-          result.push((await this.fetchOrder(id)).info)
+          const order = (await this.fetchOrder(id)).info
+          if (this.safeStringLower(order, 'owner_address') === owner) {
+            result.push(order)
+          } else {
+            this.noteUnsettled(id, false)
+          }
         } catch (error) {
           if (!(error instanceof OrderNotFound)) {
             throw error

@@ -1,13 +1,17 @@
 import { OrderNotFound } from 'ccxt'
 import { expect } from 'chai'
+import { privateKeyToAccount } from 'viem/accounts'
 import { Venue } from '../../ccxt/index.js'
 import { marketEntry } from '../../core/records/market-entry.js'
 import { aMarket } from '../support/builders.js'
 
 const SYMBOL = 'CNGN/USDC'
 
-const row = (order_id: string, { status = 'cancelled', pending = '0' } = {}) => ({
+const { address: OWNER } = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+
+const row = (order_id: string, { status = 'cancelled', pending = '0', owner = OWNER } = {}) => ({
   order_id,
+  owner_address: owner as string,
   market: aMarket().market,
   side: 'buy',
   status,
@@ -61,6 +65,14 @@ describe('an order of the CCXT class that has ended before its matches are settl
     venue.newest = [row('second')]
     expect(await open()).to.deep.equal([])
     expect(venue.asked).to.deep.equal([])
+    expect(venue.unsettled()).to.deep.equal({})
+  })
+
+  it('is not listed where it was looked up and is of another owner', async () => {
+    const strange = row('strange', { pending: '4', owner: `0x${'ab'.repeat(20)}` })
+    venue.rows.set('strange', strange)
+    await venue.fetchOrder('strange')
+    expect(await open()).to.deep.equal([])
     expect(venue.unsettled()).to.deep.equal({})
   })
 
