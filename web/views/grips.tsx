@@ -44,7 +44,7 @@ export function Grips({ chart }: { readonly chart: ChartCanvas }): JSX.Element |
   }, [chart])
   void heights.value
   if (market === undefined) return null
-  const rows = page.views.openHere.value.slice(0, GRIPS).filter(({ view }) => view.isLive)
+  const rows = page.views.openHere.value.slice(0, GRIPS)
   const seen = new Map<string, number>()
   return (
     <div class="grips" role="group" aria-label="Lines of own orders">
@@ -79,6 +79,13 @@ interface GripParts {
 
 function Grip({ chart, market, row, moved, beside, isFirst }: GripParts): JSX.Element | null {
   const page = usePage()
+  // An order that has ended was dropped nowhere, also should it rest again.
+  useEffect(
+    () => () => {
+      if (moved.value?.id === row.id) moved.value = undefined
+    },
+    [],
+  )
   const { ui_price_decimals: decimals } = market.entry.value
   const mine = moved.value?.id === row.id ? moved.value : undefined
   const { priceE18 } = editedFrom(market.terms, row.record)
