@@ -44,7 +44,7 @@ export function createPlacing({ post, order, resends }: PlacingParts): OrderPlac
       } catch (error) {
         const known = storedOrder(error)
         if (known !== undefined) return known
-        const open = withoutOutcome(error)
+        const open = withoutOutcome(error, left < resends)
         if (open === undefined) throw error
         const found = error !== open || left === 0 ? await find(body.order_id) : undefined
         if (found !== undefined) return own(found, body, error)
@@ -75,12 +75,17 @@ function own(stored: OrderRecord, { signature }: NewOrder, error: unknown): Orde
   throw error
 }
 
-/** The error without an outcome that this one comes to; undefined for a refusal. */
-function withoutOutcome(error: unknown): OutcomeUnknown | undefined {
+/**
+ * The error without an outcome that this one comes to; undefined for a refusal. One that passes by itself, such as of too many requests,
+ * says nothing of an order that was sent before.
+ */
+function withoutOutcome(error: unknown, isResent = false): OutcomeUnknown | undefined {
   if (error instanceof OutcomeUnknown) return error
-  if (!isOpenDuplicate(error)) return undefined
-  const { message, code } = error
-  return new OutcomeUnknown(message, { cause: error, retryAfterSec: 1, code })
+  if (!(error instanceof VenueRefused)) return undefined
+  const isOpen = (isResent && error.retry === 'same') || isOpenDuplicate(error)
+  if (!isOpen) return undefined
+  const { message, code, retryAfterSec = 1 } = error
+  return new OutcomeUnknown(message, { cause: error, retryAfterSec, code })
 }
 
 /** The order that the refusal of a repeated submission carries. */

@@ -219,6 +219,18 @@ describe('rest client', () => {
     ])
   })
 
+  it('does not take an order for refused that was sent before and meets a limit of rate then', async () => {
+    const venue = createRestClient(baseUrl, { resends: 1 })
+    const busy = { status: 429, body: { error: 'rate_limited' } }
+    const missing = { status: 404, body: { error: 'order not found' } }
+    server.answers = ['drop', busy, missing]
+    expect(await failure(venue.placeOrder(body))).to.be.instanceOf(OutcomeUnknown)
+    server.answers = ['drop', busy, { status: 200, body: { ...order, order } }]
+    expect(await venue.placeOrder(body)).to.deep.equal(order)
+    server.answers = [busy]
+    expect(await failure(venue.placeOrder(body))).to.be.instanceOf(VenueRefused)
+  })
+
   it('looks the order up when no resend has brought an outcome', async () => {
     const venue = createRestClient(baseUrl, { resends: 0 })
     server.answers = ['drop', { status: 200, body: { ...order, order } }]

@@ -1,6 +1,7 @@
 import { signal, type ReadonlySignal } from '@preact/signals'
 import {
   OutcomeUnknown,
+  VenueRefused,
   type NewOrder,
   type OrderRecord,
   type RestClient,
@@ -46,13 +47,16 @@ export function createPlacement(venue: Pick<RestClient, 'placeOrder'>): SinglePl
     unanswered: () => kept.value,
     forget: () => void (kept.value = undefined),
     async place(order) {
+      const isAgain = kept.value === order
       kept.value = order
       try {
         const record = await venue.placeOrder(order)
         kept.value = undefined
         return record
       } catch (error) {
-        // Any answer settles it.
+        // Any answer settles it, but that it was sent again too soon.
+        if (isAgain && error instanceof VenueRefused && error.retry === 'same')
+          throw new OutcomeUnknown(error.message, { cause: error })
         if (!(error instanceof OutcomeUnknown)) kept.value = undefined
         throw error
       }

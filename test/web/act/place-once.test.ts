@@ -1,5 +1,10 @@
 import { expect } from 'chai'
-import { OutcomeUnknown, type NewOrder, type OrderRecord } from '../../../client/index.js'
+import {
+  OutcomeUnknown,
+  VenueRefused,
+  type NewOrder,
+  type OrderRecord,
+} from '../../../client/index.js'
 import { createLock, createPlacement } from '../../../web/act/place-once.js'
 
 const ORDER = { order_id: 'a', signature: '0x1' } as NewOrder
@@ -42,6 +47,20 @@ describe('web/act: one press, one order', () => {
     await placement.place(placement.unanswered() ?? ORDER)
     expect(sent).to.deep.equal([ORDER, ORDER])
     expect(placement.unanswered()).to.equal(undefined)
+  })
+
+  it('keeps an order without an answer where it is sent again too soon', async () => {
+    const busy = new VenueRefused(429, 'rate_limited', 'Too many orders.', {})
+    const answers = [busy, new OutcomeUnknown('no answer'), busy]
+    const placement = createPlacement({
+      placeOrder: () => Promise.reject(answers.shift() ?? busy),
+    })
+    const place = () => placement.place(ORDER).catch((error: unknown) => error)
+    expect(await place()).to.equal(busy)
+    expect(placement.unanswered()).to.equal(undefined)
+    await place()
+    expect(await place()).to.be.instanceOf(OutcomeUnknown)
+    expect(placement.unanswered()).to.equal(ORDER)
   })
 
   it('forgets an order without an answer when the ticket changes', async () => {
