@@ -39,6 +39,7 @@ function withDisk(disk: FailingDisk): void {
   }
   before(async () => {
     chain = await openOutsideChain(disk.path)
+    disk.sync()
     port = `${await freePort()}`
     await start()
     steps = endlessSteps([0, 1, 2].map((name) => createTrader(venue.devnet, name)))

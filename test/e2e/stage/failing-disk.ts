@@ -8,6 +8,8 @@ import type { NoDisk } from './small-disk.js'
 /** A file system in a file, which an error of the disk turns read-only, as ext4 does by default. */
 export interface FailingDisk {
   readonly path: string
+  /** What is there lasts, as files of an operator do that were written long before. */
+  sync(): void
   /** From now on nothing can be written, not by files that are open either. */
   fail(): void
   /** What an operator does: unmounts it, repairs it and mounts it again. Nothing may have a file of it open. */
@@ -36,6 +38,7 @@ export function mountFailingDisk(bytes: number): FailingDisk | NoDisk {
   const unmount = () => eventually(() => void run('umount', path))
   return {
     path,
+    sync: () => void run('sync', '-f', path),
     fail() {
       const device = basename(run('findmnt', '-n', '-o', 'SOURCE', path).trim())
       writeFileSync(`/sys/fs/ext4/${device}/trigger_fs_error`, 'by a test')
