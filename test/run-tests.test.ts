@@ -18,6 +18,7 @@ function fillProject(project: string, tests: Readonly<Record<string, string>>): 
     'ensure_browser() { echo browser >>browser; }',
     'ensure_prometheus() { :; }',
     'ensure_python() { :; }',
+    'ensure_strace() { :; }',
   ]
   writeFileSync(join(project, 'devnet/setup.sh'), setup.join('\n'))
   writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
