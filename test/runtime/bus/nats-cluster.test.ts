@@ -153,8 +153,15 @@ describe('a cluster that loses one of three NATS servers', function () {
   async function leaderOf(stream: string): Promise<number> {
     const connection = await connect({ servers: cluster().url.split(',') })
     try {
-      const { cluster: found } = await (await connection.jetstreamManager()).streams.info(stream)
-      return cluster().servers.findIndex(({ name }) => name === found?.leader)
+      const manager = await connection.jetstreamManager()
+      // Nobody answers for a stream that has no leader yet.
+      let place = -1
+      await eventually(async () => {
+        const { cluster: found } = await manager.streams.info(stream)
+        place = cluster().servers.findIndex(({ name }) => name === found?.leader)
+        expect(place).to.be.at.least(0)
+      }, RECOVERED_WITHIN_MS)
+      return place
     } finally {
       await connection.close()
     }
