@@ -154,7 +154,7 @@ describe('a cluster that loses one of three NATS servers', function () {
     const connection = await connect({ servers: cluster().url.split(',') })
     try {
       const manager = await connection.jetstreamManager()
-      // Nobody answers for a stream that has no leader yet.
+      // A stream that has no leader yet gives no answer.
       let place = -1
       await eventually(async () => {
         const { cluster: found } = await manager.streams.info(stream)
