@@ -15,6 +15,7 @@ import {
   type SocketClient,
 } from '../../client/index.js'
 import { wordsOf } from '../../client/words-of.js'
+import { MAX_BALANCE_ACCOUNTS } from '../../core/limits.js'
 import type { VenueFacts } from '../../interface/signing.js'
 import type { Frames } from './frames.js'
 import { soon } from './soon.js'
@@ -381,13 +382,17 @@ function createMoney({ trader, venue, due, frame }: MoneyParts) {
     }
     due(flush)
   }
-  /** Those that are listed, and those that were just opened: a list of accounts is of a block before. */
-  const ids = (): readonly string[] => [
-    ...new Set([
-      ...accounts.value.map(({ subaccount_id }) => subaccount_id),
-      ...trader.known.values(),
-    ]),
-  ]
+  /**
+   * Those that were just opened, which the list lacks for a block, then the first that are listed: on the chain any caller may open
+   * accounts of an owner, and each costs a question.
+   */
+  const ids = (): readonly string[] =>
+    [
+      ...new Set([
+        ...trader.known.values(),
+        ...accounts.value.map(({ subaccount_id }) => subaccount_id),
+      ]),
+    ].slice(0, MAX_BALANCE_ACCOUNTS)
   const readPositions = async (): Promise<void> => {
     const asked = ids()
     const read = await Promise.all(asked.map((id) => venue.positions(id)))
@@ -399,7 +404,7 @@ function createMoney({ trader, venue, due, frame }: MoneyParts) {
       accounts.value = body.accounts
       sessionKeys.value = body.session_keys
     })
-    const asked = ids().slice(0, 20)
+    const asked = ids()
     const [held] = await Promise.all([
       asked.length === 0 ? undefined : venue.balances(await frame(), asked),
       readPositions(),

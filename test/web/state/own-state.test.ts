@@ -45,11 +45,13 @@ interface Told {
   readonly hasOlderFills?: boolean
   /** Accounts that were just opened, and that no list has yet. */
   readonly known?: Trader['known']
+  /** Numbers of the accounts that are listed. */
+  readonly accounts?: readonly number[]
 }
 
 function anOwner(told: Told = {}) {
   const { open = [], newest = [], byId = {}, fills = [], hasOlderFills = false } = told
-  const { known = TRADER.known } = told
+  const { known = TRADER.known, accounts = [] } = told
   const socket = fakeSocket()
   const due: (() => void)[] = []
   const frames = createFrames((run) => {
@@ -63,7 +65,11 @@ function anOwner(told: Told = {}) {
     balances: () => Promise.resolve({ accounts: [] }),
     positions: (id: string) =>
       Promise.resolve({ accounts: [{ subaccount_id: id }], positions: [] }),
-    accounts: () => Promise.resolve({ accounts: [], session_keys: [] }),
+    accounts: () =>
+      Promise.resolve({
+        accounts: accounts.map((id) => ({ subaccount_id: `${id}` })),
+        session_keys: [],
+      }),
     orderHistory: (_frame: unknown, { status }: { readonly status?: string }) =>
       Promise.resolve({ orders: status === 'open' ? open : newest }),
     fills: () =>
@@ -178,6 +184,16 @@ describe('web/state: what belongs to an owner', () => {
   it('has the positions of an account that was just opened, and that is not listed yet', async () => {
     const { own } = anOwner({ known: new Map([['0xmanager', '9']]) })
     await eventually(() => expect(own.positions.value).to.have.length(1))
+    own.close()
+  })
+
+  it('asks for the positions of twenty accounts, however many another caller has opened for the owner', async () => {
+    const accounts = Array.from({ length: 500 }, (_, at) => at + 1)
+    const { own } = anOwner({ accounts, known: new Map([['0xmanager', '999']]) })
+    const asked = ['999', ...accounts.slice(0, 19).map(String)]
+    await eventually(() => expect(own.positions.value).to.not.have.length(0))
+    const read = own.positions.value.map((body) => body.accounts[0]?.subaccount_id)
+    expect(read).to.deep.equal(asked)
     own.close()
   })
 
