@@ -94,8 +94,8 @@ export interface Matchers {
 /**
  * Starts a process for each market that is busy, and one that all others share. One that ends by itself is started again, after a
  * pause that grows while it keeps ending; the others go on. A market under whose step the shared process ended twice within ten minutes
- * gets a process of its own. One that keeps
- * ending with what only an operator can change stays down, with all its markets. All share this process's output. They stop by themselves when this process is gone.
+ * gets a process of its own. One that keeps ending with what only an operator can change stays down, with all its markets. All share this
+ * process's output. They stop by themselves when this process is gone.
  */
 export function superviseMatchers(options: MatchersOptions): Matchers {
   const { log, args, onDown, pauseMs: pauseAfter } = options

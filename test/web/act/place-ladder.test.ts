@@ -7,20 +7,11 @@ import {
 } from '../../../client/index.js'
 import { placeLadder } from '../../../web/act/place-ladder.js'
 import type { LadderPlan } from '../../../web/select/ladder.js'
-import type { TicketInput } from '../../../web/select/planned.js'
+import { TYPED as LIMIT } from '../typed-ticket.js'
 import { anOwn, anotherOwn, fakeTerminal } from './fake-terminal.js'
 
-const TYPED: TicketInput = {
-  kind: 'limit',
-  side: 'buy',
-  price: '1600',
-  size: '10',
-  unit: 'base',
-  guardBps: 100n,
-  force: 'GTC',
-  post: 'reject',
-  reduceOnly: false,
-}
+const TYPED = { ...LIMIT, post: 'reject' } as const
+
 const rung = (limitE18: bigint) => ({
   plan: { side: 'sell', limitE18, amountE18: 10n ** 21n, worstFeeBps: 10 },
   guards: [],

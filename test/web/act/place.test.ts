@@ -9,21 +9,11 @@ import {
   type OrderRecord,
 } from '../../../client/index.js'
 import { createPlacing } from '../../../web/act/place.js'
-import type { TicketPlan, TicketInput } from '../../../web/select/planned.js'
+import type { TicketPlan } from '../../../web/select/planned.js'
 import type { Views } from '../../../web/state/views.js'
+import { TYPED } from '../typed-ticket.js'
 import { anOwn, anotherOwn, fakeTerminal } from './fake-terminal.js'
 
-const TYPED: TicketInput = {
-  kind: 'limit',
-  side: 'buy',
-  price: '1600',
-  size: '10',
-  unit: 'base',
-  guardBps: 100n,
-  force: 'GTC',
-  post: 'off',
-  reduceOnly: false,
-}
 const PLANNED = {
   plan: { side: 'sell', limitE18: 625_000_000_000_000n, amountE18: 10n ** 21n, worstFeeBps: 10n },
   guards: [],

@@ -21,13 +21,14 @@ import { linkOf, marketOf } from '../../../web/select/link.js'
 import { engineSide, marketTerms } from '../../../web/select/market-terms.js'
 import { leastText, nearestText } from '../../../web/select/nearest-text.js'
 import { paneSize, paneStep } from '../../../web/select/pane-size.js'
-import { plannedOf, shareOfFree, type TicketInput } from '../../../web/select/planned.js'
+import { plannedOf, shareOfFree } from '../../../web/select/planned.js'
 import { futureRows, perpetualRow } from '../../../web/select/position-row.js'
 import { priceText } from '../../../web/select/price-text.js'
 import { sameRecords, sameRows } from '../../../web/select/same-rows.js'
 import { limitOf } from '../../../web/select/ticket.js'
 import { aFuture, aMarket, aPerp } from '../../support/builders.js'
 import { runs } from '../../support/property-runs.js'
+import { TYPED } from '../typed-ticket.js'
 
 const ENTRIES = [aMarket(), aPerp(), aFuture()].map((market) => marketEntry(market))
 const [SPOT, PERP, FUTURE] = ENTRIES as [
@@ -36,17 +37,6 @@ const [SPOT, PERP, FUTURE] = ENTRIES as [
   (typeof ENTRIES)[0],
 ]
 
-const TYPED: TicketInput = {
-  kind: 'limit',
-  side: 'buy',
-  price: '1600',
-  size: '10',
-  unit: 'base',
-  guardBps: 100n,
-  force: 'GTC',
-  post: 'off',
-  reduceOnly: false,
-}
 const read = (text: string): bigint => parseDecimal(text, 18) ?? 0n
 /** On the spot market, bids for cNGN are what a trader buys USDC from. */
 const BOOK = {
