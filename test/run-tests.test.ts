@@ -50,6 +50,8 @@ function run(
 }
 
 const PASSES = `it('passes', () => {})`
+/** A test file for each lane but the last: a lane without a test is a failure. */
+const APART = { 'e2e/first': PASSES, 'e2e/second': PASSES }
 const FAILS = `it('breaks', () => { throw new Error('broken rule') })`
 const LATE = `it('waits', function (done) { this.timeout(10) })`
 const LATE_ONCE = `import { existsSync, writeFileSync } from 'node:fs'
@@ -67,9 +69,9 @@ it('breaks once', () => {
 })`
 
 describe('./venue test', function () {
-  it('adds up both runs', () => {
-    const { code, lines, hasBrowser } = run({ one: PASSES, 'e2e/two': PASSES })
-    expect(lines.at(-1)).to.equal('2 passed, 0 failed')
+  it('adds up all lanes, and runs what no lane is named for', () => {
+    const { code, lines, hasBrowser } = run({ one: PASSES, 'e2e/0': PASSES, ...APART })
+    expect(lines.at(-1)).to.equal('4 passed, 0 failed')
     // The page is tested in a browser, which is installed first.
     expect(hasBrowser).to.equal(true)
     expect(code).to.equal(0)
@@ -96,24 +98,24 @@ describe('./venue test', function () {
     const { code, lines } = run({
       'core/one': `${FAILS}\n${PASSES}`,
       'sim/two': `${FAILS}\n${LATE}`,
-      'e2e/three': PASSES,
+      ...APART,
     })
-    expect(lines.at(-1)).to.equal('2 passed, 3 failed')
+    expect(lines.at(-1)).to.equal('3 passed, 3 failed')
     expect(lines.filter((line) => line === 'failed: breaks')).to.have.length(2)
     expect(lines.join('\n')).not.to.contain('runs once more')
     expect(code).to.equal(1)
   })
 
   it('runs a file in which only time limits were exceeded once more, which then counts', () => {
-    const { code, lines } = run({ 'e2e/one': PASSES, two: LATE_ONCE })
+    const { code, lines } = run({ two: LATE_ONCE, ...APART })
     expect(lines).to.contain('unstable: dist/test/two.test.js runs once more alone')
-    expect(lines.at(-1)).to.equal('3 passed, 0 failed')
+    expect(lines.at(-1)).to.equal('4 passed, 0 failed')
     expect(code).to.equal(0)
   })
 
   it('runs a failing file of real processes once more, and still names what failed first', () => {
-    const { code, lines } = run({ one: PASSES, 'e2e/two': FAILS_ONCE })
-    expect(lines.at(-1)).to.equal('2 passed, 0 failed')
+    const { code, lines } = run({ one: PASSES, ...APART, 'e2e/two': FAILS_ONCE })
+    expect(lines.at(-1)).to.equal('4 passed, 0 failed')
     expect(lines).to.contain('failed: breaks once')
     expect(lines).to.contain(
       'unstable: dist/test/e2e/two.test.js failed in its first run, see above',
@@ -123,15 +125,15 @@ describe('./venue test', function () {
 
   it('runs none again when more than four files fail', () => {
     const five = [1, 2, 3, 4, 5].map((n) => [`e2e/broken-${n}`, FAILS] as const)
-    const { code, lines } = run(Object.fromEntries([['one', PASSES], ...five]))
-    expect(lines.at(-1)).to.equal('1 passed, 5 failed')
+    const { code, lines } = run({ one: PASSES, ...APART, ...Object.fromEntries(five) })
+    expect(lines.at(-1)).to.equal('3 passed, 5 failed')
     expect(lines.join('\n')).not.to.contain('runs once more')
     expect(code).to.equal(1)
   })
 
   it('fails when they are exceeded again', () => {
-    const { code, lines } = run({ one: LATE, 'e2e/two': PASSES })
-    expect(lines.at(-1)).to.equal('1 passed, 1 failed')
+    const { code, lines } = run({ one: LATE, ...APART })
+    expect(lines.at(-1)).to.equal('2 passed, 1 failed')
     expect(code).to.equal(1)
   })
 })
