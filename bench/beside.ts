@@ -7,7 +7,7 @@ import { median } from './rounds.js'
 import { tableOf } from './table.js'
 
 /** How often each build runs a bench; they take turns, so that other load on the machine affects both. */
-const TURNS = 3
+const TURNS = 2
 const OWN = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
