@@ -1,9 +1,9 @@
 import { build, type BuildOptions } from 'esbuild'
-import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import ts from 'typescript'
 import { flatTypes, namedSchemas, type Modules } from './client-types.js'
+import { copyPackageFiles, declarationsOf, reachable } from './package-files.js'
 
 /**
  * Makes the package of the client: `client/package.json` next to `lib/`, with one module that leaves viem to its user, one
@@ -27,10 +27,7 @@ export async function buildClient(directory: string): Promise<void> {
   }
   await build({ ...common, outfile: join(directory, 'lib/index.js'), external: ['viem', 'viem/*'] })
   await build({ ...common, outfile: join(directory, 'lib/browser.js'), minify: true })
-  for (const name of ['package.json', 'README.md']) {
-    await copyFile(join(root, 'client', name), join(directory, name))
-  }
-  await copyFile(join(root, 'LICENSE'), join(directory, 'LICENSE'))
+  await copyPackageFiles('client', directory)
   for (const [path, text] of await declarations()) {
     const file = join(directory, 'lib/types', path)
     await mkdir(dirname(file), { recursive: true })
@@ -40,22 +37,7 @@ export async function buildClient(directory: string): Promise<void> {
 
 /** The declarations that the client's own refer to, by their path from the root. */
 async function declarations(): Promise<Map<string, string>> {
-  const config = ts.readConfigFile(join(root, 'tsconfig.json'), (path) => ts.sys.readFile(path))
-  const parsed = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
-  const options = { ...parsed.options }
-  delete options.tsBuildInfoFile
-  const program = ts.createProgram([ENTRY], {
-    ...options,
-    declaration: true,
-    emitDeclarationOnly: true,
-    incremental: false,
-    sourceMap: false,
-    noEmit: false,
-    outDir: '/out',
-    types: ['node'],
-  })
-  const emitted = new Map<string, string>()
-  program.emit(undefined, (path, text) => emitted.set(path.slice('/out/'.length), text))
+  const { program, emitted } = declarationsOf(ENTRY)
   const sources = new Map(
     program
       .getSourceFiles()
@@ -79,23 +61,6 @@ async function runningModules(paths: readonly string[]): Promise<Modules> {
     return [path, (await import(file.href)) as Record<string, unknown>] as const
   })
   return new Map(await Promise.all(loaded))
-}
-
-/** The files that the first one refers to, and those that these refer to. */
-function reachable(files: ReadonlyMap<string, string>, first: string): Map<string, string> {
-  const found = new Map<string, string>()
-  const visit = (path: string): void => {
-    const text = files.get(path)
-    if (text === undefined || found.has(path)) return
-    found.set(path, text)
-    for (const { fileName } of ts.preProcessFile(text).importedFiles) {
-      if (fileName.startsWith('.')) {
-        visit(join(dirname(path), fileName.replace(/\.js$/, '.d.ts')))
-      }
-    }
-  }
-  visit(first)
-  return found
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
