@@ -1,27 +1,10 @@
 import { expect } from 'chai'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
-import type { MarketAct } from '../support/market-commands.js'
 import { feedOf } from '../support/market-feed.js'
 import { aHistoryGateway, type HistoryGateway } from './stage/history-gateway.js'
+import { TRADES } from './stage/traded-story.js'
 
 const MARKETS = [aMarket(), aPerp(), aFuture()]
-const place = (buy: boolean, price: number, size: number): MarketAct => ({
-  act: 'place',
-  buy,
-  price,
-  size,
-  trader: buy ? 1 : 2,
-  unchecked: false,
-  livesSec: 86_400,
-})
-const settle = (pick: number): MarketAct => ({ act: 'settle', pick, outcome: 'success' })
-
-/** Trades of 2 at 0.8 and of 1 at 1 in the first minute of 2026, and one of 4 at 0.5 an hour and a half later. */
-const story: MarketAct[] = [
-  ...[place(true, 80, 2), place(false, 80, 2), settle(0)],
-  ...[{ act: 'wait', sec: 30 } as const, place(true, 100, 1), place(false, 90, 1), settle(1)],
-  ...[{ act: 'wait', sec: 5_400 } as const, place(true, 50, 4), place(false, 50, 4), settle(2)],
-]
 const FIRST_SEC = Date.parse('2026-01-01T00:00:00Z') / 1_000
 const LAST_SEC = FIRST_SEC + 5_400
 const NOW_MS = Date.parse('2026-01-01T02:00:30Z')
@@ -31,7 +14,7 @@ describe('the datafeed of charts', () => {
   before(async () => {
     gateway = await aHistoryGateway({ markets: MARKETS, nowMs: () => NOW_MS })
     for (const market of MARKETS)
-      gateway.project(feedOf({ market: market.market, ordinal: market.ordinal }, story))
+      gateway.project(feedOf({ market: market.market, ordinal: market.ordinal }, TRADES))
   })
   after(() => gateway.close())
 

@@ -4,16 +4,13 @@ import { startMatcher, type Matcher } from '../../../actors/matcher/matcher.js'
 import { observeMatcher } from '../../../actors/matcher/observe.js'
 import { runSharedMarkets, type SharedMarkets } from '../../../actors/matcher/shared-markets.js'
 import { decodeBlock, encodeBlock } from '../../../bus-schemas/blocks.js'
-import { commandMessages } from '../../../bus-schemas/commands.js'
 import {
   checkpointsStream,
   checkpointsSubject,
-  commandsSubject,
   feedStream,
   feedSubject,
 } from '../../../bus-schemas/subjects.js'
 import { CannotStart } from '../../../core/cannot-start.js'
-import { INTAKE_SOURCE } from '../../../core/model/command.js'
 import type { Market } from '../../../core/model/market.js'
 import type { Bus } from '../../../runtime/bus/bus.js'
 import { listCheckpoints } from '../../../runtime/bus/checkpoint-store.js'
@@ -22,7 +19,7 @@ import { createLog } from '../../../runtime/process/log.js'
 import { createLoopTurns } from '../../../runtime/process/loop-turns.js'
 import { aMarket } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
-import { matcherOrder } from '../../support/matching.js'
+import { restingOrders, type PlaceResting } from '../../support/resting-orders.js'
 import { neverDecides } from './stage.js'
 
 const COUNT = 50
@@ -37,7 +34,7 @@ describe('fifty markets in one process', function () {
   let shared: SharedMarkets
   let running: Map<string, Matcher>
   let lines: Line[]
-  let sourceNo: number
+  let place: PlaceResting
   let checkpointEvery: number
   let down: string[]
   /** Ends the run of a market with an error. */
@@ -53,7 +50,7 @@ describe('fifty markets in one process', function () {
     lines = []
     down = []
     hopeless = new Set()
-    sourceNo = 0
+    place = restingOrders(() => bus)
     checkpointEvery = Infinity
   })
   afterEach(() => shared.stop())
@@ -106,21 +103,6 @@ describe('fifty markets in one process', function () {
   }
   const isLive = ({ market }: Market) => running.get(market)?.isLive() === true
   const allLive = (of = markets) => eventually(() => of.every(isLive))
-  async function place(market: Market, count = 1): Promise<void> {
-    const commands = Array.from({ length: count }, () => {
-      sourceNo += 1
-      const order = matcherOrder({
-        orderId: `o${sourceNo}`,
-        nonce: BigInt(sourceNo),
-        side: 'buy',
-        goodUntilSec: 4_000_000_000,
-        market: market.market,
-      })
-      const command = { kind: 'PlaceOrder', order } as const
-      return { source: INTAKE_SOURCE, sourceNo, atMs: Date.now(), command }
-    })
-    await bus.append(commandsSubject(market.market), commandMessages(market).encode(commands))
-  }
   /** Each has taken one order more. */
   async function trade(of: readonly Market[]): Promise<void> {
     const before = new Map(of.map(({ market }) => [market, seqOf(market)]))

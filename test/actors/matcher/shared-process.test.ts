@@ -1,9 +1,7 @@
 import { expect } from 'chai'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { commandMessages } from '../../../bus-schemas/commands.js'
 import { decodePingAnswer, type PingAnswer } from '../../../bus-schemas/operations.js'
-import { askPing, commandsSubject } from '../../../bus-schemas/subjects.js'
-import { INTAKE_SOURCE } from '../../../core/model/command.js'
+import { askPing } from '../../../bus-schemas/subjects.js'
 import type { Market } from '../../../core/model/market.js'
 import { provideBundles } from '../../../devnet/bundle.js'
 import { inProject } from '../../../devnet/launcher/binaries.js'
@@ -12,7 +10,7 @@ import { connectNatsBus } from '../../../runtime/bus/nats-bus.js'
 import { aMarket } from '../../support/builders.js'
 import { eventually } from '../../support/eventually.js'
 import { startIdleExecutor, type IdleExecutor } from '../../support/idle-executor.js'
-import { matcherOrder } from '../../support/matching.js'
+import { restingOrders, type PlaceResting } from '../../support/resting-orders.js'
 import { startNatsServer, type TestNatsServer } from '../../support/nats-server.js'
 import { registerMarkets } from '../../support/registered.js'
 
@@ -34,14 +32,14 @@ describe('fifty markets in one real process', function () {
   let bus: Bus
   let parent: ChildProcess
   let log: string
-  let sourceNo: number
+  let place: PlaceResting
 
   beforeEach(async () => {
     server = await startNatsServer()
     executor = await startIdleExecutor()
     bus = await connectNatsBus({ url: server.url, name: 'test' })
     await registerMarkets(bus, markets)
-    sourceNo = 0
+    place = restingOrders(() => bus)
     log = ''
     const args = [`--max-old-space-size=${HEAP_MIB}`, inProject('bundle/actors/matcher/main.js')]
     parent = spawn(process.execPath, args, {
@@ -76,21 +74,6 @@ describe('fifty markets in one real process', function () {
       const answers = await Promise.all(of.map(ping))
       return answers.every((answer) => answer?.ready === true)
     }, WITHIN_MS)
-  async function place(market: Market, count = 1): Promise<void> {
-    const commands = Array.from({ length: count }, () => {
-      sourceNo += 1
-      const order = matcherOrder({
-        orderId: `o${sourceNo}`,
-        nonce: BigInt(sourceNo),
-        side: 'buy',
-        goodUntilSec: 4_000_000_000,
-        market: market.market,
-      })
-      const command = { kind: 'PlaceOrder', order } as const
-      return { source: INTAKE_SOURCE, sourceNo, atMs: Date.now(), command }
-    })
-    await bus.append(commandsSubject(market.market), commandMessages(market).encode(commands))
-  }
   /** Each takes one order more. */
   async function trade(of: readonly Market[]): Promise<void> {
     const seqs = async () => (await Promise.all(of.map(ping))).map((it) => it?.positions.feed_seq)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { ClaimKey, MatchTerms } from '../../../core/contracts/claims.js'
+import type { ClaimKey } from '../../../core/contracts/claims.js'
 import { futureCapacity, futureClaims } from '../../../core/contracts/future-claims.js'
 import type { FutureAccountFacts, FutureFacts } from '../../../core/contracts/future-facts.js'
 import {
@@ -9,42 +9,18 @@ import {
   POSITION_STEP,
   variationOf,
 } from '../../../core/contracts/future-margin.js'
-import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
+import { E18, priceE18 } from '../../../core/money.js'
 import { aFuture } from '../../support/builders.js'
 import { futureAccount, futureFacts } from '../../support/future.js'
 import { e18 } from '../../support/perpetual.js'
+import { MAKER, TAKER, termsOf, type ClaimedFill } from '../../support/claimed-fill.js'
 import { runs } from '../../support/property-runs.js'
 
 const MARKET = aFuture()
-const TAKER = 7n
-const MAKER = 8n
-
-interface Fill {
-  readonly takerBuys: boolean
-  readonly price: bigint
-  /** Contracts. */
-  readonly amount: bigint
-  readonly fee: bigint
-}
-
-const termsOf = ({ takerBuys, price, amount, fee }: Fill): MatchTerms => ({
-  takerAccount: TAKER,
-  takerIsBuyer: takerBuys,
-  takerFee: quoteE18(fee),
-  fillDetails: [
-    {
-      filledAccount: MAKER,
-      amountFilled: amountE18(amount),
-      price: priceE18(price),
-      fee: quoteE18(0n),
-    },
-  ],
-})
-
 const partOf = ({ of, balance }: ClaimKey): string =>
   of?.part ?? (balance?.asset === MARKET.quoteAssetAddress ? 'usdc' : 'cngn')
 
-function claimed(fill: Partial<Fill>, facts: FutureFacts, accountId = TAKER) {
+function claimed(fill: Partial<ClaimedFill>, facts: FutureFacts, accountId = TAKER) {
   const all = { takerBuys: true, price: e18('1500'), amount: E18, fee: 0n, ...fill }
   const claims = futureClaims(MARKET, termsOf(all), facts)
   const own = claims?.filter(({ key }) => key.accountId === accountId)

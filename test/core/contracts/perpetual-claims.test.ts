@@ -1,40 +1,16 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { MatchTerms } from '../../../core/contracts/claims.js'
 import { perpCapacity, perpClaims } from '../../../core/contracts/perpetual-claims.js'
 import type { PerpetualAccount, PerpetualFacts } from '../../../core/contracts/perpetual-facts.js'
 import { cashDeltaOf, isAccepted } from '../../../core/contracts/perpetual-margin.js'
-import { amountE18, E18, priceE18, quoteE18 } from '../../../core/money.js'
+import { E18, priceE18, quoteE18 } from '../../../core/money.js'
 import { aPerp } from '../../support/builders.js'
 import { e18, perpetualAccount, perpetualFacts } from '../../support/perpetual.js'
+import { MAKER, TAKER, termsOf, type ClaimedFill } from '../../support/claimed-fill.js'
 import { runs } from '../../support/property-runs.js'
 
 const MARKET = aPerp()
-const TAKER = 7n
-const MAKER = 8n
-
-interface Fill {
-  readonly takerBuys: boolean
-  readonly price: bigint
-  readonly amount: bigint
-  readonly fee: bigint
-}
-
-const termsOf = ({ takerBuys, price, amount, fee }: Fill): MatchTerms => ({
-  takerAccount: TAKER,
-  takerIsBuyer: takerBuys,
-  takerFee: quoteE18(fee),
-  fillDetails: [
-    {
-      filledAccount: MAKER,
-      amountFilled: amountE18(amount),
-      price: priceE18(price),
-      fee: quoteE18(0n),
-    },
-  ],
-})
-
-function claimed(fill: Partial<Fill>, facts: PerpetualFacts, accountId = TAKER) {
+function claimed(fill: Partial<ClaimedFill>, facts: PerpetualFacts, accountId = TAKER) {
   const all = { takerBuys: true, price: E18, amount: e18('100'), fee: 0n, ...fill }
   const claims = perpClaims(MARKET, termsOf(all), facts)
   const parts = claims?.filter(({ key }) => key.accountId === accountId)
