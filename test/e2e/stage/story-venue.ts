@@ -9,7 +9,7 @@ import { deskOf, type Desk } from './terminal-desk.js'
 const HOUR_SEC = 3_600
 const DAY_SEC = 86_400
 /** Trading in the first series ends an hour before its expiry: so long after now. The venue opens it before. */
-const FIRST_TRADES_SEC = 240
+const FIRST_TRADES_SEC = 180
 
 /** The venue that the stories share, and their browser. */
 export interface StoryVenue {
