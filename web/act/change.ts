@@ -10,10 +10,8 @@ import {
 } from '../../client/index.js'
 import { wordsOf } from '../../client/words-of.js'
 import { formatDecimal } from '../../core/decimal.js'
-import { traderPrice, traderSize } from '../select/book-rows.js'
+import { editPlan, type OrderEdit } from '../select/edit-plan.js'
 import { engineSide, marketTerms } from '../select/market-terms.js'
-import { readOrZero } from '../select/numbers.js'
-import { planOf } from '../select/ticket.js'
 import type { OwnState } from '../state/own-state.js'
 import type { Terminal } from '../state/terminal.js'
 import { createLock } from './place-once.js'
@@ -31,13 +29,6 @@ export interface OrderChanges {
   edit(record: OrderRecord, to: OrderEdit): Promise<void>
   /** Cancels all orders unless it is called again within so many seconds; 0 disarms. */
   readonly cancelAllAfter: (seconds: number) => Promise<void>
-}
-
-/** What an order becomes, in trader terms at 1e18. */
-export interface OrderEdit {
-  /** Undefined: its own, which its row rounds. */
-  readonly priceE18: bigint | undefined
-  readonly sizeE18: bigint
 }
 
 const PROOF_LIVES_SEC = 60
@@ -136,39 +127,17 @@ async function editOrder(
   { venue, domain, entryOf, nowSec }: Terminal,
   own: OwnState,
   record: OrderRecord,
-  { priceE18, sizeE18 }: OrderEdit,
+  to: OrderEdit,
 ): Promise<string> {
   const entry = entryOf(record.market)
   if (entry === undefined) throw new Error('The market is not listed any more.')
-  const terms = marketTerms(entry)
   const { signer, owner } = own.trader
-  const limitE18 = readOrZero(record.limit_price)
-  // What has matched keeps its price: only what is left moves to another one.
-  const {
-    inherited_filled_amount: inherited,
-    filled_amount: filled,
-    pending_amount: pending,
-  } = record
-  const doneE18 =
-    priceE18 === undefined
-      ? 0n
-      : [inherited, filled, pending].reduce((sum, each) => sum + readOrZero(each), 0n)
-  const leftE18 = sizeE18 - traderSize(terms, { priceE18: limitE18, amountE18: doneE18 })
-  const ticket = {
-    side: engineSide(terms, record.side),
-    sizeE18: leftE18 > 0n ? leftE18 : 0n,
-    guardBps: 0n,
-    priceE18: priceE18 ?? traderPrice(terms, limitE18),
-  }
-  // The book is left out: what is asked for counts at its limit.
-  const planned = planOf(terms, ticket, { bids: [], asks: [] })
-  if (typeof planned === 'string')
+  const edited = editPlan(marketTerms(entry), record, to)
+  if (typeof edited === 'string')
     throw new Error('The size is below the smallest that the market takes.')
-  const plan = priceE18 === undefined ? { ...planned, limitE18 } : planned
-  const amountE18 = plan.amountE18 + doneE18
-  const amount = formatDecimal(amountE18, 18)
-  const isSamePrice = plan.limitE18 === limitE18
-  if (isSamePrice && amountE18 < readOrZero(record.desired_amount)) {
+  const { plan, isReduction } = edited
+  const amount = formatDecimal(edited.amountE18, 18)
+  if (isReduction) {
     const expirySec = nowSec.value + PROOF_LIVES_SEC
     const cancel = await signCancel(signer, domain, { nonce: record.nonce, expirySec, owner })
     own.note(await venue.reduceOrder({ ...cancel, desired_amount: amount }))

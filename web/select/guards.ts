@@ -31,15 +31,15 @@ export interface Surroundings {
   readonly isMarketOrder: boolean
   readonly isPostOnly: boolean
   /** Whether the last trade of a series is over. */
-  readonly isEnded?: boolean
+  readonly isEnded?: boolean | undefined
   /** Prices between which the chain fills, in engine terms at 1e18. */
-  readonly band?: { readonly lowE18: bigint; readonly highE18: bigint }
+  readonly band?: { readonly lowE18: bigint; readonly highE18: bigint } | undefined
   /** What the account can give, in the unit of the bound; undefined where margin decides. */
-  readonly freeE18?: bigint
+  readonly freeE18?: bigint | undefined
   /** The most that the plan gives. */
   readonly giveMostE18: bigint
   /** The best own order on the other side; undefined without one. */
-  readonly ownOtherE18?: bigint
+  readonly ownOtherE18?: bigint | undefined
 }
 
 /** So far from the best price, in basis points, an order is asked about. */

@@ -74,6 +74,12 @@ export function ladderOf(typed: LadderInput, setting: TicketSetting): LadderPlan
   return { rungs, guards: guardsOf(terms, rungs, freeE18) }
 }
 
+/** The price at which the size of a ladder is worth what all its even orders are, rounded up; the one that is known without the other. */
+export const middleOf = (
+  first: bigint | undefined,
+  last: bigint | undefined,
+): bigint | undefined => (first && last ? (first + last + 1n) / 2n : (first ?? last))
+
 function guardsOf(
   { isMargined }: MarketArithmetic,
   rungs: readonly TicketPlan[],

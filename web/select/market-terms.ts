@@ -2,6 +2,7 @@ import type { MarketEntry } from '../../client/index.js'
 import { parseDecimal } from '../../core/decimal.js'
 import type { Side } from '../../core/model/order.js'
 import { E18 } from '../../core/money.js'
+import { readOrZero } from './numbers.js'
 
 /**
  * What the terminal's arithmetic needs of a market, read from its entry. `select/` is pure: no document, no clock, no network. All
@@ -33,7 +34,7 @@ export function marketTerms(entry: MarketEntry): MarketArithmetic {
     isMargined: entry.settlement_type.startsWith('cash_settled'),
     tickE18: positive(entry.tick_size),
     stepE18: positive(entry.min_size),
-    minNotionalE18: parseDecimal(entry.min_notional ?? '0', 18) ?? 0n,
+    minNotionalE18: readOrZero(entry.min_notional),
     takerFeeBps: BigInt(Math.ceil(entry.taker_fee_bps)),
     feeBaseE18: entry.future === undefined ? undefined : BigInt(entry.contract_multiplier) * E18,
     perSignedUnit,

@@ -61,7 +61,7 @@ export const aheadWords = (
   { orders, aheadE18 }: QueuePlace,
 ): string => (orders === 0 ? 'first' : `${formatE18(aheadE18, decimals)} ${base}`)
 
-/** Limit and size in trader terms, as texts; the size is rounded down. */
+/** Limit and size in trader terms, as texts, each rounded to the nearest. */
 function shownTerms(entry: MarketEntry, terms: MarketArithmetic, record: OrderRecord) {
   const priceE18 = readOrZero(record.limit_price)
   const sizeE18 = traderSize(terms, { priceE18, amountE18: readOrZero(record.desired_amount) })

@@ -4,7 +4,7 @@ import { E18, mulDivFloor } from '../../core/money.js'
 import { guardsOf, type TicketGuard, type Surroundings } from './guards.js'
 import { parseInput } from './format.js'
 import { traderPrice } from './book-rows.js'
-import type { MarketArithmetic } from './market-terms.js'
+import { engineSide, type MarketArithmetic } from './market-terms.js'
 import { readSigned } from './numbers.js'
 import { receiptOf, type TicketReceipt } from './receipt.js'
 import { otherSide, planOf, type TicketBook, type NoPlan, type Plan } from './ticket.js'
@@ -65,16 +65,16 @@ export function plannedOf(typed: TicketInput, setting: TicketSetting): TicketPla
   const plan = planOf(terms, ticket, book)
   if (typeof plan === 'string') return plan
   const receipt = receiptOf(terms, plan)
-  const band = bandOf(setting.entry)
+  const { isLive, isEnded, freeE18, ownOtherE18 } = setting
   const around: Surroundings = {
-    isLive: setting.isLive,
+    isLive,
+    isEnded,
+    freeE18,
+    ownOtherE18,
     isMarketOrder,
     isPostOnly: typed.post === 'reject',
     giveMostE18: receipt.exchange?.giveMostE18 ?? receipt.feeMostE18,
-    ...(band !== undefined && { band }),
-    ...(setting.isEnded !== undefined && { isEnded: setting.isEnded }),
-    ...(setting.freeE18 !== undefined && { freeE18: setting.freeE18 }),
-    ...(setting.ownOtherE18 !== undefined && { ownOtherE18: setting.ownOtherE18 }),
+    band: bandOf(setting.entry),
   }
   return { plan, receipt, guards: guardsOf(terms, plan, book, around) }
 }
@@ -85,13 +85,12 @@ export function bestPrice(
   book: TicketBook,
   side: Side,
 ): bigint | undefined {
-  const best = otherSide(book, terms.isInverted ? opposite(side) : side)[0]
+  const best = otherSide(book, engineSide(terms, side))[0]
   return best === undefined ? undefined : traderPrice(terms, best.priceE18)
 }
 
-const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy')
-
-function bandOf({ future }: MarketEntry): Surroundings['band'] {
+/** Between which prices the chain fills; undefined where it fills at any. */
+export function bandOf({ future }: MarketEntry): Surroundings['band'] {
   const lowE18 = readSigned(future?.fill_band_low)
   const highE18 = readSigned(future?.fill_band_high)
   return lowE18 === undefined || highE18 === undefined ? undefined : { lowE18, highE18 }

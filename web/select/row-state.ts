@@ -1,5 +1,5 @@
 import type { OrderRecord } from '../../client/index.js'
-import { parseDecimal } from '../../core/decimal.js'
+import { readOrZero } from './numbers.js'
 
 /** Where an own order stands, for its row: before the venue has it, what the page knows; from then on, what its record says. */
 export type RowStage =
@@ -49,10 +49,10 @@ export type RowRecord = Pick<
 
 /** The row of an order by its record. Only what is settled counts as filled. */
 export function recordRow(record: RowRecord): RowView {
-  const amount = read(record.desired_amount)
-  const pending = read(record.pending_amount)
+  const amount = readOrZero(record.desired_amount)
+  const pending = readOrZero(record.pending_amount)
   const shares = {
-    settledBps: shareBps(read(record.filled_amount), amount),
+    settledBps: shareBps(readOrZero(record.filled_amount), amount),
     pendingBps: shareBps(pending, amount),
   }
   const isLive = record.status === 'active' || record.status === 'matching'
@@ -71,8 +71,6 @@ function stateOf({ status, held_reason: held }: RowRecord, pending: bigint): Row
   // It has ended, and the chain still decides on some of its matches.
   return pending > 0n ? 'settling' : status
 }
-
-const read = (text: string | undefined): bigint => parseDecimal(text ?? '0', 18) ?? 0n
 
 const shareBps = (part: bigint, whole: bigint): bigint =>
   whole === 0n ? 0n : (part * 10_000n) / whole

@@ -11,7 +11,7 @@ import { hasEnded } from '../select/feed-state.js'
 import { parseInput } from '../select/format.js'
 import { closing } from '../select/position.js'
 import { fillRow, type OwnFillRow } from '../select/fill-row.js'
-import { ladderOf, type LadderPlan, type NoLadderPlan } from '../select/ladder.js'
+import { ladderOf, middleOf, type LadderPlan, type NoLadderPlan } from '../select/ladder.js'
 import { engineSide, opposite } from '../select/market-terms.js'
 import { readOrZero, readSigned } from '../select/numbers.js'
 import { orderRow, type OwnOrderRow } from '../select/order-row.js'
@@ -216,7 +216,10 @@ function shareFor(
   )
   if (reduceOnly && held !== undefined)
     return closing(held, percent, market.terms.stepE18)?.amountE18
-  const limit = kind === 'limit' ? parseInput(price, isDecimalComma) : undefined
+  const read = (text: string): bigint | undefined => parseInput(text, isDecimalComma)
+  const first = kind === 'limit' ? read(price) : undefined
+  const { kind: chosen, last } = terminal.ticket.value
+  const limit = chosen.value === 'ladder' ? middleOf(first, read(last.value)) : first
   const priceE18 = limit ?? bestPrice(market.terms, market.book.value ?? EMPTY_BOOK, side)
   if (known === undefined || priceE18 === undefined) return undefined
   const setting = { terms: market.terms, entry: market.entry.value }
@@ -265,8 +268,8 @@ function ticketViews(terminal: Terminal, { isLive, free, openHere }: TicketSourc
       book: isLive.value ? (open.book.value ?? EMPTY_BOOK) : EMPTY_BOOK,
       isLive: isLive.value,
       isEnded: isEnded.value,
-      ...(freeE18 !== undefined && { freeE18 }),
-      ...(ownOtherE18 !== undefined && { ownOtherE18 }),
+      freeE18,
+      ownOtherE18,
     }
   })
   const isLadder = (): boolean => terminal.ticket.value.kind.value === 'ladder'

@@ -20,7 +20,8 @@ export function EditDialog({ orderId, to }: EditParts): JSX.Element {
   const row = views.open.value.find(({ id }) => id === orderId)
   const shownPrice = row?.price.replaceAll(',', '') ?? ''
   const price = useSignal(to ?? shownPrice)
-  const size = useSignal(row?.size.replaceAll(',', '') ?? '')
+  const shownSize = row?.size.replaceAll(',', '') ?? ''
+  const size = useSignal(shownSize)
   const said = useSignal('')
   if (row === undefined)
     return (
@@ -29,22 +30,25 @@ export function EditDialog({ orderId, to }: EditParts): JSX.Element {
       </Modal>
     )
   const market = terminal.market.value
-  const guards =
-    market?.name !== row.market
+  // The row rounds both: what was not touched stays as it was signed.
+  const typed = (text: string, shown: string): bigint | undefined =>
+    text === shown ? undefined : (parseInput(text, isDecimalComma) ?? 0n)
+  const edit = {
+    priceE18: typed(price.value, shownPrice),
+    sizeE18: typed(size.value, shownSize),
+  }
+  const isNone =
+    edit.priceE18 === 0n || edit.sizeE18 === 0n || (edit.priceE18 ?? edit.sizeE18) === undefined
+  const [first] =
+    isNone || market?.name !== row.market
       ? []
-      : editGuards(row.record, { price: price.value, size: size.value }, editSetting(market, views))
-  const [first] = guards
+      : editGuards(row.record, edit, editSetting(market, views))
   const submit = (event: Event): void => {
     event.preventDefault()
-    const [priceE18, sizeE18] = [price.value, size.value].map((text) =>
-      parseInput(text, isDecimalComma),
-    )
-    if (!priceE18 || !sizeE18) return void (said.value = 'Enter a price and a size above 0.')
+    if (isNone) return void (said.value = 'Enter another price or size, above 0.')
     if (first?.level === 'block') return void (said.value = GUARD_WORDS[first.code])
     terminal.dialog.value = undefined
-    // The row rounds its price: what was not touched stays as it was signed.
-    const isSame = price.value === shownPrice
-    void changing.edit(row.record, { priceE18: isSame ? undefined : priceE18, sizeE18 })
+    void changing.edit(row.record, edit)
   }
   return (
     <Modal title={`Edit: ${row.sideWords}`}>
@@ -89,5 +93,4 @@ export const editSetting = (market: MarketState, { isLive }: Pick<Views, 'isLive
   terms: market.terms,
   book: (isLive.value ? market.book.value : undefined) ?? { bids: [], asks: [] },
   isLive: isLive.value,
-  isDecimalComma,
 })

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX, TargetedKeyboardEvent, TargetedPointerEvent } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { drawnText, editedFrom, editGuards, steppedText } from '../select/edit-plan.js'
+import { drawnText, editGuards, pricedAt, steppedText } from '../select/edit-plan.js'
 import { formatE18, parseInput } from '../select/format.js'
 import { toDrawn } from '../select/numbers.js'
 import type { OwnOrderRow } from '../select/order-row.js'
@@ -88,8 +88,7 @@ function Grip({ chart, market, row, moved, beside, isFirst }: GripParts): JSX.El
   )
   const { ui_price_decimals: decimals } = market.entry.value
   const mine = moved.value?.id === row.id ? moved.value : undefined
-  const { priceE18 } = editedFrom(market.terms, row.record)
-  const shownE18 = (mine && parseInput(mine.price, false)) ?? priceE18
+  const shownE18 = (mine && parseInput(mine.price, false)) ?? pricedAt(market.terms, row.record)
   const top = chart.yOf(toDrawn(shownE18))
   if (top === undefined) return null
   const move = (price: string | undefined): void => {
@@ -158,7 +157,7 @@ const heightOf = (
   chart: ChartCanvas,
   { terms }: MarketState,
   { record }: OwnOrderRow,
-): number | undefined => chart.yOf(toDrawn(editedFrom(terms, record).priceE18))
+): number | undefined => chart.yOf(toDrawn(pricedAt(terms, record)))
 
 /** Asks before the order is replaced, unless that is switched off and nothing speaks against it. */
 function dropAt(
@@ -168,10 +167,10 @@ function dropAt(
   price: string,
 ): void {
   if (price === shown.replaceAll(',', '')) return
-  const { sizeE18 } = editedFrom(market.terms, record)
-  const setting = { ...editSetting(market, views), isDecimalComma: false }
-  const to = { price, size: formatE18(sizeE18, 18).replaceAll(',', '') }
-  const isAsked = terminal.prefs.prefs.value.confirms || editGuards(record, to, setting).length > 0
+  const edit = { priceE18: parseInput(price, false), sizeE18: undefined }
+  const isAsked =
+    terminal.prefs.prefs.value.confirms ||
+    editGuards(record, edit, editSetting(market, views)).length > 0
   if (isAsked) terminal.dialog.value = { name: 'edit', orderId: id, price }
-  else void changing.edit(record, { priceE18: parseInput(price, false), sizeE18 })
+  else void changing.edit(record, edit)
 }

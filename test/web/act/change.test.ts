@@ -96,9 +96,10 @@ describe('web/act: changes of orders', () => {
     }
     await changing.edit(record, { priceE18: 1_500n * E18, sizeE18: 10n * E18 })
     await changing.edit(record, { priceE18: 1_000n * E18, sizeE18: 10n * E18 })
+    await changing.edit(record, { priceE18: 1_500n * E18, sizeE18: undefined })
     await changing.edit(record, { priceE18: 1_500n * E18, sizeE18: 9n * E18 })
     expect(said()).to.match(/below the smallest/)
-    expect(sent).to.deep.equal(['15900', '15400'])
+    expect(sent).to.deep.equal(['15900', '15400', '15900'])
   })
 
   it('is sent once however often it is pressed, and says why it failed', async () => {

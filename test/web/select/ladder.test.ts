@@ -1,10 +1,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { parseDecimal } from '../../../core/decimal.js'
+import { formatDecimal, parseDecimal } from '../../../core/decimal.js'
 import { E18 } from '../../../core/money.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
 import { traderPrice, traderSize } from '../../../web/select/book-rows.js'
-import { ladderLines, ladderOf, type LadderInput } from '../../../web/select/ladder.js'
+import { ladderLines, ladderOf, middleOf, type LadderInput } from '../../../web/select/ladder.js'
+import { shareOfFree } from '../../../web/select/planned.js'
 import { marketTerms } from '../../../web/select/market-terms.js'
 import { aMarket, aPerp } from '../../support/builders.js'
 import { runs } from '../../support/property-runs.js'
@@ -122,6 +123,22 @@ describe('web/select: a ladder', () => {
       ['block', 'insufficient_balance'],
     ])
     expect(blocks({}, { freeE18: read('150000') })).to.deep.equal([])
+  })
+
+  it('counts a share of what is free at the middle of its ends: all of it is paid for, in either order of them', () => {
+    const quoteE18 = read('145000')
+    const free = { baseE18: 0n, quoteE18, marginE18: undefined }
+    for (const [price, last] of [
+      ['1500', '1400'],
+      ['1400', '1500'],
+    ] as const) {
+      const priceE18 = middleOf(read(price), read(last)) ?? 0n
+      const asked = { side: 'buy', percent: 100n, priceE18 } as const
+      const size = formatDecimal(shareOfFree(settingOf(SPOT), free, asked) ?? 0n, 18)
+      expect(size).to.equal('99.4')
+      expect(blocks({ price, last, size }, { freeE18: quoteE18 })).to.deep.equal([])
+    }
+    expect(middleOf(read('1500'), undefined)).to.equal(read('1500'))
   })
 
   it('says what all of it gives at most and receives at least', () => {
