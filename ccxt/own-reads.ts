@@ -19,6 +19,8 @@ import { VenueMarketReads } from './market-reads.js'
 
 /** Ended orders that are kept while they are unsettled. */
 const UNSETTLED = 200
+/** Of these so many are asked for at once. */
+const ASKED_AT_ONCE = 10
 
 export abstract class VenueOwnReads extends VenueMarketReads {
   /** The accounts of the owner as the chain has them; those that leave custody are left out. */
@@ -168,30 +170,42 @@ export abstract class VenueOwnReads extends VenueMarketReads {
     }
   }
 
-  /** The owner's kept unsettled orders that are not among the known ones, as they are now; an order of anyone can be looked up. */
+  /** The owner's kept unsettled orders that are not among the known ones, as they are now, some at a time. */
   async fetchUnsettledRows(known: Dict): Promise<Dict[]> {
-    const owner = this.ownerAddress().toLowerCase()
     const ids = Object.keys(this.unsettled())
-    const result: Dict[] = []
+    const sought: string[] = []
     for (let i = 0; i < ids.length; i++) {
-      const id = ids[i] as string
-      if (!(id in known)) {
-        try {
-          const order = (await this.fetchOrder(id)).info
-          if (this.safeStringLower(order, 'owner_address') === owner) {
-            result.push(order)
-          } else {
-            this.noteUnsettled(id, false)
-          }
-        } catch (error) {
-          if (!(error instanceof OrderNotFound)) {
-            throw error
-          }
-          this.noteUnsettled(id, false)
+      if (!((ids[i] as string) in known)) {
+        sought.push(ids[i] as string)
+      }
+    }
+    const result: Dict[] = []
+    for (let i = 0; i < sought.length; i += ASKED_AT_ONCE) {
+      const asked = sought.slice(i, i + ASKED_AT_ONCE)
+      const rows = await Promise.all(asked.map((id) => this.fetchUnsettledRow(id)))
+      for (let j = 0; j < rows.length; j++) {
+        if (rows[j] !== undefined) {
+          result.push(rows[j] as Dict)
         }
       }
     }
     return result
+  }
+
+  /** The owner's order with this id; undefined where the venue has it no longer, or it is another's: an order of anyone can be looked up. */
+  async fetchUnsettledRow(id: string): Promise<Dict | undefined> {
+    try {
+      const order = (await this.fetchOrder(id)).info
+      if (this.safeStringLower(order, 'owner_address') === this.ownerAddress().toLowerCase()) {
+        return order
+      }
+    } catch (error) {
+      if (!(error instanceof OrderNotFound)) {
+        throw error
+      }
+    }
+    this.noteUnsettled(id, false)
+    return undefined
   }
 
   /**

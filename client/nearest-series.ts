@@ -1,3 +1,4 @@
+import { isSeries } from '../core/contracts/entry-terms.js'
 import type { MarketEntry } from '../interface/market.js'
 
 /**
@@ -6,5 +7,5 @@ import type { MarketEntry } from '../interface/market.js'
  */
 export const nearestSeries = (markets: readonly MarketEntry[]): MarketEntry | undefined =>
   markets
-    .filter(({ future, trading_status: status }) => future !== undefined && status === 'open')
+    .filter((market) => isSeries(market) && market.trading_status === 'open')
     .toSorted((a, b) => (a.expiry_timestamp ?? 0) - (b.expiry_timestamp ?? 0))[0]

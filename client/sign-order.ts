@@ -1,5 +1,6 @@
 import { hashTypedData, type TypedDataDomain } from 'viem'
 import type { Action, Address, Hex } from '../core/action.js'
+import { signedUnits } from '../core/contracts/entry-terms.js'
 import { intentToEngine } from '../core/contracts/translation.js'
 import { formatDecimal, parseDecimal } from '../core/decimal.js'
 import { encodeTradeData } from '../core/entry/read-action.js'
@@ -8,7 +9,12 @@ import type { Side } from '../core/model/order.js'
 import { amountE18, E18, mulDivCeil, priceE18 } from '../core/money.js'
 import type { MarketEntry } from '../interface/market.js'
 import type { ActionJson, NewOrder } from '../interface/order.js'
-import { ORDER_OPTIONS, type OptionName, type SentOptions } from '../interface/order-options.js'
+import {
+  OPTION_NAMES,
+  optionKey,
+  type OptionName,
+  type SentOptions,
+} from '../interface/order-options.js'
 
 /** The deployment for which an action is signed. */
 export interface SigningDomain {
@@ -155,8 +161,8 @@ export async function signOrder(
 /** The stated options as fields of a body. */
 const optionsOf = (order: SentOptions): Pick<NewOrder, OptionName> =>
   Object.fromEntries(
-    ORDER_OPTIONS.flatMap(({ name, key }) => {
-      const value = order[key]
+    OPTION_NAMES.flatMap((name) => {
+      const value = order[optionKey(name)]
       return value === undefined || value === false ? [] : [[name, value]]
     }),
   )
@@ -216,7 +222,7 @@ function orderAction(
     asset: market.asset_address as Address,
     subId: BigInt(market.sub_id),
     limitPrice,
-    desiredAmount: signedAmount(readPositive('amount', order.amount), amountScale(market)),
+    desiredAmount: signedAmount(readPositive('amount', order.amount), signedUnits(market).scale),
     worstFee,
     recipientId: subaccountId,
     isBid: order.side === 'buy',
@@ -240,15 +246,12 @@ function orderAction(
  * at any price. A buy never executes above its limit.
  */
 function feeBase({ market, side, bestBid }: OrderFrame & EngineTerms, limitPrice: bigint): bigint {
-  if (market.future !== undefined) return BigInt(market.contract_multiplier) * E18
+  const { feeBaseE18 } = signedUnits(market)
+  if (feeBaseE18 !== undefined) return feeBaseE18
   if (side === 'buy' || bestBid === undefined) return limitPrice
   const highest = mulDivCeil(readPositive('bestBid', bestBid), 10_000n + BID_HEADROOM_BPS, 10_000n)
   return highest > limitPrice ? highest : limitPrice
 }
-
-/** Signed amount per 1.0 of size. */
-const amountScale = ({ future }: MarketEntry): bigint =>
-  future === undefined ? E18 : BigInt(future.amount_scale)
 
 /** Exact: an amount that the scale cannot express is refused, not rounded. */
 function signedAmount(amount: bigint, scale: bigint): bigint {

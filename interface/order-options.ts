@@ -37,7 +37,19 @@ interface OfLease extends OptionStatement {
 
 type Declaration = Choice | Flag | OfLease
 
-/** The options by their names in a body, in the order in which they are checked and stand in a record. */
+/** The names of the options in a body, in the order in which they are checked and stand in a record. */
+export const OPTION_NAMES = [
+  'reduce_only',
+  'time_in_force',
+  'post_only',
+  'stp',
+  'stp_scope',
+  'lease_id',
+] as const
+
+export type OptionName = (typeof OPTION_NAMES)[number]
+
+/** The options by their names. */
 export const orderOptions = {
   reduce_only: {
     flag: true,
@@ -109,9 +121,7 @@ export const orderOptions = {
     must: 'lease_id must be the lease_id that the answer to cancel_on_disconnect names',
     mistaken: [],
   },
-} as const satisfies Readonly<Record<string, Declaration>>
-
-export type OptionName = keyof typeof orderOptions
+} as const satisfies Readonly<Record<OptionName, Declaration>>
 
 type DeclaredOption<Name extends OptionName> = (typeof orderOptions)[Name]
 
@@ -154,21 +164,20 @@ export interface OrderOption {
   readonly kept: readonly string[]
 }
 
-const camelOf = (name: string): string =>
-  name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+/** The member of an order that has an option. */
+export const optionKey = (name: OptionName): keyof OrderOptions =>
+  name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof OrderOptions
 
 const keptOf = (declared: Declaration): readonly string[] =>
   'choices' in declared ? declared.choices.filter((word) => word !== declared.usual) : []
 
-/** All options, in their order. */
-export const ORDER_OPTIONS: readonly OrderOption[] = Object.entries<Declaration>(orderOptions).map(
-  ([name, declared]) => ({
-    name: name as OptionName,
-    key: camelOf(name) as keyof OrderOptions,
-    declared,
-    kept: keptOf(declared),
-  }),
-)
+/** All options, in their order. A program that uses the names alone, as the client does, is built without their texts. */
+export const ORDER_OPTIONS: readonly OrderOption[] = /* @__PURE__ */ OPTION_NAMES.map((name) => ({
+  name,
+  key: optionKey(name),
+  declared: orderOptions[name],
+  kept: keptOf(orderOptions[name]),
+}))
 
 /** The options whose refusal is of orders alone. */
 type OptionRefusal = {
@@ -178,8 +187,8 @@ type OptionRefusal = {
 }[OptionName]
 
 /** Codes of the refusals of options with their causes and cures. */
-export const optionErrorCodes = Object.fromEntries(
-  ORDER_OPTIONS.flatMap(({ name, declared: { causeAndCure } }) =>
+export const optionErrorCodes = /* @__PURE__ */ Object.fromEntries(
+  /* @__PURE__ */ ORDER_OPTIONS.flatMap(({ name, declared: { causeAndCure } }) =>
     causeAndCure === undefined ? [] : [[`invalid_${name}`, causeAndCure]],
   ),
 ) as Readonly<Record<`invalid_${OptionRefusal}`, string>>

@@ -84,7 +84,7 @@ export function createRound(deps: RoundDeps): () => Promise<void> {
     const busy = await book.busyAt(head)
     await tryAll(deps, head, busy)
     last = isPartial ? undefined : head.hash
-    deps.seen.seen(head)
+    deps.seen.seen(head, isPartial)
   }
 }
 

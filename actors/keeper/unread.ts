@@ -33,9 +33,10 @@ export class UnreadContracts {
 /** A node that has shown no new block for longer than this has lost its chain. */
 const STILL_MAX_MS = 90_000
 
-/** The newest block that was looked at. */
+/** The newest block that was looked at, and the newest at which all accounts are read. */
 export class SeenHead {
   private newest: { readonly hash: string; readonly number: bigint } | undefined
+  private whole: bigint | undefined
   private sinceMs: number
 
   /** `nowMs` is of a clock that only goes forward. */
@@ -43,16 +44,17 @@ export class SeenHead {
     this.sinceMs = nowMs()
   }
 
-  /** What is due at this block has been looked at. */
-  seen(head: { readonly hash: string; readonly number: bigint }): void {
+  /** What is due at this block has been looked at; `isPartial`: as far as accounts are read. */
+  seen(head: { readonly hash: string; readonly number: bigint }, isPartial: boolean): void {
+    if (!isPartial) this.whole = head.number
     if (head.hash === this.newest?.hash) return
     this.newest = head
     this.sinceMs = this.nowMs()
   }
 
-  /** Undefined before the first. */
+  /** All that was due at this block is known; undefined before the first. */
   get number(): bigint | undefined {
-    return this.newest?.number
+    return this.whole
   }
 
   /** That no other block has come for long; undefined otherwise. */

@@ -30,17 +30,23 @@ class Busy extends Venue {
   newest: Row[] = []
   readonly rows = new Map<string, Row>()
   readonly asked: string[] = []
+  /** Questions for single orders that wait for their answers, and the most that did at once. */
+  waiting = 0
+  mostWaiting = 0
   constructor() {
     super({ privateKey: `0x${'11'.repeat(32)}` })
     this.setMarkets(this.parseMarkets([marketEntry(aMarket())]))
     this.privateGetOrders = ({ status }: { readonly status?: string }) =>
       Promise.resolve({ orders: status === 'open' ? [] : this.newest })
-    this.publicGetOrdersOrderId = ({ order_id: id }: { readonly order_id: string }) => {
+    this.publicGetOrdersOrderId = async ({ order_id: id }: { readonly order_id: string }) => {
       this.asked.push(id)
+      this.waiting += 1
+      this.mostWaiting = Math.max(this.mostWaiting, this.waiting)
+      await new Promise(setImmediate)
+      this.waiting -= 1
       const order = this.rows.get(id)
-      return order === undefined
-        ? Promise.reject(new OrderNotFound('no such order'))
-        : Promise.resolve(order)
+      if (order === undefined) throw new OrderNotFound('no such order')
+      return order
     }
   }
 }
@@ -74,6 +80,16 @@ describe('an order of the CCXT class that has ended before its matches are settl
     await venue.fetchOrder('strange')
     expect(await open()).to.deep.equal([])
     expect(venue.unsettled()).to.deep.equal({})
+  })
+
+  it('is asked for with nine others at once', async () => {
+    for (let n = 0; n < 25; n += 1) {
+      const unsettled = row(`order-${n}`, { pending: '1' })
+      venue.rows.set(unsettled.order_id, unsettled)
+      venue.parseOrder(unsettled)
+    }
+    expect(await open()).to.have.members([...venue.rows.keys()])
+    expect([venue.asked.length, venue.mostWaiting]).to.deep.equal([25, 10])
   })
 
   it('is forgotten where the venue has it no longer, and beyond two hundred', async () => {

@@ -7,7 +7,12 @@ import { venueChain, type VenueChain } from '../wallet/chain.js'
 import { createConnection, type ReadyWallet, type WalletState } from '../wallet/connection.js'
 import { followWallets, type Announcements, type FoundWallet } from '../wallet/discover.js'
 import { WalletFault } from '../wallet/fault.js'
-import { fundTradingAccount, openTradingAccount, type TokenName } from '../wallet/open-account.js'
+import {
+  fundTradingAccount,
+  openTradingAccount,
+  type TokenName,
+  type UnseenOpening,
+} from '../wallet/open-account.js'
 import {
   createTrading,
   type KeyPlace,
@@ -254,6 +259,7 @@ function fundWays(
 ): Pick<Wallets, 'fundTrading' | 'fundMargin'> {
   /** Margin accounts that were opened here, by owner: the venue lists them a block or two later. */
   const opened = new Map<string, string>()
+  const unseen = new Map<`0x${string}`, UnseenOpening>()
   /** Reads the owner's accounts: what the page knows of them may be older than the account that was just opened. */
   const accountOf = async (
     { address }: ReadyWallet,
@@ -274,9 +280,12 @@ function fundWays(
         const manager = facts.contracts.spot_manager as `0x${string}`
         const subaccountId = await accountOf(ready, manager)
         const accounts = (owner: string) => venue.accounts(owner)
-        if (subaccountId === undefined)
-          await openTradingAccount(sender, { facts, token, amount, manager, accounts, onStep })
-        else await fundTradingAccount(sender, { facts, token, amount, subaccountId, onStep })
+        const terms = { facts, token, amount, manager, accounts, unseen, onStep }
+        if (subaccountId === undefined) await openTradingAccount(sender, terms)
+        else {
+          unseen.delete(ready.address)
+          await fundTradingAccount(sender, { ...terms, subaccountId })
+        }
       }),
     fundMargin: (amount) =>
       deed(async (ready, _sender, step) => {

@@ -1,4 +1,5 @@
 import type { MarketEntry } from '../../client/index.js'
+import { signedUnits } from '../../core/contracts/entry-terms.js'
 import { parseDecimal } from '../../core/decimal.js'
 import type { Side } from '../../core/model/order.js'
 import { E18 } from '../../core/money.js'
@@ -28,7 +29,7 @@ export interface MarketArithmetic {
 
 /** Reads an entry. Throws BadEntry for one whose steps are not positive decimals: no order can be built for it. */
 export function marketTerms(entry: MarketEntry): MarketArithmetic {
-  const perSignedUnit = entry.future === undefined ? 1n : E18 / BigInt(entry.future.amount_scale)
+  const { scale, feeBaseE18 } = signedUnits(entry)
   return {
     isInverted: entry.engine_side_policy === 'invert_ui_side',
     isMargined: entry.settlement_type.startsWith('cash_settled'),
@@ -36,8 +37,8 @@ export function marketTerms(entry: MarketEntry): MarketArithmetic {
     stepE18: positive(entry.min_size),
     minNotionalE18: readOrZero(entry.min_notional),
     takerFeeBps: BigInt(Math.ceil(entry.taker_fee_bps)),
-    feeBaseE18: entry.future === undefined ? undefined : BigInt(entry.contract_multiplier) * E18,
-    perSignedUnit,
+    feeBaseE18,
+    perSignedUnit: E18 / scale,
   }
 }
 

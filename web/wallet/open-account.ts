@@ -29,6 +29,12 @@ export type OpeningStep =
   | { readonly step: 'find'; readonly state: 'waiting' }
   | { readonly step: 'find'; readonly state: 'done'; readonly subaccountId: string }
 
+export interface UnseenOpening {
+  readonly hash: Hex
+  /** The accounts that the owner had before. */
+  readonly known: readonly string[]
+}
+
 export interface TradingAccountTerms {
   readonly facts: Pick<VenueFacts, 'contracts'>
   readonly token: TokenName
@@ -38,6 +44,8 @@ export interface TradingAccountTerms {
   readonly manager: Address
   /** What the venue knows of an owner: `GET /v1/accounts`. */
   readonly accounts: (owner: Address) => Promise<Pick<AccountsBody, 'accounts'>>
+  /** Openings that the chain has carried out and the venue has not shown, by owner: another call goes on with them. */
+  readonly unseen: Map<Address, UnseenOpening>
   readonly onStep?: (step: OpeningStep) => void
   readonly everyMs?: number
   readonly withinMs?: number
@@ -46,49 +54,63 @@ export interface TradingAccountTerms {
 /**
  * Opens an account for spot and futures and funds it, by an approval and one transaction of the owner; resolves with its number once
  * the venue lists it. Throws WalletFault, and BadOrderTerms for an amount that is none. What was approved stays approved: a second
- * try asks for the opening alone.
+ * try asks for the opening alone. One that the chain has and the venue did not show in time is not sent again: a second try waits for it.
  */
 export async function openTradingAccount(
   sender: WalletSender,
   terms: TradingAccountTerms,
 ): Promise<string> {
-  const { facts, manager, accounts, onStep = () => undefined } = terms
+  const { manager, accounts, unseen, onStep = () => undefined } = terms
   const { owner } = sender
-  const { token, escrow } = tokenOf(facts, terms.token)
-  const creator = contract(facts, 'sub_account_creator')
-  const units = tokenUnits(terms.amount)
-  const before = await accounts(owner)
-  await approve(sender, { amount: terms.amount, onStep, token, units, spender: creator })
-  onStep({ step: 'open', state: 'asking' })
-  const hash = await sender.send({
-    to: creator,
-    data: callData('createAndDepositSubAccount(address,uint256,address)', escrow, units, manager),
-    deed: 'the opening of the account',
-    onHash: (sent) => onStep({ step: 'open', state: 'sent', hash: sent }),
-  })
-  onStep({ step: 'open', state: 'mined', hash })
+  const known =
+    unseen.get(owner)?.known ??
+    (await accounts(owner)).accounts.map((account) => account.subaccount_id)
+  const hash = unseen.get(owner)?.hash ?? (await sendOpening(sender, terms, onStep))
+  unseen.set(owner, { hash, known })
   onStep({ step: 'find', state: 'waiting' })
-  const known = new Set(before.accounts.map((account) => account.subaccount_id))
   let found: string | undefined
   const isShown = async (): Promise<boolean> => {
     const now = await accounts(owner)
     found = now.accounts.find(
       (account) =>
-        !known.has(account.subaccount_id) &&
+        !known.includes(account.subaccount_id) &&
         account.manager_address.toLowerCase() === manager.toLowerCase(),
     )?.subaccount_id
     return found !== undefined
   }
   await until(isShown, terms, hash)
+  unseen.delete(owner)
   const subaccountId = found ?? ''
   onStep({ step: 'find', state: 'done', subaccountId })
   return subaccountId
 }
 
+async function sendOpening(
+  sender: WalletSender,
+  { facts, amount, manager, ...terms }: TradingAccountTerms,
+  onStep: (step: OpeningStep) => void,
+): Promise<Hex> {
+  const { token, escrow } = tokenOf(facts, terms.token)
+  const spender = contract(facts, 'sub_account_creator')
+  const units = tokenUnits(amount)
+  await approve(sender, { amount, onStep, token, units, spender })
+  onStep({ step: 'open', state: 'asking' })
+  const hash = await sender.send({
+    to: spender,
+    data: callData('createAndDepositSubAccount(address,uint256,address)', escrow, units, manager),
+    deed: 'the opening of the account',
+    onHash: (sent) => onStep({ step: 'open', state: 'sent', hash: sent }),
+  })
+  onStep({ step: 'open', state: 'mined', hash })
+  return hash
+}
+
 /** Pays a token into an account that is open, by an approval and one transaction of the owner. Throws as openTradingAccount does. */
 export async function fundTradingAccount(
   sender: WalletSender,
-  terms: Omit<TradingAccountTerms, 'manager' | 'accounts'> & { readonly subaccountId: string },
+  terms: Omit<TradingAccountTerms, 'manager' | 'accounts' | 'unseen'> & {
+    readonly subaccountId: string
+  },
 ): Promise<void> {
   const { facts, subaccountId, onStep = () => undefined } = terms
   const { token, escrow } = tokenOf(facts, terms.token)

@@ -181,14 +181,14 @@ describe('the newest block of a keeper', () => {
     expect(seen.number).to.equal(undefined)
     nowMs = 90_001
     expect(seen.trouble()).to.equal('the node has shown no block for 90 s')
-    seen.seen({ hash: '0xa', number: 7n })
+    seen.seen({ hash: '0xa', number: 7n }, false)
     expect(seen.trouble()).to.equal(undefined)
     nowMs = 180_000
-    seen.seen({ hash: '0xa', number: 7n })
+    seen.seen({ hash: '0xa', number: 7n }, false)
     expect(seen.trouble()).to.equal(undefined)
     nowMs = 180_002
     expect(seen.trouble()).to.equal('the node has shown only block 7 for 90 s')
-    seen.seen({ hash: '0xb', number: 7n })
+    seen.seen({ hash: '0xb', number: 7n }, false)
     expect(seen.trouble()).to.equal(undefined)
     expect(seen.number).to.equal(7n)
   })

@@ -73,6 +73,7 @@ function createStage(leftOpen: readonly string[] = [], kept?: readonly [ChainCli
   } as unknown as Transactions
   const asked: (bigint | undefined)[] = []
   const stopping = new AbortController()
+  const seen = new SeenHead()
   const read = { money: () => Promise.resolve({ maxFeePerGas: 1n } as never) }
   const round = createRound({
     client: kept?.[0] ?? (client as unknown as ChainClient),
@@ -82,7 +83,7 @@ function createStage(leftOpen: readonly string[] = [], kept?: readonly [ChainCli
     leftOpen,
     deployment: { matching: address('1'), subAccounts: address('2') },
     unread: new UnreadContracts({ unreadable: nothing }),
-    seen: new SeenHead(),
+    seen,
     gas: {
       read: () => read.money(),
       paid: (hash) => paid.push(hash),
@@ -109,7 +110,7 @@ function createStage(leftOpen: readonly string[] = [], kept?: readonly [ChainCli
     await round()
   }
   /** Each job that was sent, with what it had to leave of the budget. */
-  return { round, kept: sentJobs, atBlock, due, silent, read, stopping, final, paid, answers }
+  return { round, seen, kept: sentJobs, atBlock, due, silent, read, stopping, final, paid, answers }
 }
 
 describe("the keeper's round", () => {
@@ -181,16 +182,19 @@ describe("the keeper's round", () => {
     expect(kept).to.deep.equal([])
   })
 
-  it('goes on at the same block while accounts are left to read, and looks once at it then', async () => {
+  it('goes on at the same block while accounts are left to read, says then that it has seen it, and looks no more', async () => {
     const count = BigInt(READ_AT_ONCE + 1)
     const chain = aScriptedChain(({ data }) => [data.startsWith(of.lastAccountId) ? count : 0n])
-    const { round } = createStage([], [chain.client, aPerp()])
+    const { round, seen } = createStage([], [chain.client, aPerp()])
     const looks: number[] = []
+    const isSeen: boolean[] = []
     for (let look = 0; look < 3; look += 1) {
       await round()
+      isSeen.push(seen.number !== undefined)
       looks.push(chain.calls.splice(0).filter(({ data }) => data.startsWith(of.manager)).length)
     }
     expect(looks).to.deep.equal([READ_AT_ONCE, 1, 0])
+    expect(isSeen).to.deep.equal([false, true, true])
   })
 
   it('rejects where the node leaves several questions without an answer', async () => {

@@ -1,7 +1,11 @@
 import { expect } from 'chai'
 import type { Address, Hex } from '../../../core/action.js'
 import type { WalletFault } from '../../../web/wallet/fault.js'
-import { openTradingAccount, type OpeningStep } from '../../../web/wallet/open-account.js'
+import {
+  openTradingAccount,
+  type OpeningStep,
+  type TradingAccountTerms,
+} from '../../../web/wallet/open-account.js'
 import {
   createKeyShelf,
   createTrading,
@@ -230,9 +234,13 @@ describe('a guided opening', () => {
   let steps: OpeningStep[]
   const manager = contractOf(9)
   let accounts: string[]
+  let unseen: TradingAccountTerms['unseen']
+  let isShown: boolean
   beforeEach(() => {
     fake = new FakeWallet()
     ;[balance, allowance, steps, accounts] = [5_000_000n, 0n, [], ['3']]
+    unseen = new Map()
+    isShown = true
     fake.answers.set('eth_call', ([call]) => {
       const { to, data } = call as { to: string; data: string }
       expect(to).to.equal(facts.contracts.usdc)
@@ -252,11 +260,12 @@ describe('a guided opening', () => {
       token: 'USDC',
       amount,
       manager,
+      unseen,
       everyMs: 1,
       withinMs: 50,
       accounts: () =>
         Promise.resolve({
-          accounts: accounts.map((subaccount_id) => ({
+          accounts: accounts.slice(0, isShown ? undefined : 1).map((subaccount_id) => ({
             subaccount_id,
             manager_address: manager,
             leaving: false,
@@ -282,6 +291,16 @@ describe('a guided opening', () => {
     expect(create?.data).to.equal(
       `0xc20818d8${word(facts.contracts.wrapped_usdc)}${word('4c4b40')}${word(manager)}`,
     )
+  })
+
+  it('opens no second account where the venue shows the first one late', async () => {
+    isShown = false
+    expect((await failed(open())).code).to.equal('not_seen')
+    expect((await failed(open())).code).to.equal('not_seen')
+    isShown = true
+    expect(await open()).to.equal('8')
+    expect(said().filter((step) => step === 'open asking')).to.have.length(1)
+    expect(unseen.size).to.equal(0)
   })
 
   it('asks for no more than the wallet has, and goes on where it was rejected', async () => {
