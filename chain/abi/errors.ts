@@ -7,6 +7,7 @@ import {
   selectorRevert,
   textRevert,
 } from '../../core/revert.js'
+import { isRateLimit } from '../reads/rate-limit.js'
 import { ReadFailure } from '../reads/read-failure.js'
 
 /**
@@ -260,10 +261,13 @@ export function revertOf(error: unknown): Revert | undefined {
   return { name: revertName(data ?? '0x'), data: data ?? '0x' }
 }
 
-/** The error that the node answered, from the chain of causes; undefined when the node gave no answer. */
+/**
+ * The error that the node answered, from the chain of causes; undefined when the node gave no answer. That it is asked too much is
+ * none: it has not looked at the question.
+ */
 export function rpcErrorOf(error: unknown): RpcRequestError | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (at instanceof RpcRequestError) return at
+    if (at instanceof RpcRequestError) return isRateLimit(at) ? undefined : at
   }
   return undefined
 }

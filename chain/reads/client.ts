@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BaseError, createPublicClient, http, type HttpTransport, type PublicClient } from 'viem'
 import { checkAnswer } from './answer-form.js'
 import { checkChainOf, refuseOtherChain } from './node-chain.js'
+import { hasMetRateLimit } from './rate-limit.js'
 import { ReadFailure, throwDefect } from './read-failure.js'
 
 /**
@@ -82,7 +83,8 @@ export async function orUnreachable<Answer>(
 export function unreachable(question: string, error: unknown): ChainUnreachable {
   throwDefect(error)
   const cause = new Error(brief(error))
-  return new ChainUnreachable(`no answer from the chain: ${question}`, { cause })
+  const why = hasMetRateLimit(error) ? ' (the node limits how much it is asked)' : ''
+  return new ChainUnreachable(`no answer from the chain: ${question}${why}`, { cause })
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Address, Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
 import { exactNumber } from '../../core/decimal.js'
 import { rpcErrorOf } from '../abi/errors.js'
+import { hasMetRateLimit } from '../reads/rate-limit.js'
 import { isEvent, isHex, OddAnswer, quantityOf } from '../reads/answer-form.js'
 import { createChainClient, orUnreachable, unreachable, type ChainClient } from '../reads/client.js'
 import { readLogs } from '../reads/logs.js'
@@ -128,7 +129,10 @@ export async function sendTransaction(
     const refusal = rpcErrorOf(error)?.details
     if (refusal !== undefined && ALREADY_THERE.test(refusal)) return { kind: 'taken' }
     // viem's message would put the raw bytes into the log.
-    return { kind: 'unclear', cause: new Error(refusal ?? 'no answer from the node') }
+    const silence = hasMetRateLimit(error)
+      ? 'the node limits how much it is asked'
+      : 'no answer from the node'
+    return { kind: 'unclear', cause: new Error(refusal ?? silence) }
   }
 }
 

@@ -40,6 +40,9 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   eth_getTransactionReceipt: { transactionHash: HASH, status: '0x1', blockNumber: '0x1', logs: [] },
 }
 
+/** Answered with the error of a node that is asked too much. */
+const LIMITED = Symbol('limited')
+
 describe('./venue deploy batch-executor that breaks off', () => {
   /** How a deployment ends on a node with these answers; a method without one is answered as an error. */
   async function endsOn(
@@ -55,9 +58,16 @@ describe('./venue deploy batch-executor that breaks off', () => {
       })
     })
     const answerOf = ({ id, method }: { readonly id: number; readonly method: string }) => {
-      const error = { code: -32_000, message: 'header not found' }
       const result = answers[method]
-      return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) }
+      const error =
+        result === LIMITED
+          ? { code: -32_005, message: 'request rate limited' }
+          : { code: -32_000, message: 'header not found' }
+      return {
+        jsonrpc: '2.0',
+        id,
+        ...(result === undefined || result === LIMITED ? { error } : { result }),
+      }
     }
     try {
       await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
@@ -97,5 +107,10 @@ describe('./venue deploy batch-executor that breaks off', () => {
     const refusing = await endsOn({ ...ANSWERS, eth_estimateGas: undefined })
     expect(refusing.failure, String(refusing.failure)).to.be.instanceOf(NotCreated)
     expect((refusing.failure as Error).message).to.include('the chain refuses it')
+    const limiting = await endsOn({ ...ANSWERS, eth_estimateGas: LIMITED })
+    expect(limiting.failure, String(limiting.failure)).to.be.instanceOf(ChainUnreachable)
+    expect((limiting.failure as Error).message).to.equal(
+      'no answer from the chain: gas (the node limits how much it is asked)',
+    )
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { encodeErrorResult, RpcRequestError } from 'viem'
-import { errorsAbi, revertName, revertOf } from '../../../chain/abi/errors.js'
+import { errorsAbi, revertName, revertOf, rpcErrorOf } from '../../../chain/abi/errors.js'
 
 const answered = (error: { code: number; message: string; data?: unknown }): Error =>
   new Error('wrapped', { cause: new RpcRequestError({ body: {}, error, url: 'http://node' }) })
@@ -41,5 +41,19 @@ describe('revert name', () => {
     expect(revertOf(new Error('execution reverted'))).to.equal(undefined)
     expect(revertOf(answered({ code: -32005, message: 'rate limited' }))).to.equal(undefined)
     expect(revertOf(undefined)).to.equal(undefined)
+  })
+
+  it('takes a node that is asked too much for one without an answer', () => {
+    for (const [code, message] of [
+      [-32005, 'daily request count exceeded, request rate limited'],
+      [-32007, '50/second request limit reached'],
+      [429, 'Your app has exceeded its compute units per second capacity'],
+      [-32000, '429 Too Many Requests'],
+    ] as const)
+      expect(rpcErrorOf(answered({ code, message })), message).to.equal(undefined)
+    const reverted = answered({ code: 3, message: 'execution reverted: rate limit', data: '0x' })
+    expect(revertOf(reverted)).not.to.equal(undefined)
+    const refused = answered({ code: -32000, message: 'header not found' })
+    expect(rpcErrorOf(refused)?.code).to.equal(-32000)
   })
 })
