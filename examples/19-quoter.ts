@@ -3,7 +3,7 @@
  * venue that restarts; then cancels them and checks every fill against the chain, to the last unit.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { formatUnits, parseUnits } from 'viem'
+import { parseUnits } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { WebSocket } from 'ws'
 import {
@@ -17,7 +17,16 @@ import {
 } from '../client/index.js'
 import { accountOf, readDevnet } from './devnet.js'
 import { settlementsOf, type Settlements } from './perpetual.js'
-import { createQuoter, fillsOf, movedBy, QUOTES, type Moved, type Quoter } from './quoter.js'
+import {
+  createQuoter,
+  disagreements,
+  fillsOf,
+  movedBy,
+  movedWords,
+  QUOTES,
+  untilAgreed,
+  type Quoter,
+} from './quoter.js'
 
 const SPOT = 'cNGN-USDC'
 const PERP = 'cNGN-PERP'
@@ -25,6 +34,8 @@ const TUNE_EVERY_MS = 250
 /** The quotes outlive a restart of the venue, and not much more. */
 const DEAD_MAN_SEC = 300
 const A_DAY = 86_400
+/** The history shows a settled fill within seconds; a venue that restarts takes a while. */
+const RECONCILED_WITHIN_MS = 120_000
 
 const devnet = await readDevnet(process.argv[2])
 const account = accountOf(devnet)
@@ -91,7 +102,10 @@ await untilDone(async () => {
 })
 disarm()
 await untilDone(async () => (await venue.openOrders(history)).length === 0)
-for (const [quoter, held] of before) await untilDone(() => isReconciled(quoter, held))
+for (const [quoter, held] of before) {
+  const wait = { withinMs: RECONCILED_WITHIN_MS, everyMs: TUNE_EVERY_MS }
+  await untilAgreed(() => reconcile(quoter, held), wait)
+}
 socket.close()
 
 /** Both markets, and the connection, where they are as they should be. */
@@ -149,22 +163,29 @@ async function settlements(from: number, to: number): Promise<Settlements> {
   return settlementsOf(chain.rpc_url ?? devnet.rpc_url, contracts, { subaccountId, from, to })
 }
 
-/** Whether the socket, the history and the chain agree about the quoter's fills; says so when they do. */
-async function isReconciled(quoter: Quoter, before: Holding): Promise<boolean> {
-  const fills = await fillsOf(venue, history, { quoter, start })
-  const after = await holdingOf(quoter)
-  const { marks, gainE18 }: Settlements =
-    quoter === spot
-      ? { marks: new Map(), gainE18: 0n }
-      : await settlements(before.block, after.block)
-  const cngnE18 = after.cngnE18 - before.cngnE18
-  const usdcE18 = after.usdcE18 - before.usdcE18
-  const agrees = (moved: Moved): boolean =>
-    moved.cngnE18 === cngnE18 && moved.usdcE18 + gainE18 === usdcE18
-  if (!agrees(movedBy(fills, marks)) || !agrees(movedBy(quoter.fills.settled(), marks)))
-    return false
-  const what = quoter === spot ? '' : 'a position of '
-  const said = `${what}${formatUnits(cngnE18, 18)} cNGN, ${formatUnits(usdcE18, 18)} USDC`
-  console.log(`${quoter.market}: ${fills.length} fills moved ${said}; so says the chain`)
-  return true
+/** What of the socket and the history does not agree with the chain about the quoter's fills; says so when all do. */
+async function reconcile(quoter: Quoter, before: Holding): Promise<readonly string[]> {
+  let wrong: readonly string[] = ['the venue gives no answer']
+  await carryOn(async () => {
+    const fills = await fillsOf(venue, history, { quoter, start })
+    const after = await holdingOf(quoter)
+    const { marks, gainE18 }: Settlements =
+      quoter === spot
+        ? { marks: new Map(), gainE18: 0n }
+        : await settlements(before.block, after.block)
+    const moved = {
+      cngnE18: after.cngnE18 - before.cngnE18,
+      usdcE18: after.usdcE18 - before.usdcE18,
+    }
+    const said = {
+      'the history': movedBy(fills, marks),
+      'the socket': movedBy(quoter.fills.settled(), marks),
+    }
+    wrong = disagreements(said, { ...moved, usdcE18: moved.usdcE18 - gainE18 })
+    if (wrong.length > 0) return
+    const what = quoter === spot ? '' : 'a position of '
+    const words = `${fills.length} fills moved ${what}${movedWords(moved)}`
+    console.log(`${quoter.market}: ${words}; so says the chain`)
+  })
+  return wrong
 }

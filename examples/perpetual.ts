@@ -52,7 +52,10 @@ export interface Settlements {
   readonly gainE18: bigint
 }
 
-/** Of the blocks after `from`, until `to`. */
+/** A range of blocks that public nodes accept. */
+const BLOCKS_AT_ONCE = 1_000
+
+/** Of the blocks after `from`, until `to`: read in ranges that a node answers. */
 export async function settlementsOf(
   rpcUrl: string,
   contracts: { readonly asset: Address; readonly manager: Address },
@@ -60,28 +63,30 @@ export async function settlementsOf(
 ): Promise<Settlements> {
   const chain = createPublicClient({ transport: http(rpcUrl) })
   const account = BigInt(of.subaccountId)
-  const blocks = { fromBlock: BigInt(of.from) + 1n, toBlock: BigInt(of.to) }
   const [positionSettled, perpSettled] = settlementEvents
-  const [touches, settlements] = await Promise.all([
-    chain.getLogs({
-      address: contracts.asset,
-      event: positionSettled,
-      args: { account },
-      strict: true,
-      ...blocks,
-    }),
-    chain.getLogs({
-      address: contracts.manager,
-      event: perpSettled,
-      args: { accountId: account },
-      strict: true,
-      ...blocks,
-    }),
-  ])
-  return {
-    marks: new Map(touches.map(({ transactionHash, args }) => [transactionHash, args.perpPrice])),
-    gainE18: settlements.reduce((sum, { args }) => sum + args.pnl + args.funding, 0n),
+  const marks = new Map<string, bigint>()
+  let gainE18 = 0n
+  for (let first = of.from + 1; first <= of.to; first += BLOCKS_AT_ONCE) {
+    const last = Math.min(first + BLOCKS_AT_ONCE - 1, of.to)
+    const blocks = { strict: true, fromBlock: BigInt(first), toBlock: BigInt(last) } as const
+    const [touches, settlements] = await Promise.all([
+      chain.getLogs({
+        ...blocks,
+        address: contracts.asset,
+        event: positionSettled,
+        args: { account },
+      }),
+      chain.getLogs({
+        ...blocks,
+        address: contracts.manager,
+        event: perpSettled,
+        args: { accountId: account },
+      }),
+    ])
+    for (const { transactionHash, args } of touches) marks.set(transactionHash, args.perpPrice)
+    for (const { args } of settlements) gainE18 += args.pnl + args.funding
   }
+  return { marks, gainE18 }
 }
 
 export interface PerpetualOrder {

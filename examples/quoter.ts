@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { formatUnits, parseUnits } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import {
@@ -248,6 +249,33 @@ export function movedBy(
     usdcE18 += (side === 'buy' ? -paidE18 : paidE18) - parseUnits(fee, DECIMALS)
   }
   return { cngnE18, usdcE18 }
+}
+
+/** Which of the sums, by what they are from, are not what the chain says; empty where all are. */
+export const disagreements = (
+  said: Readonly<Record<string, Moved>>,
+  chain: Moved,
+): readonly string[] =>
+  Object.entries(said)
+    .filter(([, one]) => one.cngnE18 !== chain.cngnE18 || one.usdcE18 !== chain.usdcE18)
+    .map(([from, one]) => `${from} says ${movedWords(one)}, the chain ${movedWords(chain)}`)
+
+export const movedWords = ({ cngnE18, usdcE18 }: Moved): string =>
+  `${formatUnits(cngnE18, DECIMALS)} cNGN, ${formatUnits(usdcE18, DECIMALS)} USDC`
+
+/**
+ * Looks until nothing disagrees. Throws an Error that names what still does after so long: the history follows the chain in a moment,
+ * but a fill that the socket has missed stays missing.
+ */
+export async function untilAgreed(
+  look: () => Promise<readonly string[]>,
+  { withinMs, everyMs }: { readonly withinMs: number; readonly everyMs: number },
+): Promise<void> {
+  const endMs = performance.now() + withinMs
+  for (let wrong = await look(); wrong.length > 0; wrong = await look()) {
+    if (performance.now() > endMs) throw new Error(`the fills do not add up: ${wrong.join('; ')}`)
+    await delay(everyMs)
+  }
 }
 
 /** The settled fills of the quoter in the owner's history, of all pages since `start` (RFC 3339). */
