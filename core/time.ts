@@ -12,7 +12,7 @@ export const deadlineMs = (sec: number): number => Math.min(sec, LAST_DATE_SEC) 
 let written = NaN
 let text = ''
 
-/** The time of a block in unix seconds, up to the last of a date: a chain may state any uint64. */
+/** A time that the chain states, of a block or in a contract, in unix seconds, up to the last of a date: it may state any uint64. */
 export const blockTimeSec = (timestamp: bigint): number =>
   timestamp > LAST_DATE_SEC ? LAST_DATE_SEC : Number(timestamp)
 

@@ -270,6 +270,12 @@ describe('tidy', () => {
     expect(findCode(outside, /\bprocess\.env\b/), 'add it to a config.ts').to.deep.equal([])
   })
 
+  it('a number that a node or a contract says breaks no invariant', () => {
+    const asking = ours.filter((path) => inRoom(path, 'chain', 'actors', 'executor', 'api-gateway'))
+    const instead = 'use blockTimeSec for a time, exactOf of chain/reads/answer-form for the rest'
+    expect(findCode(asking, /\bexactNumber\b/), instead).to.deep.equal([])
+  })
+
   it('money paths use no float', () => {
     const money = ours.filter((path) => !inRoom(path, 'devnet', 'bench', 'examples'))
     expect(findCode(money, /\bparseFloat\b|\bparseUnits\b|\bformatUnits\b/)).to.deep.equal([])

@@ -1,7 +1,7 @@
 import type { ChainHead } from '../../chain/reads/blocks.js'
 import type { Hex } from '../../core/action.js'
 import type { IndexedBlock, IndexedEvents } from '../../core/owner-accounts.js'
-import { exactNumber } from '../../core/decimal.js'
+import { blockTimeSec } from '../../core/time.js'
 import type { AccountIndex } from '../../data/account-index.js'
 import { createRunLength } from './run-length.js'
 
@@ -90,4 +90,4 @@ export function createAccountIndexer(options: IndexerOptions): AccountIndexer {
 const blockOf = (
   number: bigint,
   { hash, timestamp }: { readonly hash: Hex; readonly timestamp: bigint },
-): IndexedBlock => ({ number, hash, timeSec: exactNumber(timestamp) })
+): IndexedBlock => ({ number, hash, timeSec: blockTimeSec(timestamp) })

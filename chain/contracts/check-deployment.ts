@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { tradingOf } from '../../core/contracts/registry.js'
-import { exactNumber } from '../../core/decimal.js'
+import { blockTimeSec } from '../../core/time.js'
 import type { Market } from '../../core/model/market.js'
 import { matchingAbi, perpAssetAbi, subAccountsAbi, tradeModuleAbi } from '../abi/contracts.js'
 import { readHead } from '../reads/blocks.js'
@@ -224,7 +224,7 @@ const STILL_AFTER_SEC = 60
 /** A newest block that is old, or of a time that is not yet. */
 async function standsStill({ client, nowMs }: CheckedDeployment): KeeperFinding {
   const { timestamp, number } = await readHead(client)
-  const ageSec = Math.floor(nowMs() / 1_000) - exactNumber(timestamp)
+  const ageSec = Math.floor(nowMs() / 1_000) - blockTimeSec(timestamp)
   if (ageSec > STILL_AFTER_SEC)
     return `the newest block, ${number}, is ${ageSec} s old: the node is behind, or the chain stands still; take another RPC_URL`
   if (ageSec < 0 - STILL_AFTER_SEC)

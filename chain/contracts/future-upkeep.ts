@@ -1,7 +1,7 @@
 import { encodeFunctionData } from 'viem'
 import type { Address } from '../../core/action.js'
 import { seriesWork } from '../../core/contracts/future-calendar.js'
-import { exactNumber } from '../../core/decimal.js'
+import { blockTimeSec } from '../../core/time.js'
 import { futureDuties, NO_INDEX } from '../../core/contracts/future-upkeep.js'
 import type {
   FutureTask,
@@ -150,7 +150,7 @@ async function readIndex(
   const detail = await words(feed, of.spotDetail, []).catch(undefinedOnRevert)
   if (detail === undefined) return NO_INDEX
   const [price = 0n, , at = 0n] = detail
-  return { price: priceE18(price), atSec: exactNumber(at), isFresh: isFresh !== 0n }
+  return { price: priceE18(price), atSec: blockTimeSec(at), isFresh: isFresh !== 0n }
 }
 
 async function readSeries(
@@ -167,9 +167,9 @@ async function readSeries(
   return {
     subId,
     mark: priceE18(mark),
-    markAtSec: exactNumber(markAt),
+    markAtSec: blockTimeSec(markAt),
     isSettled: settlementPrice !== 0n,
-    sampleAtSec: exactNumber(sampleAt),
+    sampleAtSec: blockTimeSec(sampleAt),
     holders: holders
       .filter(({ holdings }) =>
         holdings.some((held) => held.asset === asset && held.subId === subId),

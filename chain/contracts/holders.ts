@@ -1,7 +1,7 @@
 import type { Address } from '../../core/action.js'
-import { exactNumber } from '../../core/decimal.js'
 import { subAccountsAbi } from '../abi/contracts.js'
 import { selectorsOf } from '../abi/selectors.js'
+import { exactOf } from '../reads/answer-form.js'
 import { readBlockHash, type BlockPlace } from '../reads/blocks.js'
 import { orUnreachable } from '../reads/client.js'
 import { MAX_LOG_BLOCKS } from '../reads/logs.js'
@@ -133,7 +133,12 @@ async function beginScan(deps: ObservingDeps, block: BlockPlace): Promise<Scan> 
     'the number of accounts',
     blockCalls(deps, block).word(subAccounts, of.lastAccountId, []),
   )
-  return { next: 1, last: exactNumber(last), startedAt: block.number, isRepeated: false }
+  return {
+    next: 1,
+    last: exactOf(last, 'the number of accounts'),
+    startedAt: block.number,
+    isRepeated: false,
+  }
 }
 
 /** Reads the known accounts that changed, and of the others that changed and of the scan as many as one look reads. */

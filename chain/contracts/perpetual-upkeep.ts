@@ -1,6 +1,6 @@
 import { encodeFunctionData } from 'viem'
 import type { Address } from '../../core/action.js'
-import { exactNumber } from '../../core/decimal.js'
+import { blockTimeSec } from '../../core/time.js'
 import type { Market } from '../../core/model/market.js'
 import {
   perpetualDuties,
@@ -60,7 +60,7 @@ async function readUpkeep(
   return {
     atSec: block.atSec,
     openInterest,
-    fundingAtSec: exactNumber(fundingAt),
+    fundingAtSec: blockTimeSec(fundingAt),
     hasAuctions: auction !== undefined,
     accounts,
     mostCash: block.mostUsd,
@@ -105,7 +105,7 @@ async function readAccount(
     price,
     canEnd: canEnd !== 0n,
     reservedCash,
-    startedAtSec: exactNumber(startTime),
+    startedAtSec: blockTimeSec(startTime),
     bufferMargin: signedWord(bufferMargin),
   }
   return { id, margin, auction: found }

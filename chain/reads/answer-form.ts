@@ -21,8 +21,12 @@ export function quantityOf(value: unknown, what: string): bigint {
 }
 
 /** The same as a number; throws OddAnswer beyond the exact ones. */
-export function exactQuantityOf(value: unknown, what: string): number {
-  const number = Number(quantityOf(value, what))
+export const exactQuantityOf = (value: unknown, what: string): number =>
+  exactOf(quantityOf(value, what), what)
+
+/** What a contract has answered, as a number; throws OddAnswer beyond the exact ones. */
+export function exactOf(value: bigint, what: string): number {
+  const number = Number(value)
   if (!Number.isSafeInteger(number)) throw new OddAnswer(`${what} is out of range`)
   return number
 }
@@ -50,17 +54,23 @@ export function eventsOf(answer: unknown): readonly RpcLog[] {
 }
 
 const HASHES = ['transactionHash', 'blockHash'] as const
-const QUANTITIES = ['blockNumber', 'blockTimestamp'] as const
+/** What is stored as a number: a place on the chain. */
+const PLACES = ['blockNumber', 'transactionIndex', 'logIndex'] as const
 
 /** A pending event has no place yet. */
 const isPlacedEvent = (value: unknown): value is RpcLog => {
   if (!isEvent(value)) return false
   const log: Partial<Record<string, unknown>> = { ...value }
+  const { blockTimestamp } = log
   return (
     HASHES.every((name) => isAbsent(log[name]) || isHex(log[name])) &&
-    QUANTITIES.every((name) => isAbsent(log[name]) || isQuantity(log[name]))
+    PLACES.every((name) => isAbsent(log[name]) || isPlace(log[name])) &&
+    (isAbsent(blockTimestamp) || isQuantity(blockTimestamp))
   )
 }
+
+const isPlace = (value: unknown): boolean =>
+  isQuantity(value) && Number.isSafeInteger(Number(BigInt(value)))
 
 const isAbsent = (value: unknown): value is null | undefined =>
   value === undefined || value === null
@@ -70,13 +80,13 @@ const BLOCK_QUANTITIES = [
   ...['gasUsed', 'size', 'totalDifficulty'],
 ]
 const TRANSACTION_QUANTITIES = [
-  ...['blockNumber', 'blockTimestamp', 'chainId', 'gas', 'gasPrice'],
+  ...['blockTimestamp', 'chainId', 'gas', 'gasPrice'],
   ...['maxFeePerBlobGas', 'maxFeePerGas', 'maxPriorityFeePerGas'],
-  ...['nonce', 'transactionIndex', 'v', 'value'],
+  ...['nonce', 'v', 'value'],
 ]
 const RECEIPT_QUANTITIES = [
-  ...['blobGasPrice', 'blobGasUsed', 'blockNumber', 'cumulativeGasUsed'],
-  ...['effectiveGasPrice', 'gasUsed', 'transactionIndex'],
+  ...['blobGasPrice', 'blobGasUsed', 'cumulativeGasUsed'],
+  ...['effectiveGasPrice', 'gasUsed'],
 ]
 
 type AnswerFields = Readonly<Record<string, unknown>>
@@ -90,12 +100,16 @@ function checkQuantities(fields: AnswerFields, names: readonly string[], what: s
   for (const name of names) {
     if (!isAbsent(fields[name])) quantityOf(fields[name], `${name} of ${what}`)
   }
+  for (const name of PLACES) {
+    if (!isAbsent(fields[name])) exactQuantityOf(fields[name], `${name} of ${what}`)
+  }
 }
 
 /** A mined block; its transactions are hashes, or whole. */
 function checkBlock(answer: unknown): void {
   const block = fieldsOf(answer, 'a block')
-  for (const name of ['number', 'timestamp']) quantityOf(block[name], `${name} of a block`)
+  exactQuantityOf(block.number, 'number of a block')
+  quantityOf(block.timestamp, 'timestamp of a block')
   for (const name of ['hash', 'parentHash']) hexOf(block[name], `${name} of a block`)
   checkQuantities(block, BLOCK_QUANTITIES, 'a block')
   const { transactions } = block
@@ -130,6 +144,7 @@ const unlessNull = (check: (answer: unknown) => void) => (answer: unknown) => {
   if (answer !== null) check(answer)
 }
 const checkQuantity = (answer: unknown) => void quantityOf(answer, 'the answer')
+const checkExact = (answer: unknown) => void exactQuantityOf(answer, 'the answer')
 const checkBytes = (answer: unknown) => void hexOf(answer, 'the answer')
 const checkEvents = (answer: unknown) => void eventsOf(answer)
 
@@ -139,17 +154,18 @@ const CHECKS: ReadonlyMap<string, (answer: unknown) => void> = new Map([
   ['eth_getTransactionByHash', unlessNull(checkTransaction)],
   ['eth_getTransactionReceipt', unlessNull(checkReceipt)],
   ['eth_getLogs', checkEvents],
-  ['eth_blockNumber', checkQuantity],
+  ['eth_blockNumber', checkExact],
   ['eth_chainId', checkQuantity],
   ['eth_getBalance', checkQuantity],
-  ['eth_getTransactionCount', checkQuantity],
+  ['eth_getTransactionCount', checkExact],
   ['eth_call', checkBytes],
   ['eth_getCode', checkBytes],
 ])
 
 /**
  * Throws OddAnswer for an answer that viem would take apart without a look at its form, and fail on as a defect of this
- * program does. Null passes where it says that there is none; a pending block does not pass.
+ * program does, and for a place or a count that no store keeps exactly. Null passes where it says that there is none; a
+ * pending block does not pass.
  */
 export function checkAnswer(method: string, answer: unknown): void {
   CHECKS.get(method)?.(answer)

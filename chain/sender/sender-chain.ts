@@ -1,10 +1,9 @@
 import { BlockNotFoundError } from 'viem'
 import type { Address, Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
-import { exactNumber } from '../../core/decimal.js'
 import { rpcErrorOf } from '../abi/errors.js'
 import { hasMetRateLimit } from '../reads/rate-limit.js'
-import { isEvent, isHex, OddAnswer, quantityOf } from '../reads/answer-form.js'
+import { exactQuantityOf, isEvent, isHex, OddAnswer, quantityOf } from '../reads/answer-form.js'
 import { createChainClient, orUnreachable, unreachable, type ChainClient } from '../reads/client.js'
 import { readLogs } from '../reads/logs.js'
 import { throwDefect } from '../reads/read-failure.js'
@@ -96,7 +95,7 @@ async function fetchCount(client: ChainClient, address: Address, blockHash: Hex)
     method: 'eth_getTransactionCount',
     params: [address, { blockHash }],
   })
-  return exactNumber(quantityOf(count, 'nonce'))
+  return exactQuantityOf(count, 'nonce')
 }
 
 async function fetchIsHeld(client: ChainClient, hash: Hex): Promise<boolean> {

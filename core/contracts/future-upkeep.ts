@@ -1,5 +1,5 @@
-import { exactNumber } from '../decimal.js'
 import { priceE18 } from '../money.js'
+import { blockTimeSec } from '../time.js'
 import { fillBand, FIXING_SEC, MARK_INTERVAL_SEC, markTowards } from './future-prices.js'
 import { rescueDuties } from './future-rescues.js'
 import type { FutureTask, FutureUpkeep, SeriesUpkeep } from './future-work.js'
@@ -51,7 +51,7 @@ function markDuty({ atSec, index }: FutureUpkeep, series: SeriesUpkeep): Duty<Fu
   const { subId, mark, markAtSec } = series
   const isOldEnough = atSec >= markAtSec + MARK_INTERVAL_SEC
   if (!index.isFresh || !isOldEnough || BigInt(atSec) >= subId) return []
-  const band = fillBand(index.price, exactNumber(subId), atSec + INCLUSION_SEC)
+  const band = fillBand(index.price, blockTimeSec(subId), atSec + INCLUSION_SEC)
   const next = markTowards(mark, index.price, band)
   if (next === undefined || next === mark) return []
   const task = { call: 'move_mark', subId, mark: next } as const
@@ -61,7 +61,7 @@ function markDuty({ atSec, index }: FutureUpkeep, series: SeriesUpkeep): Duty<Fu
 /** A sample is a price of the feed that is newer than the last one, and of a time before expiry. */
 function sampleDuty({ index }: FutureUpkeep, series: SeriesUpkeep): Duty<FutureTask>[] {
   const { subId, sampleAtSec } = series
-  const expirySec = exactNumber(subId)
+  const expirySec = blockTimeSec(subId)
   if (index.price === 0n || index.atSec > expirySec) return []
   if (index.atSec < expirySec - FIXING_SEC - EARLY_SEC) return []
   if (index.atSec < sampleAtSec + SAMPLE_EVERY_SEC) return []
@@ -74,7 +74,7 @@ function sampleDuty({ index }: FutureUpkeep, series: SeriesUpkeep): Duty<FutureT
 function settlementDuty({ atSec }: FutureUpkeep, { subId }: SeriesUpkeep): Duty<FutureTask>[] {
   if (BigInt(atSec) < subId) return []
   const task = { call: 'settle', subId } as const
-  return [{ job: 'settlement', subject: `series-${subId}`, sinceSec: exactNumber(subId), task }]
+  return [{ job: 'settlement', subject: `series-${subId}`, sinceSec: blockTimeSec(subId), task }]
 }
 
 /**

@@ -16,6 +16,7 @@ import { ChainUnreachable } from '../../../chain/reads/client.js'
 import { MAX_LOG_BLOCKS } from '../../../chain/reads/logs.js'
 import type { Address, Hex } from '../../../core/action.js'
 import type { AccountEvent } from '../../../core/owner-accounts.js'
+import { LAST_DATE_SEC } from '../../../core/time.js'
 import { openAccountIndex, type AccountIndex } from '../../../data/account-index.js'
 import { createMemoryBus } from '../../../runtime/bus/memory-bus.js'
 import { eventually } from '../../support/eventually.js'
@@ -34,6 +35,7 @@ class FakeChain {
   forkedAt = 2n ** 60n
   reads: [bigint, bigint][] = []
   silent = false
+  timestampAt = (n: bigint): bigint => n
   /** Reads of the head. */
   heads = 0
   /** Blocks of a run above which the node refuses it. */
@@ -48,7 +50,7 @@ class FakeChain {
   head(): ChainHead {
     const number = this.length
     const parentHash = this.hashAt(number - 1n)
-    return { number, hash: this.hashAt(number), parentHash, timestamp: number }
+    return { number, hash: this.hashAt(number), parentHash, timestamp: this.timestampAt(number) }
   }
 
   readHead = (): Promise<ChainHead> => {
@@ -61,7 +63,7 @@ class FakeChain {
   readBlock = (n: bigint) =>
     n > this.length
       ? Promise.reject(new ChainUnreachable('no such block'))
-      : Promise.resolve({ hash: this.hashAt(n), timestamp: n })
+      : Promise.resolve({ hash: this.hashAt(n), timestamp: this.timestampAt(n) })
 
   readAccountEvents = (first: bigint, last: bigint) => {
     if (last - first >= this.mostBlocks) return Promise.reject(new ChainUnreachable('too many'))
@@ -118,6 +120,13 @@ describe('the index of accounts follows the chain', () => {
       [10n, 11n],
     ])
     expect(idsOf()).to.deep.equal(range(4, 11))
+  })
+
+  it('at any time that a block states: a later one than the last date counts as that', async () => {
+    chain.length = 5n
+    chain.timestampAt = () => 2n ** 64n - 1n
+    await indexer().advance(chain.head())
+    expect(index.readTo()).to.include({ number: 5n, timeSec: LAST_DATE_SEC })
   })
 
   it('in bounded runs, some in a round', async () => {

@@ -3,6 +3,7 @@ import { subAccountsAbi } from '../../../chain/abi/contracts.js'
 import { selectorsOf } from '../../../chain/abi/selectors.js'
 import { createCensus, READ_AT_ONCE, type Census } from '../../../chain/contracts/holders.js'
 import { encodeEventTopics } from 'viem'
+import { OddAnswer } from '../../../chain/reads/answer-form.js'
 import type { ChainClient } from '../../../chain/reads/client.js'
 import type { Address, Hex } from '../../../core/action.js'
 import { aScriptedChain, type ScriptedChain } from '../../support/scripted-chain.js'
@@ -138,6 +139,13 @@ describe('the census of accounts', () => {
       expect(holders.map(({ id }) => id)).to.deep.equal([BigInt(accounts.length - 1)])
       expect(isPartial).to.equal(true)
     })
+  })
+
+  it('has no answer where the chain says that it has more than any number', async () => {
+    const { client, head } = aScriptedChain(() => [2n ** 256n - 1n])
+    const counted = createCensus({ client, deployment }).at(await head(), sought)
+    const failure = await counted.catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(OddAnswer)
   })
 
   it('finds the others where an account under another manager holds more than a node reads', async () => {

@@ -125,6 +125,8 @@ describe('an answer of a node in another form than the question has', () => {
   const log = { address: ADDRESS, topics: [HASH], data: '0x', blockNumber: '0x10' }
   const receipt = { blockNumber: '0x10', blockHash: HASH, status: '0x1', to: ADDRESS, logs: [log] }
   const authorization = { address: ADDRESS, chainId: '0x1', nonce: '0x0', r: '0x1', s: '0x1' }
+  /** The first whole number that a JavaScript number does not tell from the next. */
+  const BEYOND = '0x20000000000000'
   let answer: unknown
   let rpcUrl: string
   const server = createServer((request, response) => {
@@ -164,7 +166,7 @@ describe('an answer of a node in another form than the question has', () => {
         ...[{ timestamp: 'zz' }, { timestamp: 5 }, { timestamp: null }, { number: 'zz' }],
         ...[{ number: null }, { hash: null }, { hash: 7 }, { parentHash: 'zz' }],
         ...[{ baseFeePerGas: 'zz' }, { gasLimit: '-0x1' }, { size: `0x${'f'.repeat(65)}` }],
-        ...[{ transactions: 5 }, { transactions: [null] }],
+        ...[{ transactions: 5 }, { transactions: [null] }, { number: BEYOND }],
       ].map((odd) => (isFields(odd) && Object.keys(odd).length > 0 ? { ...block, ...odd } : odd)),
     ],
     'a whole block': [
@@ -174,6 +176,7 @@ describe('an answer of a node in another form than the question has', () => {
         ...[{ nonce: 'zz' }, { value: 'zz' }, { input: 7 }, { from: null }, { to: 5 }],
         ...[{ authorizationList: 'zz' }, { authorizationList: [null] }],
         { authorizationList: [{ ...authorization, r: 'zz' }] },
+        ...[{ blockNumber: BEYOND }, { transactionIndex: BEYOND }],
       ].map((odd) => ({ ...block, transactions: [{ ...transaction, ...odd }] })),
     ],
     'a transaction': [
@@ -184,20 +187,31 @@ describe('an answer of a node in another form than the question has', () => {
     'a receipt': [
       (client) => client.getTransactionReceipt({ hash: HASH }),
       receipt,
-      [{ ...receipt, gasUsed: 'zz' }, { ...receipt, logs: 7 }, { ...receipt, logs: [{}] }, 7],
+      [
+        ...[{ gasUsed: 'zz' }, { logs: 7 }, { logs: [{}] }].map((odd) => ({ ...receipt, ...odd })),
+        ...[{ ...receipt, blockNumber: BEYOND }, 7],
+      ],
     ],
     events: [
       (client) => client.getLogs({ address: ADDRESS }),
       [log],
-      [null, {}, [null], [{ ...log, blockNumber: 'zz' }], [{ ...log, blockTimestamp: 'zz' }]],
+      [
+        ...[null, {}, [null], [{ ...log, blockTimestamp: 'zz' }]],
+        ...['zz', BEYOND].map((place) => [{ ...log, blockNumber: place }]),
+        ...[[{ ...log, logIndex: BEYOND }], [{ ...log, transactionIndex: BEYOND }]],
+      ],
     ],
     'a balance': [(client) => client.getBalance({ address: ADDRESS }), '0x5', ['zz', null, {}]],
     'a nonce': [
       (client) => client.getTransactionCount({ address: ADDRESS }),
       '0x5',
-      ['zz', null, {}],
+      ['zz', null, {}, BEYOND],
     ],
-    'the number of the newest block': [(client) => client.getBlockNumber(), '0x5', ['zz', null]],
+    'the number of the newest block': [
+      (client) => client.getBlockNumber(),
+      '0x5',
+      ['zz', null, BEYOND],
+    ],
     'the chain id': [(client) => client.getChainId(), '0x5', ['zz', null, {}]],
     'a view function': [
       (client) => client.readContract({ address: ADDRESS, abi, functionName: 'f', args: [1n] }),

@@ -104,6 +104,12 @@ describe('the upkeep of dated futures', () => {
     expect(late?.sinceSec).to.equal(EXPIRY_SEC - 170)
   })
 
+  it('goes on with the others beside a series that ends after the last date', () => {
+    const never = aSeries({ subId: 2n ** 64n - 1n })
+    const due = seen(EXPIRY_SEC, { series: [never, aSeries()] })
+    expect(jobsOf(due)).to.include('settlement')
+  })
+
   it('settles at expiry, then closes a list at a time, then retires', () => {
     const past = { ...fresh(EXPIRY_SEC + 1), isFresh: true }
     const at = (overrides: Partial<SeriesUpkeep>, atSec = EXPIRY_SEC + 1) =>
