@@ -11,7 +11,7 @@ export abstract class VenueError extends Error {
   /** Stable, for programs: that of the venue's answer, `no_answer` without one. */
   abstract readonly code: string
   abstract readonly retry: Retry
-  /** `Retry-After` of the answer, in seconds; undefined when it named none, and without an answer. */
+  /** `Retry-After` of the answer, in seconds, a day at most; undefined when it named none, and without an answer. */
   abstract readonly retryAfterSec: number | undefined
 }
 
@@ -134,27 +134,36 @@ export async function request<T>(
   const code = typeof fields.code === 'string' ? fields.code : error
   if (leavesOpen(status)) throw new OutcomeUnknown(error, { retryAfterSec, code })
   const message = typeof fields.message === 'string' ? fields.message : error
-  const told = retryAfterSec > 0 ? { ...fields, retry_after_seconds: retryAfterSec } : fields
+  const told =
+    retryAfterSec === undefined ? fields : { ...fields, retry_after_seconds: retryAfterSec }
   throw new VenueRefused(status, code, message, told)
 }
 
 interface HttpAnswer {
   readonly status: number
   readonly body: unknown
-  readonly retryAfterSec: number
+  readonly retryAfterSec: number | undefined
   /** `X-Feed-Seq`. */
   readonly feedSeq: string | null
+}
+
+/** A longer time is more than the timer of a program may take, which ends at once then. */
+const MAX_RETRY_AFTER_SEC = 86_400
+
+/** The header's seconds. What stands before the venue may send its other form, a date, or none of both. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after') ?? ''
+  return /^\d+$/.test(text) ? Math.min(Number(text), MAX_RETRY_AFTER_SEC) : undefined
 }
 
 async function exchange(url: string, init: RequestInit): Promise<HttpAnswer> {
   try {
     const response = await fetch(url, init)
     const { status, headers } = response
-    const retryAfterSec = Number(headers.get('retry-after') ?? 0) || 0
     return {
       status,
       body: await response.json(),
-      retryAfterSec,
+      retryAfterSec: retryAfterOf(headers),
       feedSeq: headers.get('x-feed-seq'),
     }
   } catch (cause) {

@@ -187,6 +187,26 @@ describe('rest client', () => {
     }
   })
 
+  it('never asks for a longer or an earlier time than a timer takes', async () => {
+    const venue = createRestClient(baseUrl)
+    const given: Readonly<Record<string, number | undefined>> = {
+      '0': 0,
+      '86400': 86_400,
+      '86401': 86_400,
+      ['9'.repeat(400)]: 86_400,
+      '-1': undefined,
+      '1e3': undefined,
+      Infinity: undefined,
+      'Wed, 21 Oct 2026 07:28:00 GMT': undefined,
+    }
+    for (const [text, retryAfterSec] of Object.entries(given)) {
+      for (const status of [429, 500]) {
+        server.answers = [{ status, body: { error: 'no' }, headers: { 'retry-after': text } }]
+        expect(await failure(venue.markets()), text).to.include({ retryAfterSec })
+      }
+    }
+  })
+
   it('throws what the venue refuses, with its status, code and text', async () => {
     const venue = createRestClient(baseUrl)
     server.answers = [
