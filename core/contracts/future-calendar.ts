@@ -117,10 +117,10 @@ function expiriesOf(calendar: FuturesCalendar, atSec: number): readonly number[]
   const first = 1 - SERIES_AT_A_TIME - 1
   return Array.from({ length: MONTHS_AHEAD - first }, (_, i) =>
     monthEndSec(year, month + first + i),
-  ).filter((expirySec) => dateCodeOf(BigInt(expirySec)) !== undefined)
+  ).filter((sec) => !Number.isNaN(sec) && dateCodeOf(BigInt(sec)) !== undefined)
 }
 
-/** 14:00 UTC on the last day of a month; months count from 0 and may leave their year. */
+/** 14:00 UTC on the last day of a month; months count from 0 and may leave their year. NaN beyond the last date. */
 const monthEndSec = (year: number, month: number): number =>
   Date.UTC(year, month + 1, 0, EXPIRY_HOUR) / 1_000
 

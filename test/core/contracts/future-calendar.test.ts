@@ -8,6 +8,7 @@ import {
   type FuturesCalendar,
 } from '../../../core/contracts/future-calendar.js'
 import { dateCodeOf } from '../../../core/contracts/future.js'
+import { LAST_DATE_SEC } from '../../../core/time.js'
 import { aFuture, aMarket, aPerp } from '../../support/builders.js'
 
 const sec = (time: string): number => Date.parse(time) / 1_000
@@ -70,6 +71,24 @@ describe('the calendar of month ends', () => {
         }
       }),
     )
+  })
+})
+
+describe('a calendar at any time that a chain may state', () => {
+  it('names what is of this century, and nothing at the last date', () => {
+    const time = fc.oneof(fc.integer({ min: 0, max: LAST_DATE_SEC }), fc.constant(LAST_DATE_SEC))
+    fc.assert(
+      fc.property(
+        time,
+        fc.constantFrom<FuturesCalendar>('month-end', 'none'),
+        (atSec, calendar) => {
+          const named = expiriesFrom(calendar, atSec)
+          expect(named.every((it) => it > atSec && it < sec('2100-01-01T00:00:00Z'))).to.equal(true)
+          expect(() => seriesWork(calendar, [], { atSec, open: new Set() })).to.not.throw()
+        },
+      ),
+    )
+    expect(expiriesFrom('month-end', LAST_DATE_SEC)).to.deep.equal([])
   })
 })
 
