@@ -1,6 +1,7 @@
 import type { MarketEntry, OrderRecord, PositionRecord, TickerState } from '../../client/index.js'
 import { traderPrice } from './book-rows.js'
 import type { OwnFillRow } from './fill-row.js'
+import { formatDrawn } from './format.js'
 import type { MarketArithmetic } from './market-terms.js'
 import { readOrZero, readSigned, toDrawn } from './numbers.js'
 import { traderSide } from './side-words.js'
@@ -141,10 +142,9 @@ const NAMED = 8
 
 /** What the chart shows, in words: its lines by name and price. */
 export function chartWords(lines: readonly PriceLine[], decimals: number): string {
-  const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   const named = lines
     .slice(0, NAMED)
-    .map(({ name, price }) => `${name} ${price.toLocaleString('en', options)}`)
+    .map(({ name, price }) => `${name} ${formatDrawn(price, decimals)}`)
   return ['Candles with volume', ...named].join(', ')
 }
 

@@ -1,5 +1,6 @@
 import type { MarketEntry } from '../../client/index.js'
 import type { MarketArithmetic } from './market-terms.js'
+import { noDecimalComma } from './format.js'
 import { plainText } from './price-text.js'
 import { closing } from './position.js'
 import { plannedOf, type TicketPlan, type TicketInput, type NoTicketPlan } from './planned.js'
@@ -42,6 +43,6 @@ export function closePlan(
     reduceOnly: !isReversed,
   }
   const known = { isLive: book !== undefined, book: book ?? { bids: [], asks: [] } }
-  const planned = plannedOf(typed, { entry, terms, ...known, isDecimalComma: false })
+  const planned = plannedOf(typed, { entry, terms, ...known, isDecimalComma: noDecimalComma })
   return { typed, planned }
 }

@@ -30,6 +30,10 @@ export function formatSigned(value: bigint, decimals: number): string {
 /** A share in basis points as per cent with two decimals and its sign: `+0.40 %`. */
 export const formatBps = (bps: bigint): string => `${formatSigned(bps * 10n ** 16n, 2)} %`
 
+/** A price that was worked out to be drawn, above 0, rounded to the nearest: `1,549.00`. */
+export const formatDrawn = (price: number, decimals: number): string =>
+  digits(BigInt(Math.round(price * 10 ** decimals)), decimals)
+
 function divide(size: bigint, unit: bigint, rounding: DisplayRounding): bigint {
   if (rounding === 'down') return size / unit
   if (rounding === 'up') return (size + unit - 1n) / unit
@@ -42,6 +46,12 @@ function digits(units: bigint, decimals: number): string {
   return decimals === 0 ? whole : `${whole}.${text.slice(-decimals)}`
 }
 
+/** Whether the reader writes one and a half with a comma. Asked only of a text with a comma: the platform's formats take long to load. */
+export type DecimalComma = () => boolean
+
+/** Of texts that the page has written. */
+export const noDecimalComma: DecimalComma = () => false
+
 const GROUPED = /^\d{1,3}(,\d{3})+(\.\d+)?$/
 const GROUPED_BY_POINT = /^\d{1,3}(\.\d{3})+(,\d+)?$/
 
@@ -50,19 +60,16 @@ const GROUPED_BY_POINT = /^\d{1,3}(\.\d{3})+(,\d+)?$/
  * always taken. `1,5` is one and a half where the reader's language writes so (`isDecimalComma`), and no number elsewhere:
  * there a comma stands between groups of three digits alone.
  */
-export function parseInput(text: string, isDecimalComma: boolean): bigint | undefined {
+export function parseInput(text: string, isDecimalComma: DecimalComma): bigint | undefined {
   const typed = text.trim().replace(/[\u00a0\u202f ']/g, '')
-  const plain = isDecimalComma ? plainOfComma(typed) : plainOfPoint(typed)
+  const plain = typed.includes(',') ? withoutComma(typed, isDecimalComma()) : typed
   return plain === undefined ? undefined : parseDecimal(plain, 18)
 }
 
-function plainOfPoint(typed: string): string | undefined {
-  if (!typed.includes(',')) return typed
-  return GROUPED.test(typed) ? typed.replaceAll(',', '') : undefined
-}
+const withoutComma = (typed: string, isDecimalComma: boolean): string | undefined =>
+  isDecimalComma ? plainOfComma(typed) : GROUPED.test(typed) ? typed.replaceAll(',', '') : undefined
 
 function plainOfComma(typed: string): string | undefined {
-  if (!typed.includes(',')) return typed
   if (!typed.includes('.'))
     return typed.split(',').length === 2 ? typed.replace(',', '.') : undefined
   if (!GROUPED_BY_POINT.test(typed)) return undefined

@@ -2,7 +2,7 @@ import type { MarketEntry } from '../../client/index.js'
 import { MAX_BATCH_ORDERS } from '../../core/limits.js'
 import { E18, mulDivFloor } from '../../core/money.js'
 import { traderPrice } from './book-rows.js'
-import { formatE18, parseInput } from './format.js'
+import { formatE18, noDecimalComma, parseInput } from './format.js'
 import type { TicketGuard } from './guards.js'
 import type { MarketArithmetic } from './market-terms.js'
 import {
@@ -65,7 +65,7 @@ export function ladderOf(typed: LadderInput, setting: TicketSetting): LadderPlan
   const { freeE18, ...around } = setting
   for (const price of prices) {
     const rung: TicketInput = { ...typed, price: text(price), size: text(eachE18), unit: 'base' }
-    const planned = plannedOf(rung, { ...around, isDecimalComma: false })
+    const planned = plannedOf(rung, { ...around, isDecimalComma: noDecimalComma })
     if (typeof planned === 'string') return planned
     rungs.push(planned)
   }

@@ -2,7 +2,7 @@ import type { MarketEntry } from '../../client/index.js'
 import type { Side } from '../../core/model/order.js'
 import { E18, mulDivFloor } from '../../core/money.js'
 import { guardsOf, type TicketGuard, type Surroundings } from './guards.js'
-import { parseInput } from './format.js'
+import { parseInput, type DecimalComma } from './format.js'
 import { traderPrice } from './book-rows.js'
 import { engineSide, type MarketArithmetic } from './market-terms.js'
 import { readSigned } from './numbers.js'
@@ -33,7 +33,7 @@ export interface TicketSetting extends Pick<
   /** Empty sides where it is not known. */
   readonly book: TicketBook
   /** How a reader of this browser writes one and a half. */
-  readonly isDecimalComma: boolean
+  readonly isDecimalComma: DecimalComma
 }
 
 export interface TicketPlan {

@@ -8,7 +8,7 @@ import {
   type Spread,
 } from '../select/book-rows.js'
 import { hasEnded } from '../select/feed-state.js'
-import { parseInput } from '../select/format.js'
+import { parseInput, type DecimalComma } from '../select/format.js'
 import { closing } from '../select/position.js'
 import { fillRow, type OwnFillRow } from '../select/fill-row.js'
 import { ladderOf, middleOf, type LadderPlan, type NoLadderPlan } from '../select/ladder.js'
@@ -63,7 +63,7 @@ export interface Views {
 const BOOK_ROWS = 40
 const EMPTY_BOOK: TicketBook = { bids: [], asks: [] }
 /** How a reader of this browser writes one and a half. */
-export const isDecimalComma = (1.5).toLocaleString().includes(',')
+export const isDecimalComma: DecimalComma = () => (1.5).toLocaleString().includes(',')
 
 export function createViews(terminal: Terminal): Views {
   const isLive = computed(() => ['live', 'late', 'halted'].includes(terminal.light.value))

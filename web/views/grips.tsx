@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { JSX, TargetedKeyboardEvent, TargetedPointerEvent } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { drawnText, editGuards, pricedAt, steppedText } from '../select/edit-plan.js'
-import { formatE18, parseInput } from '../select/format.js'
+import { formatE18, noDecimalComma, parseInput } from '../select/format.js'
 import { toDrawn } from '../select/numbers.js'
 import type { OwnOrderRow } from '../select/order-row.js'
 import type { MarketState } from '../state/market-state.js'
@@ -88,7 +88,8 @@ function Grip({ chart, market, row, moved, beside, isFirst }: GripParts): JSX.El
   )
   const { ui_price_decimals: decimals } = market.entry.value
   const mine = moved.value?.id === row.id ? moved.value : undefined
-  const shownE18 = (mine && parseInput(mine.price, false)) ?? pricedAt(market.terms, row.record)
+  const shownE18 =
+    (mine && parseInput(mine.price, noDecimalComma)) ?? pricedAt(market.terms, row.record)
   const top = chart.yOf(toDrawn(shownE18))
   if (top === undefined) return null
   const move = (price: string | undefined): void => {
@@ -167,7 +168,7 @@ function dropAt(
   price: string,
 ): void {
   if (price === shown.replaceAll(',', '')) return
-  const edit = { priceE18: parseInput(price, false), sizeE18: undefined }
+  const edit = { priceE18: parseInput(price, noDecimalComma), sizeE18: undefined }
   const isAsked =
     terminal.prefs.prefs.value.confirms ||
     editGuards(record, edit, editSetting(market, views)).length > 0

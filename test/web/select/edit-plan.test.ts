@@ -21,7 +21,6 @@ const SETTING = {
   // A trader buys USDC at 1,600 cNGN.
   book: { bids: [{ priceE18: read('0.000625'), amountE18: read('160000') }], asks: [] },
   isLive: true,
-  isDecimalComma: false,
 }
 
 const ORDER: EditedRecord = { side: 'sell', limit_price: '0.000625', desired_amount: '16000' }

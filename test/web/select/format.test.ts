@@ -6,11 +6,13 @@ import {
   formatCountdown,
   formatE18,
   formatSigned,
+  noDecimalComma,
   parseInput,
 } from '../../../web/select/format.js'
 import { runs } from '../../support/property-runs.js'
 
-const e18 = (text: string): bigint => parseInput(text, false) ?? -1n
+const decimalComma = () => true
+const e18 = (text: string): bigint => parseInput(text, noDecimalComma) ?? -1n
 
 describe('web/select: numbers as texts', () => {
   it('have groups, and keep their zeros', () => {
@@ -50,24 +52,24 @@ describe('web/select: texts as numbers', () => {
     fc.assert(
       fc.property(fc.bigInt(10n ** 16n, 10n ** 30n), (value) => {
         const cents = value - (value % 10n ** 16n)
-        expect(parseInput(formatE18(cents, 2), false)).to.equal(cents)
+        expect(parseInput(formatE18(cents, 2), noDecimalComma)).to.equal(cents)
       }),
       { numRuns: runs(300) },
     )
   })
 
   it('take a point anywhere, and a comma as the language of the reader does', () => {
-    expect(parseInput(' 1.5 ', true)).to.equal((3n * E18) / 2n)
-    expect(parseInput('1,5', true)).to.equal((3n * E18) / 2n)
-    expect(parseInput('1.234,5', true)).to.equal(e18('1234.5'))
-    expect(parseInput('1,234.5', false)).to.equal(e18('1234.5'))
-    expect(parseInput('1 234', false)).to.equal(e18('1234'))
+    expect(parseInput(' 1.5 ', decimalComma)).to.equal((3n * E18) / 2n)
+    expect(parseInput('1,5', decimalComma)).to.equal((3n * E18) / 2n)
+    expect(parseInput('1.234,5', decimalComma)).to.equal(e18('1234.5'))
+    expect(parseInput('1,234.5', noDecimalComma)).to.equal(e18('1234.5'))
+    expect(parseInput('1 234', noDecimalComma)).to.equal(e18('1234'))
   })
 
   it('are refused where two readers would read two numbers, and where they are none', () => {
     for (const text of ['1,5', '1,23,456', ',5', '', '-1', '1e3', '1.2.3', 'ten'])
-      expect(parseInput(text, false), text).to.equal(undefined)
+      expect(parseInput(text, noDecimalComma), text).to.equal(undefined)
     for (const text of ['1,2,3', '1,234.5', '.', '-1'])
-      expect(parseInput(text, true), text).to.equal(undefined)
+      expect(parseInput(text, decimalComma), text).to.equal(undefined)
   })
 })

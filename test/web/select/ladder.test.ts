@@ -4,6 +4,7 @@ import { formatDecimal, parseDecimal } from '../../../core/decimal.js'
 import { E18 } from '../../../core/money.js'
 import { marketEntry } from '../../../core/records/market-entry.js'
 import { traderPrice, traderSize } from '../../../web/select/book-rows.js'
+import { noDecimalComma } from '../../../web/select/format.js'
 import { ladderLines, ladderOf, middleOf, type LadderInput } from '../../../web/select/ladder.js'
 import { shareOfFree } from '../../../web/select/planned.js'
 import { marketTerms } from '../../../web/select/market-terms.js'
@@ -38,7 +39,7 @@ const settingOf = (entry: typeof SPOT) => ({
   terms: marketTerms(entry),
   book: BOOK,
   isLive: true,
-  isDecimalComma: false,
+  isDecimalComma: noDecimalComma,
 })
 const ladder = (typed: Partial<LadderInput>, entry = SPOT, more = {}) =>
   ladderOf({ ...TYPED, ...typed }, { ...settingOf(entry), ...more })

@@ -15,6 +15,7 @@ import { closePlan } from '../../../web/select/close-plan.js'
 import { csvOf } from '../../../core/csv.js'
 import { areaPath, depthCurve } from '../../../web/select/depth-curve.js'
 import { feedLight, haltOf } from '../../../web/select/feed-state.js'
+import { noDecimalComma } from '../../../web/select/format.js'
 import { freeWords } from '../../../web/select/free-words.js'
 import { headerFacts, lastPrice } from '../../../web/select/header-facts.js'
 import { linkOf, marketOf } from '../../../web/select/link.js'
@@ -48,7 +49,7 @@ const SETTING = {
   terms: marketTerms(SPOT),
   book: BOOK,
   isLive: true,
-  isDecimalComma: false,
+  isDecimalComma: noDecimalComma,
 }
 
 describe('web/select: a click on a level', () => {
