@@ -8,6 +8,7 @@ import { createTransfers } from './act/transfer.js'
 import { walletBrowser } from './act/wallet-browser.js'
 import { createWallets } from './act/wallets.js'
 import { linkOf, marketOf } from './select/link.js'
+import { openFeed } from './state/feed.js'
 import { firstRead } from './state/first-read.js'
 import { createForesight } from './state/foresight.js'
 import { createFrames } from './state/frames.js'
@@ -24,7 +25,8 @@ const place = document.getElementById('page')
 if (place === null) throw new Error('the document has no #page')
 place.replaceChildren()
 const base = new URL('.', location.href).href
-const [facts, markets, { unix_ms: venueMs }] = await firstRead(base, (again) =>
+const feed = openFeed(base)
+const [facts, markets, clockAheadMs] = await firstRead(base, (again) =>
   render(<Unread again={again} />, place),
 )
 
@@ -35,11 +37,12 @@ const nextFrame = (run: () => void): void =>
 const kept = storage()
 const terminal = createTerminal({
   base,
+  feed,
   facts,
   markets,
   frames: createFrames(nextFrame),
   prefs: createPrefs(kept),
-  clockAheadMs: venueMs - Date.now(),
+  clockAheadMs,
 })
 const views = createViews(terminal)
 const room = signal<PageWidth>('wide')

@@ -1,15 +1,21 @@
 import type { MarketEntry } from '../../client/index.js'
 import type { VenueFacts } from '../../interface/signing.js'
 
-/** What the page needs before it can show anything: the venue's facts, its markets, and its clock in Unix milliseconds. */
-export type FirstRead = readonly [VenueFacts, readonly MarketEntry[], { readonly unix_ms: number }]
+/**
+ * What the page needs before it can show anything: the venue's facts, its markets, and what its clock is ahead of this one, in
+ * milliseconds.
+ */
+export type FirstRead = readonly [VenueFacts, readonly MarketEntry[], number]
 
 /** The venue did not answer, or not with what it says everywhere else. */
 class NotRead extends Error {
   override readonly name = 'NotRead'
 }
 
-/** Reads until all has come; `failed` is called at each failure with the function that has it read again. */
+/**
+ * Reads until all has come; `failed` is called at each failure with the function that has it read again. `index.html` names the three
+ * paths, so that they are under way before the script has come: the first answers may be older than the script.
+ */
 export async function firstRead(
   base: string,
   failed: (again: () => void) => void,
@@ -27,16 +33,24 @@ export async function firstRead(
       throw error
     }
   }
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     try {
       return await Promise.all([
         read<VenueFacts>('v1/venue'),
         read<readonly MarketEntry[]>('v1/markets'),
-        read<{ readonly unix_ms: number }>('v1/time'),
+        read<{ readonly unix_ms: number }>('v1/time').then(
+          ({ unix_ms }) => unix_ms - Date.now() + (isFirst ? ageMs(new URL('v1/time', base)) : 0),
+        ),
       ])
     } catch (error) {
       if (!(error instanceof NotRead)) throw error
       await new Promise<void>((again) => failed(again))
     }
   }
+}
+
+/** Milliseconds since the answer came, as far as the browser has noted that. */
+function ageMs({ href }: URL): number {
+  const came = performance.getEntriesByName(href).at(-1)
+  return came === undefined ? 0 : performance.now() - came.startTime - came.duration
 }

@@ -1,7 +1,6 @@
 import { batch, computed, signal, type ReadonlySignal, type Signal } from '@preact/signals'
 import {
   createRestClient,
-  createSeenSeqs,
   createSocketClient,
   type MarketEntry,
   type MarketTicker,
@@ -11,6 +10,7 @@ import {
 import type { VenueFacts } from '../../interface/signing.js'
 import { feedLight, haltOf, type FeedLight } from '../select/feed-state.js'
 import { sameRecords } from '../select/same-rows.js'
+import type { Feed } from './feed.js'
 import type { Frames } from './frames.js'
 import { createLiquidations, type Liquidations } from './liquidations.js'
 import { openMarket, type MarketState } from './market-state.js'
@@ -67,6 +67,8 @@ export interface Terminal {
 
 export interface TerminalParts {
   readonly base: string
+  /** The terminal closes it. */
+  readonly feed: Feed
   readonly facts: VenueFacts
   readonly markets: readonly MarketEntry[]
   readonly prefs: ReturnType<typeof createPrefs>
@@ -75,18 +77,13 @@ export interface TerminalParts {
   readonly clockAheadMs: number
 }
 
-/** Pings come so often: a venue that lives is never quiet for long. */
-const PING_MS = 2_000
 const TICK_MS = 250
 const REFRESH_MS = 5_000
 
 export function createTerminal(parts: TerminalParts): Terminal {
   const { base, facts, prefs, frames, clockAheadMs } = parts
-  const seen = createSeenSeqs()
-  const venue = createRestClient(base, { seen })
-  const url = new URL('v1/ws', base).href.replace(/^http/, 'ws')
-  const timing = { pingEveryMs: PING_MS, maxBackoffMs: 2_000 }
-  const socket = createSocketClient({ url, seen, timing })
+  const { socket, options } = parts.feed
+  const venue = createRestClient(base, { seen: options.seen })
   const markets = signal(parts.markets)
   const tickers = signal<ReadonlyMap<string, MarketTicker>>(new Map())
   const market = signal<MarketState | undefined>(undefined)
@@ -161,7 +158,7 @@ export function createTerminal(parts: TerminalParts): Terminal {
         frames,
         markets: () => markets.peek(),
         nowSec: () => clock.nowSec.peek(),
-        connect: (authenticate) => createSocketClient({ url, seen, timing, authenticate }),
+        connect: (authenticate) => createSocketClient({ ...options, authenticate }),
       })
     },
     close() {
@@ -182,10 +179,10 @@ interface RefreshedLists {
   readonly market: ReadonlySignal<MarketState | undefined>
 }
 
-/** Reads what no channel carries, now and then; returns how to end it. */
+/** Reads what no channel carries, now and then; returns how to end it. The markets were read just before the first time. */
 function refreshOften({ venue, markets, tickers, market }: RefreshedLists): () => void {
-  const refresh = async (): Promise<void> => {
-    const [read, newest] = await Promise.all([venue.markets(), venue.marketTickers()])
+  const refresh = async (readMarkets: () => Promise<readonly MarketEntry[]>): Promise<void> => {
+    const [read, newest] = await Promise.all([readMarkets(), venue.marketTickers()])
     const entries = sameRecords(markets.peek(), read)
     batch(() => {
       markets.value = entries
@@ -196,9 +193,10 @@ function refreshOften({ venue, markets, tickers, market }: RefreshedLists): () =
     })
   }
   // A read that fails leaves what is shown, which the light says.
-  const refreshQuietly = (): void => void refresh().catch(() => undefined)
-  refreshQuietly()
-  const timer = setInterval(refreshQuietly, REFRESH_MS)
+  const refreshQuietly = (read: Parameters<typeof refresh>[0]): void =>
+    void refresh(read).catch(() => undefined)
+  refreshQuietly(() => Promise.resolve(markets.peek()))
+  const timer = setInterval(() => refreshQuietly(() => venue.markets()), REFRESH_MS)
   return () => clearInterval(timer)
 }
 

@@ -59,7 +59,7 @@ export function pageStories(stage: () => StoryVenue): void {
       if (new URL(request.url()).host !== new URL(venue.gatewayUrl).host) wrong.push(request.url())
     })
     opened.on('console', (message) => {
-      if (/Content Security Policy/.test(message.text())) wrong.push(message.text())
+      if (/Content Security Policy|preload/.test(message.text())) wrong.push(message.text())
     })
     return opened
   }
