@@ -9,8 +9,10 @@ set -u
 
 child=
 stopping=
+interrupted=
 stop() {
   stopping=1
+  interrupted=1
   [ -z "$child" ] || kill -TERM "$child" 2>/dev/null
 }
 trap stop TERM INT
@@ -20,12 +22,14 @@ printf '%s' "$1" >"${TMPDIR:-/tmp}/venue-process"
 
 ./venue run "$1" &
 child=$!
-# A wait that a signal ends says nothing of the process.
 code=0
 wait "$child" || code=$?
-while [ -n "$stopping" ] && kill -0 "$child" 2>/dev/null; do
-  code=0
-  wait "$child" || code=$?
+# A wait that a signal ends says nothing of the process, whose end the next one finds; 127 says that the last one has found it.
+while [ -n "$interrupted" ]; do
+  interrupted=
+  again=0
+  wait "$child" || again=$?
+  [ "$again" = 127 ] || code=$again
 done
 [ "$code" = 78 ] && [ -z "$stopping" ] || exit "$code"
 
