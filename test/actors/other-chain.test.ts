@@ -11,6 +11,7 @@ import { inProject } from '../../devnet/launcher/binaries.js'
 import { parseProcfile } from '../../devnet/launcher/procfile.js'
 import { inheritedEnvironment } from '../support/config.js'
 import { testKey } from '../support/devnet-world.js'
+import { deploymentFile } from '../support/deployment-file.js'
 import { tempDir } from '../support/temp-dir.js'
 
 const KEY = testKey(1002)
@@ -20,10 +21,6 @@ const ENDS_WITHIN_MS = 90_000
 const WITHOUT_CHAIN = ['matchers', 'projector']
 const NO_MARKETS = { markets: [], own: [] }
 const AUDITOR = { name: 'auditor', command: 'exec node bundle/actors/auditor/main.js' }
-const ADDRESSES = [
-  ...['matching', 'sub_accounts', 'spot_trade_module', 'spot_manager', 'deposit_module'],
-  ...['withdrawal_module', 'usdc', 'cngn', 'wrapped_usdc', 'wrapped_cngn', 'cash_asset'],
-]
 
 describe('a process that is started on a node of another chain', () => {
   const dir = tempDir()
@@ -44,9 +41,7 @@ describe('a process that is started on a node of another chain', () => {
     })
     await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
     rpcUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`
-    const places = ADDRESSES.map((name, i) => [name, `0x${`${i + 10}`.repeat(20)}`] as const)
-    const deployment = { chain_id: 8453, ...(Object.fromEntries(places) as object) }
-    writeFileSync(join(dir.path, 'deployment.json'), JSON.stringify(deployment))
+    writeFileSync(join(dir.path, 'deployment.json'), JSON.stringify(deploymentFile(8453)))
   })
   beforeEach(() => (asked = []))
   after(() => {

@@ -1,33 +1,12 @@
 import { expect } from 'chai'
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { closedDirectories, databaseFiles, databasePath, ownDirectory } from '../../data/places.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
 import { keepPrivate } from '../../runtime/process/private-files.js'
+import { groupsOf, idOf, makeDirectories } from '../support/operating-lists.js'
 import { tempDir } from '../support/temp-dir.js'
-
-/** Lines of a list of docs/operating, without comments, as words. */
-const linesOf = (file: string): string[][] =>
-  readFileSync(inProject(`docs/operating/${file}`), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => line.split(/\s+/))
-
-const users = linesOf('sysusers.conf')
-const idOf = (name: string): number =>
-  name === 'root' ? 0 : Number(users.find(([kind, of]) => kind !== 'm' && of === name)?.[2])
-const groupsOf = (user: string): number[] =>
-  users.flatMap(([kind, of, group = '']) => (kind === 'm' && of === user ? [idOf(group)] : []))
 
 /** Whether another user may read the tree: not where a directory above it is closed. */
 const isReached = (tree: string): boolean =>
@@ -61,14 +40,7 @@ describe('a directory for each process, with the users of docs/operating', funct
     // Others must be able to reach the directories, and the programs.
     chmodSync(dir.path, 0o755)
     if (!isReached(tree)) tree = copyTree(join(dir.path, 'tree'))
-    for (const [kind, path = '', mode = '', user = '', group = ''] of linesOf('tmpfiles.conf')) {
-      if (kind !== 'd' || !path.startsWith('/var/lib/venue')) continue
-      const place = path.replace('/var/lib/venue', dataDir)
-      mkdirSync(place, { recursive: true })
-      chownSync(place, idOf(user), idOf(group))
-      // After the owner, whose change takes the set-group bit away.
-      chmodSync(place, parseInt(mode, 8))
-    }
+    makeDirectories('/var/lib/venue', (path) => path.replace('/var/lib/venue', dataDir))
   })
   after(() => dir.remove())
 

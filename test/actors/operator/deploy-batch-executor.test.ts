@@ -11,16 +11,12 @@ import { ChainUnreachable } from '../../../chain/reads/client.js'
 import { openKeyFile } from '../../../chain/signing/key-file.js'
 import type { Address } from '../../../core/action.js'
 import { testKey } from '../../support/devnet-world.js'
+import { deploymentFile } from '../../support/deployment-file.js'
 import { tempDir } from '../../support/temp-dir.js'
 
 const CHAIN_ID = 8453
 const HASH = `0x${'ab'.repeat(32)}`
 const EXECUTOR = `0x${'ee'.repeat(20)}`
-const NAMES = [
-  ...['matching', 'sub_accounts', 'spot_trade_module', 'spot_manager', 'deposit_module'],
-  ...['withdrawal_module', 'usdc', 'cngn', 'wrapped_usdc', 'wrapped_cngn', 'cash_asset'],
-]
-
 /** A node that mines whatever it is sent, and reads nothing of a contract. */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   eth_chainId: `0x${CHAIN_ID.toString(16)}`,
@@ -73,9 +69,7 @@ describe('./venue deploy batch-executor that breaks off', () => {
       await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
       const [keyFile, file] = [join(dir.path, 'key'), join(dir.path, 'deployment.json')]
       writeFileSync(keyFile, `${testKey(1)}\n`, { mode: 0o600 })
-      const places = NAMES.map((name, i) => [name, `0x${`${i + 10}`.repeat(20)}`] as const)
-      const deployment = { chain_id: CHAIN_ID, ...(Object.fromEntries(places) as object) }
-      writeFileSync(file, JSON.stringify(deployment))
+      writeFileSync(file, JSON.stringify(deploymentFile(CHAIN_ID)))
       const rpcUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`
       const task = { contract: 'batch-executor', keyFile, executor: EXECUTOR } as const
       const failure = await deployBatchExecutor({ rpcUrl, deploymentFile: file }, task).catch(

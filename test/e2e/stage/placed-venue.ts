@@ -48,11 +48,19 @@ export interface PlacedVenue {
   remove(): Promise<void>
 }
 
-/** Places the samples for a node at `rpcUrl`; what a process may find of the machine is in a directory that is new. */
-export async function placeVenue(rpcUrl: string): Promise<PlacedVenue> {
-  const place = tempDir()
-  const dir = place.path
-  const [etc, data] = [join(dir, 'etc'), join(dir, 'data')]
+/** The samples of docs/operating, with the places and ports of one venue. */
+export interface PlacedSamples {
+  readonly gatewayUrl: string
+  /** A text of the pages. */
+  readonly placed: (text: string) => string
+  readonly sample: (file: string) => string
+}
+
+/** The samples for a node at `rpcUrl` and the places of `/etc/venue` and `/var/lib/venue`, with ports that are free. */
+export async function placeSamples(
+  rpcUrl: string,
+  { etc, data }: Pick<PlacedVenue, 'etc' | 'data'>,
+): Promise<PlacedSamples> {
   const ports = await Promise.all(Array.from({ length: 5 }, freePort))
   const [bus, monitor, gateway, executor, sockets] = ports.map(String)
   const places: Readonly<Record<string, string>> = {
@@ -77,6 +85,15 @@ export async function placeVenue(rpcUrl: string): Promise<PlacedVenue> {
   )
   const placed = (text: string) => text.replaceAll(NAMES, (name) => places[name] ?? name)
   const sample = (file: string) => placed(readFileSync(inProject(`${SAMPLES}/${file}`), 'utf8'))
+  return { gatewayUrl: `http://127.0.0.1:${gateway}`, placed, sample }
+}
+
+/** Places the samples for a node at `rpcUrl`; what a process may find of the machine is in a directory that is new. */
+export async function placeVenue(rpcUrl: string): Promise<PlacedVenue> {
+  const place = tempDir()
+  const dir = place.path
+  const [etc, data] = [join(dir, 'etc'), join(dir, 'data')]
+  const { placed, sample, gatewayUrl } = await placeSamples(rpcUrl, { etc, data })
   // What systemd-tmpfiles does with the list, without its users.
   for (const [, path = '', mode = ''] of sample('tmpfiles.conf').matchAll(/^d (\S+) (\d+) /gm))
     makeDirectory(path, parseInt(mode, 8))
@@ -118,7 +135,7 @@ export async function placeVenue(rpcUrl: string): Promise<PlacedVenue> {
     dir,
     etc,
     data,
-    gatewayUrl: `http://127.0.0.1:${gateway}`,
+    gatewayUrl,
     placed,
     writeOwnSettings(operatorKeys) {
       for (const [file, line] of ownSettings(settings))
@@ -145,13 +162,14 @@ function makeDirectory(path: string, mode: number): void {
   chmodSync(path, mode)
 }
 
-const settingsIn = (text: string): Readonly<Record<string, string>> =>
+/** `NAME=value` lines. */
+export const settingsIn = (text: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Array.from(text.matchAll(/^([A-Z_]+)=(.*)$/gm), ([, name = '', value = '']) => [name, value]),
   )
 
 /** Files and lines that the sample's comments give to one process each. */
-function ownSettings(sample: string): readonly (readonly [string, string])[] {
+export function ownSettings(sample: string): readonly (readonly [string, string])[] {
   const found: [string, string][] = []
   let file = ''
   for (const line of sample.split('\n').filter((each) => each.startsWith('#   '))) {

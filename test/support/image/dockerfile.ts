@@ -11,7 +11,12 @@ export interface Stage {
   readonly instructions: readonly Instruction[]
 }
 
-/** The stages of a Dockerfile whose instructions are one line each, or go on with a backslash. */
+/** A line of a Dockerfile or of a Compose file that could not be carried out as Docker would. */
+export class UnknownLine extends Error {
+  override readonly name = 'UnknownLine'
+}
+
+/** The stages of a Dockerfile whose instructions are one line each, or go on with a backslash. Throws UnknownLine. */
 export function readStages(text: string): Stage[] {
   const lines = text
     .replaceAll('\\\n', ' ')
@@ -20,12 +25,17 @@ export function readStages(text: string): Stage[] {
   const stages: { name: string; from: string; instructions: Instruction[] }[] = []
   for (const line of lines) {
     const [, name = '', rest = ''] = /^([A-Z]+) +(.*)$/.exec(line) ?? []
-    if (name === '') throw new Error(`not an instruction: ${line}`)
-    const [from = '', as, stage] = rest.split(/ +/)
+    if (name === '') throw new UnknownLine(`not an instruction: ${line}`)
+    const [from = '', as, stage, ...more] = rest.split(/ +/)
     if (name === 'FROM') {
-      if (as !== 'AS' || stage === undefined) throw new Error(`a stage without a name: ${line}`)
+      if (as !== 'AS' || stage === undefined || more.length > 0)
+        throw new UnknownLine(`a stage without a name: ${line}`)
       stages.push({ name: stage, from, instructions: [] })
-    } else stages.at(-1)?.instructions.push({ name, text: rest })
+    } else {
+      const last = stages.at(-1)
+      if (last === undefined) throw new UnknownLine(`a line before the first FROM: ${line}`)
+      last.instructions.push({ name, text: rest })
+    }
   }
   return stages
 }
