@@ -75,6 +75,8 @@ export interface SupervisorOptions {
   readonly onHopeless?: (reason: string) => void
   /** The pause after the n-th crash in a row; by default it doubles up to ten seconds. */
   readonly pauseMs?: (inARow: number) => number
+  /** Monotonic milliseconds. */
+  readonly elapsedMs?: () => number
 }
 
 export interface SupervisedProcess {
@@ -101,6 +103,7 @@ export function supervise(options: SupervisorOptions): SupervisedProcess {
     onCrashLoop,
     onHopeless,
     pauseMs = pauseAfter,
+    elapsedMs = () => performance.now(),
   } = options
   let child: Child | undefined
   let spawning: Promise<unknown> = Promise.resolve()
@@ -122,14 +125,14 @@ export function supervise(options: SupervisorOptions): SupervisedProcess {
     timer = setTimeout(() => void run().catch(() => undefined), pause)
   }
   const watch = (begun: Child) => {
-    const since = performance.now()
+    const since = elapsedMs()
     child = begun
     onStart(begun.pid)
     void begun.exited.then((exit) => {
       child = undefined
       onEnd(begun.pid)
       const isHopeless = exit.code === CANNOT_START_CODE
-      crashed(`ended with ${describeExit(exit)}`, performance.now() - since, isHopeless)
+      crashed(`ended with ${describeExit(exit)}`, elapsedMs() - since, isHopeless)
     })
   }
   const run = () => {

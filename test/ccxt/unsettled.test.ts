@@ -1,4 +1,4 @@
-import { OrderNotFound } from 'ccxt'
+import { NetworkError, OrderNotFound } from 'ccxt'
 import { expect } from 'chai'
 import { privateKeyToAccount } from 'viem/accounts'
 import { Venue } from '../../ccxt/index.js'
@@ -33,6 +33,8 @@ class Busy extends Venue {
   /** Questions for single orders that wait for their answers, and the most that did at once. */
   waiting = 0
   mostWaiting = 0
+  /** Whether it answers no look-up. */
+  isSilent = false
   constructor() {
     super({ privateKey: `0x${'11'.repeat(32)}` })
     this.setMarkets(this.parseMarkets([marketEntry(aMarket())]))
@@ -44,6 +46,7 @@ class Busy extends Venue {
       this.mostWaiting = Math.max(this.mostWaiting, this.waiting)
       await new Promise(setImmediate)
       this.waiting -= 1
+      if (this.isSilent) throw new NetworkError('no answer')
       const order = this.rows.get(id)
       if (order === undefined) throw new OrderNotFound('no such order')
       return order
@@ -72,6 +75,23 @@ describe('an order of the CCXT class that has ended before its matches are settl
     expect(await open()).to.deep.equal([])
     expect(venue.asked).to.deep.equal([])
     expect(venue.unsettled()).to.deep.equal({})
+  })
+
+  it('is open as well where it has expired', async () => {
+    const expired = row('late', { status: 'expired', pending: '4' })
+    venue.rows.set('late', expired)
+    venue.parseOrder(expired)
+    expect(await open()).to.deep.equal(['late'])
+  })
+
+  it('is neither left out nor forgotten where it cannot be looked up: the read fails', async () => {
+    const unsettled = row('first', { pending: '4' })
+    venue.parseOrder(unsettled)
+    venue.isSilent = true
+    expect(await open().catch((error: unknown) => error)).to.be.instanceOf(NetworkError)
+    venue.isSilent = false
+    venue.rows.set('first', unsettled)
+    expect(await open()).to.deep.equal(['first'])
   })
 
   it('is not listed where it was looked up and is of another owner', async () => {

@@ -173,7 +173,11 @@ describe('the supervisor of matchers', function () {
 
   it('gives a process of its own to a market under whose step the shared one ended twice in ten minutes', async () => {
     endsUnder('heavy')
-    const { words } = supervised({ markets: ['heavy', 'light'], own: [] })
+    const { words, down } = supervised({
+      markets: ['heavy', 'light'],
+      own: [],
+      pauseMs: () => 1,
+    })
     await eventually(() => startsOf('heavy').length === 1 && startsOf('shared').length === 3)
     await eventually(() => elsewhere() === 'other,heavy')
     expect(words().filter(([, market]) => market !== undefined)).to.deep.equal([
@@ -182,6 +186,11 @@ describe('the supervisor of matchers', function () {
       ['a market has ended its process twice, it gets one of its own', 'heavy'],
       ['matcher started', 'heavy'],
     ])
+    // What keeps the shared one down does not concern it.
+    writeFileSync(join(dir.path, 'shared-ends'), '')
+    process.kill(startsOf('shared').at(-1) ?? 0, 'SIGKILL')
+    await eventually(() => expect(down).to.deep.equal(['light']))
+    expect(startsOf('heavy').map(isRunning)).to.deep.equal([true])
   })
 
   it('leaves it there when the two ends are further apart, or no step was running', async () => {

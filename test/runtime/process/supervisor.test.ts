@@ -89,4 +89,31 @@ describe('runtime/process/supervisor', () => {
     expect(loops).to.deep.equal([5])
     expect(reasons).to.deep.equal(['ended with code 78'])
   })
+
+  it('counts anew after it has run for half a minute', async () => {
+    let nowMs = 0
+    let starts = 0
+    const counts: number[] = []
+    const reasons: string[] = []
+    const supervised = supervise({
+      name: 'mended',
+      start: async (spawned) => {
+        starts += 1
+        spawned(await shell(`exit ${CANNOT_START_CODE}`))
+        // The fifth has run for long.
+        if (starts === 5) nowMs += 30_000
+      },
+      onStart: () => {},
+      onEnd: () => {},
+      onCrash: (_, inARow) => counts.push(inARow),
+      onCrashLoop: () => {},
+      onHopeless: (reason) => reasons.push(reason),
+      pauseMs: () => 1,
+      elapsedMs: () => nowMs,
+    })
+    await eventually(() => reasons.length === 1)
+    await supervised.stop(1_000)
+    expect(counts).to.deep.equal([1, 2, 3, 4, 1, 2, 3, 4])
+    expect(starts).to.equal(9)
+  })
 })

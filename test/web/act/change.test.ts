@@ -79,6 +79,24 @@ describe('web/act: changes of orders', () => {
     expect(sent).to.deep.equal(['5', '5'])
   })
 
+  it('keeps what else an order was given: account, side, expiry and flags', async () => {
+    const sent: unknown[] = []
+    const { changing } = aPage({
+      replaceOrder({ subaccount_id, side, expiry, post_only, reduce_only }) {
+        sent.push({ subaccount_id, side, expiry, post_only, reduce_only })
+        return Promise.resolve({ order: ORDER, replaced: ORDER } as never)
+      },
+    })
+    const { subaccount_id, side, expiry } = ORDER
+    const flags = { post_only: 'reject', reduce_only: true } as const
+    await changing.edit({ ...ORDER, ...flags }, { priceE18: 1_500n * E18, sizeE18: 5n * E18 })
+    await changing.edit(ORDER, { priceE18: 1_500n * E18, sizeE18: 5n * E18 })
+    expect(sent).to.deep.equal([
+      { subaccount_id, side, expiry, ...flags },
+      { subaccount_id, side, expiry, post_only: undefined, reduce_only: undefined },
+    ])
+  })
+
   it('moves what is left of an order alone: what has matched keeps its price', async () => {
     const sent: unknown[] = []
     const { changing, said } = aPage({

@@ -75,6 +75,26 @@ describe('web/act: a ladder', () => {
     expect(again).to.deep.equal([sent[2]?.signature])
   })
 
+  it('asks for one by itself that the batch names a duplicate: the venue may have it', async () => {
+    const again: string[] = []
+    const sent: NewOrder[] = []
+    const { place, own } = aPage({
+      placeOrders(bodies) {
+        sent.push(...(bodies as readonly NewOrder[]))
+        const duplicate = { status: 409, error: 'duplicate_order', message: 'It is there.' }
+        const [first, , third] = sent.map((body) => placed(body))
+        return Promise.resolve([first, duplicate, third] as never)
+      },
+      placeOrder(body) {
+        again.push(body.signature)
+        return Promise.resolve(recordOf(body) as never)
+      },
+    })
+    expect(await place()).to.equal('Buy USDC, ladder of 3: 3 placed')
+    expect(again).to.deep.equal([sent[1]?.signature])
+    expect(own.value?.orders.value.size).to.equal(3)
+  })
+
   it('asks for each order by itself where the batch has no answer, and says which have none then either', async () => {
     const silence = () => Promise.reject(new OutcomeUnknown('no answer'))
     let left = 2

@@ -120,6 +120,7 @@ describe('web/select: a ladder', () => {
   it('is blocked where one of its orders would fill at once, and where all together take more than is free', () => {
     expect(blocks({})).to.deep.equal([])
     expect(blocks({ price: '1650' })).to.deep.equal([['block', 'ladder_crosses']])
+    expect(blocks({ price: '1400', last: '1650' })).to.deep.equal([['block', 'ladder_crosses']])
     expect(blocks({}, { freeE18: read('100000') })).to.deep.equal([
       ['block', 'insufficient_balance'],
     ])
