@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import {
   createTestClient,
   encodeFunctionData,
+  formatUnits,
   http,
   parseAbi,
   parseEther,
@@ -13,7 +14,8 @@ import {
   walletActions,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import type { Address } from '../../core/action.js'
+import { erc20Abi } from '../../chain/abi/contracts.js'
+import type { Address, Hex } from '../../core/action.js'
 import type { JournalOwner } from '../../core/transaction-journal.js'
 import { roleAccounts, type KeyedAccount } from '../../devnet/chain/accounts.js'
 import { inProject } from '../../devnet/launcher/binaries.js'
@@ -25,11 +27,15 @@ import { startVenue, type TestVenue } from '../support/venue.js'
 import { endlessSteps, startLoad } from './stage/load.js'
 import { expectReconciled, readAllBalances } from './stage/reconcile.js'
 import { createTrader, SPOT } from './stage/trader.js'
-import { createTransferUser } from './stage/transfer-user.js'
+import { seedTransferUsers, startTransfers, type EndedTransfer } from './stage/transfer-load.js'
 
 const PER_SECOND = 20
 /** Load before the rotation, and again after it. */
 const STEPS = 5 * PER_SECOND
+/** Transfers of each kind before the rotation of their keys, and again after it. */
+const TRANSFERS = 6
+/** More than bring those about on a busy machine. */
+const OWNERS = 40
 /** A block of a second is final after 64 more. */
 const FINAL_WITHIN_MS = 150_000
 
@@ -141,6 +147,45 @@ describe('the rotation of keys in a running venue', function () {
     await venue.restartWorker(rotation.role)
   }
 
+  /** The chain has moved what the transfers say, and nothing else of their owners. */
+  async function expectMovedOnce(transfers: readonly EndedTransfer[], fromBlock: bigint) {
+    const told = transfers.map(({ kind, owner, amount }) => `${kind} ${owner} ${amount}`)
+    const owners = new Set(transfers.map(({ owner }) => owner))
+    const { usdc: address } = venue.devnet
+    const events = await chain().getContractEvents({
+      address,
+      abi: erc20Abi,
+      eventName: 'Transfer',
+      fromBlock,
+      strict: true,
+    })
+    const moved = events.flatMap(({ args: { from, to, value } }) => {
+      const whole = formatUnits(value, 6)
+      const [payer, payee] = [from.toLowerCase(), to.toLowerCase()]
+      if (owners.has(payer)) return [`deposit ${payer} ${whole}`]
+      return owners.has(payee) ? [`withdrawal ${payee} ${whole}`] : []
+    })
+    expect(moved.sort()).to.deep.equal(told.sort())
+  }
+
+  /** Both keys have sent, each nonce of theirs for a transfer or its permit. */
+  async function expectNoncesUsed({ role, ...keys }: Rotation, all: readonly EndedTransfer[]) {
+    const hashes = all
+      .filter(({ kind }) => role === `${kind}-submitter`)
+      .flatMap(({ record }) => [
+        record.tx_hash,
+        'permit_tx_hash' in record ? record.permit_tx_hash : undefined,
+      ])
+      .filter((hash) => hash !== undefined) as Hex[]
+    const sent = await Promise.all(hashes.map((hash) => chain().getTransaction({ hash })))
+    for (const key of [keys.old, keys.address]) {
+      const nonces = sent.filter(({ from }) => from.toLowerCase() === key.toLowerCase())
+      const used = nonces.map(({ nonce }) => nonce).sort((a, b) => a - b)
+      expect(used, `${role} ${key}`).to.deep.equal([...Array(await sentBy(key)).keys()])
+      expect(used).to.not.deep.equal([])
+    }
+  }
+
   it('loses and doubles no match, and refuses a key without right and gas', async () => {
     const refused = await rotate(executor, executor.newFile)
     expect(refused.code, refused.output).to.equal(1)
@@ -170,44 +215,33 @@ describe('the rotation of keys in a running venue', function () {
     expect(await sentBy(executor.old)).to.be.above(0)
   })
 
-  it('carries out once a deposit and a withdrawal that were in flight', async () => {
-    const user = createTransferUser(venue.devnet, 3)
-    const asset = venue.devnet.wrapped_usdc
-    const wallet = await user.wallet()
-    const held = await user.held(user.spotAccount, asset)
-    const withdrawal = () => user.withdrawal({ asset, amount: '4' })
-    const first = [
-      await user.deposit('10', { permit: await user.permit('40') }),
-      await withdrawal(),
-    ] as const
+  it('loses and doubles no deposit and no withdrawal of several owners', async () => {
     // One after the other: both rights are given by one account, whose transactions are numbered by the chain.
     for (const rotation of [depositor, withdrawer]) await allow(rotation)
-    // Not awaited: the process that takes them ends while they are under way.
-    const asking = Promise.allSettled([user.venue.deposit(first[0]), user.venue.withdraw(first[1])])
-    await Promise.all([depositor, withdrawer].map(rotated))
-    await asking
-    await venue.untilReady()
-    // Whatever became of the first request, the same one again has one effect.
-    await eventually(() => user.venue.deposit(first[0]))
-    await eventually(() => user.venue.withdraw(first[1]))
-    const deposits = [first[0], await user.deposit('12')]
-    const withdrawals = [first[1], await withdrawal()]
-    for (const body of deposits) {
-      const { action_hash } = await user.venue.deposit(body)
-      expect((await user.venue.settledDeposit(action_hash)).status).to.equal('confirmed')
+    const users = await seedTransferUsers(venue, OWNERS)
+    const fromBlock = (await chain().getBlockNumber()) + 1n
+    const load = startTransfers(users, venue.devnet.wrapped_usdc)
+    const ended = () => [load.ended('deposit'), load.ended('withdrawal')] as const
+    /** Further transfers of each kind. */
+    const more = async () => {
+      const before = ended()
+      await eventually(
+        () => ended().every((count, kind) => count >= (before[kind] ?? 0) + TRANSFERS),
+        60_000,
+      )
     }
-    for (const body of withdrawals) {
-      const { action_hash } = await user.venue.withdraw(body)
-      expect((await user.venue.settledWithdrawal(action_hash)).status).to.equal('confirmed')
+    const run = async () => {
+      await more()
+      await Promise.all([depositor, withdrawer].map(rotated))
+      await more()
     }
-    const USDC = 1_000_000n
-    expect(wallet - (await user.wallet())).to.equal((22n - 8n) * USDC)
-    expect(held - (await user.held(user.spotAccount, asset))).to.equal(8n * 10n ** 18n)
-    // Both keys of each kind: a permit and two deposits, and two withdrawals.
-    expect((await sentBy(depositor.old)) + (await sentBy(depositor.address))).to.equal(3)
-    expect((await sentBy(withdrawer.old)) + (await sentBy(withdrawer.address))).to.equal(2)
-    for (const { address } of [depositor, withdrawer])
-      expect(await sentBy(address)).to.be.greaterThan(0)
+    await Promise.race([run(), load.all()]).finally(() => load.stop())
+    const transfers = await load.all()
+    const unlike = transfers.filter(({ record }) => record.status !== 'confirmed')
+    expect(unlike, 'transfers that did not succeed').to.deep.equal([])
+    await expectMovedOnce(transfers, fromBlock)
+    await expectNoncesUsed(depositor, transfers)
+    await expectNoncesUsed(withdrawer, transfers)
   })
 
   it('ends when all transactions of the old keys are final, and needs these no more', async () => {

@@ -10,7 +10,7 @@ import {
   type NewWithdrawal,
   type Permit,
 } from '../../../client/index.js'
-import type { Address } from '../../../core/action.js'
+import type { Address, Hex } from '../../../core/action.js'
 import type { Devnet } from '../../support/venue.js'
 
 const ABI = parseAbi([
@@ -29,11 +29,16 @@ export interface Withdrawing {
   readonly subaccountId?: string
 }
 
-/** One of the devnet's accounts moving money in and out, and what the chain says of it. */
-export function createTransferUser(devnet: Devnet, index: number) {
+/** One of the devnet's accounts moving money in and out. */
+export function createTransferUser(devnet: Devnet, index: number): TransferUser {
   const account = devnet.accounts[index]
   if (account === undefined) throw new Error(`the devnet has no account ${index}`)
-  const signer = privateKeyToAccount(account.private_key)
+  return transferUserOf(devnet, account.private_key, account.spot_subaccount_id)
+}
+
+/** An owner moving money in and out, and what the chain says of it. */
+export function transferUserOf(devnet: Devnet, privateKey: Hex, spotAccount: string) {
+  const signer = privateKeyToAccount(privateKey)
   const domain = { chainId: devnet.chain_id, matching: devnet.matching }
   const chain = createPublicClient({ transport: http(devnet.rpc_url) })
   const frame = () => ({
@@ -45,7 +50,7 @@ export function createTransferUser(devnet: Devnet, index: number) {
 
   return {
     address: signer.address.toLowerCase(),
-    spotAccount: account.spot_subaccount_id,
+    spotAccount,
     domain,
     venue: createTransferClient(devnet.gateway_url),
 
@@ -78,7 +83,7 @@ export function createTransferUser(devnet: Devnet, index: number) {
         asset,
         amount,
         ...frame(),
-        subaccountId: subaccountId ?? account.spot_subaccount_id,
+        subaccountId: subaccountId ?? spotAccount,
       }),
 
     /** USDC in the wallet, in base units. */
@@ -110,4 +115,4 @@ export function createTransferUser(devnet: Devnet, index: number) {
   }
 }
 
-export type TransferUser = ReturnType<typeof createTransferUser>
+export type TransferUser = ReturnType<typeof transferUserOf>
