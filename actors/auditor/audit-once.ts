@@ -13,10 +13,19 @@ const NOT_MADE_CODE = 2
 /** What keeps an audit from being made while the program is right. */
 const NOT_MADE = [BusUnavailable, ChainUnreachable, ChainMoved, NoMarkets] as const
 
-/** One audit for a person: prints its verdicts, or in one line why there are none, and sets the exit code. */
-export async function auditOnce(open: () => Promise<AuditOptions>, natsUrl: string): Promise<void> {
+/** Bounds the wait for what the bus opens or answers. */
+export type WithinTime = <Opened>(opened: Promise<Opened>) => Promise<Opened>
+
+/**
+ * One audit for a person: prints its verdicts, or in one line why there are none, and sets the exit code. What `open` asks of the chain
+ * has bounds of its own: the time of the bus does not begin with it.
+ */
+export async function auditOnce(
+  open: (withinTime: WithinTime) => Promise<AuditOptions>,
+  natsUrl: string,
+): Promise<void> {
   try {
-    const options = await withinTime(open(), natsUrl)
+    const options = await open((opened) => withinTime(opened, natsUrl))
     const verdicts = await audit(options)
     process.stdout.write(`${wordVerdicts(verdicts)}\n`)
     if (verdicts.some(({ result }) => result === 'failed')) process.exitCode = 1

@@ -8,7 +8,7 @@ import { exitIfCannotStart, orExit } from '../../runtime/process/cannot-start.js
 import { readCommandLine } from '../../runtime/process/command-line.js'
 import { answerPing, runProcess } from '../../runtime/process/process.js'
 import { audit, keepAuditing, type AuditOptions } from './audit.js'
-import { auditOnce } from './audit-once.js'
+import { auditOnce, type WithinTime } from './audit-once.js'
 import { readAuditorConfig, USAGE } from './config.js'
 import { makePrivate } from '../../runtime/process/private-files.js'
 
@@ -25,6 +25,7 @@ type Watched = Pick<ChainGuardOptions, 'log' | 'show' | 'onFatal'>
 async function open(
   onWarning: (message: string) => void,
   watched: Watched,
+  withinTime: WithinTime = (opened) => opened,
 ): Promise<Omit<AuditOptions, 'markets'>> {
   const { RPC_URL: rpcUrl, DEPLOYMENT_FILE: file } = config
   if (file !== undefined) {
@@ -32,13 +33,15 @@ async function open(
     await guardChain({ ...watched, rpcUrl, chainId })
   }
   return {
-    bus: await connectArchivedBus({
-      archiveDir: config.FEED_ARCHIVE_DIR,
-      config,
-      user: PROCESS,
-      versions: streamVersions([]),
-      onWarning,
-    }),
+    bus: await withinTime(
+      connectArchivedBus({
+        archiveDir: config.FEED_ARCHIVE_DIR,
+        config,
+        user: PROCESS,
+        versions: streamVersions([]),
+        onWarning,
+      }),
+    ),
     client: createChainClient(rpcUrl, 'read'),
     dataDir: config.DATA_DIR,
     fromBlock: config.AUDIT_FROM_BLOCK,
@@ -60,7 +63,10 @@ const withMarkets = async (opened: Awaited<ReturnType<typeof open>>): Promise<Au
 })
 
 if (config.AUDIT_EVERY_S === 0)
-  await auditOnce(() => open(() => undefined, unwatched).then(withMarkets), config.NATS_URL)
+  await auditOnce(async (withinTime) => {
+    const opened = await open(() => undefined, unwatched, withinTime)
+    return withinTime(withMarkets(opened))
+  }, config.NATS_URL)
 else
   runProcess({
     name: PROCESS,

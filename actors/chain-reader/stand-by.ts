@@ -2,7 +2,7 @@ import { CHAIN_READER_SOURCE } from '../../bus-schemas/subjects.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
 import { createLastNumbers, type LastNumbers } from '../../runtime/actor/last-numbers.js'
 import { leadStreamActor, untilLeadership } from '../../runtime/actor/lead-stream.js'
-import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
+import type { Bus } from '../../runtime/bus/bus.js'
 import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
 import type { Logger } from '../../runtime/process/log.js'
 
@@ -35,14 +35,9 @@ export async function untilReaderLeadership(leadership: ReaderLeadership): Promi
   return lastNumbers
 }
 
-/** Reads the logs of the markets that are registered by now on; false when the bus does not answer. */
-async function readOn(bus: Bus, lastNumbers: LastNumbers): Promise<boolean> {
-  try {
-    for (const market of marketsIn(await readRegister(bus)))
-      if (chainContractOf(market) !== undefined) await lastNumbers.read(market)
-    return true
-  } catch (error) {
-    if (error instanceof BusUnavailable) return false
-    throw error
-  }
+/** Reads the logs of the markets that are registered by now on. */
+async function readOn(bus: Bus, lastNumbers: LastNumbers): Promise<true> {
+  for (const market of marketsIn(await readRegister(bus)))
+    if (chainContractOf(market) !== undefined) await lastNumbers.read(market)
+  return true
 }

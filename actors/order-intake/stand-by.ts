@@ -1,7 +1,7 @@
 import type { Market } from '../../core/model/market.js'
 import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { claimOf } from '../../data/recent-claims.js'
-import { BusUnavailable, MessagesGone, StreamMissing, type Bus } from '../../runtime/bus/bus.js'
+import { MessagesGone, StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { leadStreamActor, untilLeadership } from '../../runtime/actor/lead-stream.js'
@@ -31,19 +31,11 @@ export function untilIntakeLeadership(
 /** What the start looks at again, and says. */
 const LATER = [MessagesGone, StreamMissing, LogMismatch] as const
 
-/**
- * Folds what another intake has appended, so that little is left to fold when this one takes over. False when the bus does not
- * answer.
- */
-async function followLogs(logs: FollowedLogs): Promise<boolean> {
-  try {
-    // A market that is registered meanwhile is followed too.
-    for (const row of marketsIn(await readRegister(logs.bus))) await followLog(logs, row)
-    return true
-  } catch (error) {
-    if (error instanceof BusUnavailable) return false
-    throw error
-  }
+/** Folds what another intake has appended, so that little is left to fold when this one takes over. */
+async function followLogs(logs: FollowedLogs): Promise<true> {
+  // A market that is registered meanwhile is followed too.
+  for (const row of marketsIn(await readRegister(logs.bus))) await followLog(logs, row)
+  return true
 }
 
 async function followLog({ bus, registry, log }: FollowedLogs, row: Market): Promise<void> {

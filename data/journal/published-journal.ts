@@ -15,7 +15,7 @@ import {
   type Actor,
   type LeadershipTerm,
 } from '../../runtime/actor/leadership.js'
-import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
+import { mayBeReadLater, type Bus } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import { whileUnavailable } from '../../runtime/bus/while-unavailable.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -152,13 +152,13 @@ async function untilUnled(opening: JournalOpening): Promise<void> {
   })
 }
 
-/** Folds what the stream holds beyond the file; false while the bus does not answer. */
+/** Folds what the stream holds beyond the file; false while the bus does not answer, or does not show the stream. */
 async function isFolded(opening: JournalOpening): Promise<boolean> {
   try {
     await foldToEnd(opening)
     return true
   } catch (error) {
-    if (error instanceof BusUnavailable) return false
+    if (mayBeReadLater(error)) return false
     throw error
   }
 }

@@ -55,23 +55,23 @@ describe('the writer of checkpoints', () => {
   })
   afterEach(() => Promise.all(running.splice(0).map((writer) => writer.stop())))
 
+  const optionsOf = (): CheckpointerOptions => ({
+    bus,
+    market,
+    settings: SETTINGS,
+    stored: [],
+    sinceMs: 0,
+    claimsStoredTo: () => Promise.resolve(claims),
+    facts: {
+      checkpointWritten: (stored) => written.push(stored),
+      checkpointFailed: (error) => failures.push(error),
+      checkpointUnusable: (stored) => unusable.push(stored.commandSeq),
+      commandsTrimmed: (firstSeq) => trims.push(firstSeq),
+    },
+    elapsedMs: () => elapsedMs,
+  })
   function writer(options: Partial<CheckpointerOptions> = {}): Checkpointer {
-    const checkpointer = createCheckpointer({
-      bus,
-      market,
-      settings: SETTINGS,
-      stored: [],
-      sinceMs: 0,
-      claimsStoredTo: () => Promise.resolve(claims),
-      facts: {
-        checkpointWritten: (stored) => written.push(stored),
-        checkpointFailed: (error) => failures.push(error),
-        checkpointUnusable: (stored) => unusable.push(stored.commandSeq),
-        commandsTrimmed: (firstSeq) => trims.push(firstSeq),
-      },
-      elapsedMs: () => elapsedMs,
-      ...options,
-    })
+    const checkpointer = createCheckpointer({ ...optionsOf(), ...options })
     running.push(checkpointer)
     return checkpointer
   }
@@ -115,9 +115,6 @@ describe('the writer of checkpoints', () => {
 
   it('writes one after so long a time, and counts anew from there', async () => {
     const checkpointer = writer({ sinceMs: 5_000 })
-    elapsedMs = 64_999
-    checkpointer.applied(1, capture)
-    expect(captures).to.equal(0)
     elapsedMs = 65_000
     checkpointer.applied(1, capture)
     await eventually(() => written.length === 1 && isFree())
@@ -127,6 +124,35 @@ describe('the writer of checkpoints', () => {
     elapsedMs = 125_000
     checkpointer.applied(1, capture)
     expect(captures).to.equal(2)
+  })
+
+  it('writes the first ones of markets that were restored at once in their turn', () => {
+    const held = { ...capture(), release: () => undefined }
+    const silent = { ...bus, streamState: () => new Promise<never>(() => undefined) }
+    const due = (atMs: number): number => {
+      elapsedMs = atMs
+      let count = 0
+      for (let n = 0; n < 50; n += 1) {
+        const checkpointer = createCheckpointer({
+          ...optionsOf(),
+          bus: silent,
+          market: `market-${n}`,
+        })
+        checkpointer.applied(1, () => {
+          count += 1
+          return held
+        })
+      }
+      return count
+    }
+    expect(due(29_999)).to.equal(0)
+    for (const [atMs, least, most] of [
+      [37_500, 3, 22],
+      [45_000, 13, 37],
+      [52_500, 28, 47],
+    ] as const)
+      expect(due(atMs), `at ${atMs} ms`).to.be.within(least, most)
+    expect(due(60_000)).to.equal(50)
   })
 
   it('writes one at a time, and none once it is stopped', async () => {
