@@ -3,14 +3,16 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { syncPath } from '../data/durable-file.js'
-import { BUS_SYNCED } from '../runtime/bus/sync-bus.js'
+import { BUS_SYNCED, BUS_SYNCS } from '../runtime/bus/sync-bus.js'
 import { startAnvil } from './chain/anvil.js'
 import { chainIdOf, chainStateFile } from './chain/local-chain.js'
 import { findAnvil, findNatsServer } from './launcher/binaries.js'
 import { readBusConfig, type LauncherConfig } from './launcher/config.js'
+import type { Child } from '../runtime/process/supervisor.js'
 import { typedWords } from '../runtime/process/command-line.js'
 import { lockDataDir, provideDataDir } from './launcher/data-dir.js'
 import { freePort } from './launcher/free-port.js'
+import { startGuard } from './launcher/keep-running.js'
 import { startNatsServer } from './launcher/nats-server.js'
 import { syncTree } from './launcher/sync-tree.js'
 import { LauncherError } from './launcher/wait-for.js'
@@ -30,9 +32,15 @@ async function withBus(words: readonly string[]): Promise<number> {
   provideDataDir(config.dataDir)
   const release = lockDataDir(config.dataDir)
   const binary = findNatsServer({ natsServerBin: config.natsServerBin, path: config.path })
-  const place = { binary, dir: join(config.dataDir, 'nats'), port: await freePort() }
+  // Its servers end with this program, also where that is killed.
+  const guard = startGuard()
+  const onSpawn = ({ pid, exited }: Child): void => {
+    guard.add(pid)
+    void exited.then(() => guard.drop(pid))
+  }
+  const place = { binary, dir: join(config.dataDir, 'nats'), port: await freePort(), onSpawn }
   let bus = await startNatsServer({ ...place, isUnsynced: true })
-  const chain = await startChain(config)
+  const chain = await startChain(config, onSpawn)
   const sync = async (): Promise<void> => {
     await bus.child.stop(STOP_GRACE_MS)
     const files = await syncTree(bus.storeDir)
@@ -54,6 +62,7 @@ async function withBus(words: readonly string[]): Promise<number> {
   } finally {
     await chain?.child.stop(STOP_GRACE_MS)
     await bus.child.stop(STOP_GRACE_MS)
+    guard.end()
     release()
   }
 }
@@ -63,7 +72,7 @@ const STOP_GRACE_MS = 10_000
 const BLOCK_TIME_S = 60
 
 /** The local chain of the directory, from the state that the launcher saved; undefined when there is none. */
-async function startChain(config: LauncherConfig) {
+async function startChain(config: LauncherConfig, onSpawn: (child: Child) => void) {
   const { dataDir } = config
   const stateFile = chainStateFile(dataDir)
   if (!existsSync(stateFile)) return undefined
@@ -75,6 +84,7 @@ async function startChain(config: LauncherConfig) {
     blockTimeS: BLOCK_TIME_S,
     cwd: dataDir,
     stateFile,
+    onSpawn,
   })
 }
 
@@ -97,6 +107,7 @@ async function run(
   let syncing = Promise.resolve()
   if (sync !== undefined)
     child.once('message', () => {
+      child.send(BUS_SYNCS)
       syncing = sync().then(
         () => {
           if (child.connected) child.send(BUS_SYNCED)

@@ -17,7 +17,7 @@ import { recordGap } from './record-gap.js'
 import { finish, putBack } from './restore-backup.js'
 import { openOpener, type SealKey } from './sealed-files.js'
 import { assertStreamsRestored } from './stream-times.js'
-import { busSyncer } from '../../../runtime/bus/sync-bus.js'
+import { syncBus } from '../../../runtime/bus/sync-bus.js'
 
 /** What is asked for with `./venue restore`. */
 export interface RestoreTask {
@@ -37,8 +37,7 @@ export async function runRestore(
   const client = createChainClient(rpcUrl, 'read')
   const asOperator = { ...place, name: 'restore', user: 'operator' } as const
   const manifest = await putStored(config, task, { asOperator, client, tell })
-  const syncBus = busSyncer()
-  await syncBus?.()
+  const isSynced = await syncBus()
   await compareStreams(asOperator, manifest, tell)
   const bus = await connectNatsBus(asOperator)
   try {
@@ -48,7 +47,7 @@ export async function runRestore(
       const { nothingSince } = task
       const compared = { ...config, bus, client, journals, markets, manifest, nothingSince }
       const lines = await compare(compared)
-      return syncBus === undefined ? [...lines, SYNC_IT] : lines
+      return isSynced ? lines : [...lines, SYNC_IT]
     } finally {
       await journals.close()
     }
