@@ -6,6 +6,7 @@ import type { Options } from './options.js'
 import { orderToolsOf } from './order-tools.js'
 import { openOwner } from './owner.js'
 import { readToolsOf } from './read-tools.js'
+import type { SentOrders } from './sent-orders.js'
 import { createServer } from './server.js'
 
 const TIMEOUT_MS = 10_000
@@ -14,7 +15,11 @@ const TIMEOUT_MS = 10_000
  * The server for a venue that answers now: its document says which reads there are. Throws KeyFileRefused before it asks the venue
  * for anything, then VenueError and BadDocument.
  */
-export async function openServer(options: Options, version: string): Promise<Server> {
+export async function openServer(
+  options: Options,
+  version: string,
+  sent: SentOrders,
+): Promise<Server> {
   const { venueUrl, keyFile, bounds } = options
   const signer = keyFile === undefined ? undefined : readKeyFile(keyFile)
   const seen = createSeenSeqs()
@@ -26,6 +31,6 @@ export async function openServer(options: Options, version: string): Promise<Ser
   const owner = await openOwner(signer, options.owner as `0x${string}` | undefined, venue)
   const { frame, address } = owner
   const tools = readToolsOf(document, { venueUrl, seen, frame })
-  if (bounds !== undefined) tools.push(...orderToolsOf({ venue, owner, bounds }))
+  if (bounds !== undefined) tools.push(...orderToolsOf({ venue, owner, bounds, sent }))
   return createServer({ tools, version, owner: address })
 }

@@ -22,6 +22,7 @@ import { createBudget, worthOf, type KnownPrices } from './budget.js'
 import type { OrderBounds } from './options.js'
 import { nowSec, type Owner } from './owner.js'
 import { cureOf } from './refusals.js'
+import type { SentOrders } from './sent-orders.js'
 import {
   OrderWithoutOutcome,
   ToolRefused,
@@ -84,10 +85,11 @@ export interface OrderParts {
   readonly venue: RestClient
   readonly owner: Owner
   readonly bounds: OrderBounds
+  readonly sent: SentOrders
 }
 
 /** The tools of orders. Those that place keep within the bounds, and the venue has judged each order valid before it is placed. */
-export function orderToolsOf({ venue, owner, bounds }: OrderParts): Tool[] {
+export function orderToolsOf({ venue, owner, bounds, sent }: OrderParts): Tool[] {
   const budget = createBudget(bounds)
   const signed = (given: OrderTerms) => signTerms({ venue, owner }, given)
   let proofs = 0
@@ -130,7 +132,8 @@ export function orderToolsOf({ venue, owner, bounds }: OrderParts): Tool[] {
           throw new VenueRefused(status, code, message, refusal)
         }
         budget.take(worthE18)
-        return { order: await send(venue, body), foreseen: outcome }
+        const order = await sent.track(body.order_id, () => send(venue, body))
+        return { order, foreseen: outcome }
       },
     }),
     toolOf({

@@ -6,6 +6,7 @@ import type { NewOrder } from '../../interface/order.js'
 import type { KnownPrices } from '../../mcp/budget.js'
 import { orderToolsOf } from '../../mcp/order-tools.js'
 import { refusalOf } from '../../mcp/refusals.js'
+import { createSentOrders } from '../../mcp/sent-orders.js'
 import type { Arguments } from '../../mcp/tool.js'
 import { aMarket, testDomain, testPrivateKey } from '../support/builders.js'
 
@@ -44,6 +45,7 @@ function aTrader(prices: KnownPrices = {}) {
       frame: () => Promise.resolve(''),
     },
     bounds: { largestE18: 10n * E18, totalE18: 10n * E18 },
+    sent: createSentOrders(() => undefined),
   })
   const place = tools.find(({ name }) => name === 'placeOrder')
   /** What a placement that is refused says. */

@@ -4,6 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { expect } from 'chai'
 import { openServer } from '../../mcp/open-server.js'
 import type { Options } from '../../mcp/options.js'
+import { createSentOrders } from '../../mcp/sent-orders.js'
 
 /** What a tool has answered. */
 export interface Answer {
@@ -20,7 +21,8 @@ export interface Assistant {
 
 /** The server in this process, with a client that is connected to it. */
 export async function anAssistant(options: Options): Promise<Assistant> {
-  const server = await openServer(options, '0.0.0')
+  const sent = createSentOrders(() => undefined)
+  const server = await openServer(options, '0.0.0', sent)
   const [here, there] = InMemoryTransport.createLinkedPair()
   await server.connect(there)
   const client = assistantClient()
