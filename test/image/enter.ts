@@ -93,19 +93,24 @@ export async function leaveRoots(): Promise<void> {
 
 /** Throws NoRoots where this machine does not let programs have roots of their own. */
 export function needRoots(): void {
+  const why = whyNoRoots()
+  if (why !== undefined) throw new NoRoots(why)
+}
+
+/** Why this machine does not let programs have roots of their own; undefined where it does. */
+export function whyNoRoots(): string | undefined {
   if (process.getuid?.() !== 0)
-    throw new NoRoots('roots of their own need a superuser, and this is none: run it as root')
+    return 'roots of their own need a superuser, and this is none: run it as root'
   for (const tool of ['unshare', 'setpriv', 'nsenter'])
     if (spawnSync(tool, ['--version']).status !== 0)
-      throw new NoRoots(`roots of their own need ${tool}: install util-linux`)
+      return `roots of their own need ${tool}: install util-linux`
   const mounts = [
     'mount -t tmpfs tmpfs /tmp && mount -t proc proc /proc && mkdir /tmp/upper /tmp/work /tmp/root',
     'mount -t overlay -o lowerdir=/etc,upperdir=/tmp/upper,workdir=/tmp/work overlay /tmp/root',
   ].join(' && ')
   const tried = ['--mount', '--pid', '--fork', 'sh', '-c', mounts]
   const { status, stderr } = spawnSync('unshare', tried, { encoding: 'utf8' })
-  if (status !== 0)
-    throw new NoRoots(
-      `roots of their own need mounts, which this machine refuses: ${stderr.trim()}`,
-    )
+  return status === 0
+    ? undefined
+    : `roots of their own need mounts, which this machine refuses: ${stderr.trim()}`
 }

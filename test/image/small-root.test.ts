@@ -21,14 +21,22 @@ import { tempDir } from '../support/temp-dir.js'
 import { buildStage, LineFailed, type BuildPlace, type BuiltStage } from './build-image.js'
 import { asUser, checkRefused, expectConfined, isHealthy } from './check-image.js'
 import { runContainer, startService } from './container.js'
-import { leaveRoots, needRoots } from './enter.js'
+import { leaveRoots, whyNoRoots } from './enter.js'
 import { makeSmallRoot } from './small-root.js'
 
 /** What the tree gives to the image, but for what is built, which the containers are lent. */
 const SHIPPED = ['venue', 'Procfile', 'package.json', 'docs/operating']
 const BUILT = ['bundle', 'node_modules']
 
-describe('lines of the Dockerfile, in a small root of their own', () => {
+const why = whyNoRoots()
+
+// Without a body the runner lists it as pending: `npm run image-lines` fails there.
+if (why !== undefined)
+  describe('lines of the Dockerfile, in a small root of their own', () =>
+    void it(`not tried: ${why}`))
+else describe('lines of the Dockerfile, in a small root of their own', inSmallRoot)
+
+function inSmallRoot(): void {
   const dir = tempDir()
   const built = new Map<string, BuiltStage>()
   const told: string[] = []
@@ -53,7 +61,6 @@ describe('lines of the Dockerfile, in a small root of their own', () => {
   let image: BuiltStage
 
   before(async () => {
-    needRoots()
     chmodSync(dir.path, 0o755)
     const base = { root: join(dir.path, 'base'), settings: BARE_SETTINGS }
     makeSmallRoot(base.root)
@@ -203,4 +210,4 @@ describe('lines of the Dockerfile, in a small root of their own', () => {
     await eventually(() => !existsSync(`/proc/${said.trim()}`))
     expect(readFileSync('/proc/self/mounts', 'utf8')).to.not.include(dir.path)
   })
-})
+}
