@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { Writable } from 'node:stream'
+import { HttpRequestError } from 'viem'
 import { ChainUnreachable, createChainClient, orUnreachable } from '../../../chain/reads/client.js'
 import { InvariantBroken } from '../../../core/assert.js'
 import { createLog } from '../../../runtime/process/log.js'
@@ -23,6 +24,16 @@ describe('unreachable chain', () => {
     createLog('test', 'info', sink).info({ err: error }, 'line')
     expect(logged).to.include('HTTP request failed')
     expect(logged).to.not.match(/api-key|deadbeef|127\.0\.0\.1/)
+  })
+
+  it('says so where the node limits how much it is asked', async () => {
+    const limit = new HttpRequestError({ url: 'http://127.0.0.1:1/api-key', status: 429 })
+    const error: unknown = await orUnreachable('nonce', Promise.reject(limit)).catch(
+      (thrown: unknown) => thrown,
+    )
+    expect((error as Error).message).to.equal(
+      'no answer from the chain: nonce (the node limits how much it is asked)',
+    )
   })
 
   it('is not what a broken invariant shows, wrapped or not', async () => {
