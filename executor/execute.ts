@@ -18,6 +18,7 @@ import type { Blame } from '../core/model/match.js'
 import { E18, mulDivCeil, quoteE18, type PriceE18, type QuoteE18 } from '../core/money.js'
 import { GAS_LOST, NOT_TRIED, UNKNOWN_REVERT } from '../core/revert.js'
 import { JournalUnwritable } from '../data/journal/journal-file.js'
+import { within } from '../runtime/process/within.js'
 import { lossesOf, type LostGas } from './lost-gas.js'
 import type { ExecutorObserver } from './observe.js'
 import type { ExecutePayload } from './payload.js'
@@ -322,15 +323,6 @@ async function follow(
   if (submitted.kind === 'unavailable') return unavailable(executing, id, submitted.why)
   if (submitted.kind === 'refused') return submitted
   return waitForResult(executing, request, { intentId, open: submitted.transaction })
-}
-
-/** The promise's result, or undefined if it takes longer than `ms`. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms)
-  })
-  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
 }
 
 function unavailable({ facts }: ExecuteDeps, id: string, why: string): ExecuteAnswer {

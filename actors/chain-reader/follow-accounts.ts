@@ -13,6 +13,7 @@ import type {
 } from '../../core/model/observation.js'
 import type { Market } from '../../core/model/market.js'
 import type { TouchedNews } from '../../core/touched-blocks.js'
+import { within } from '../../runtime/process/within.js'
 import type { AccountWatch } from './account-watch.js'
 import { createBesideRounds, type BesideRounds } from './beside-rounds.js'
 import { createChainPosition, type Advance, type ChainPosition } from './chain-position.js'
@@ -26,7 +27,6 @@ import type { PublishFacts } from './publish-facts.js'
 import {
   createReadEvents,
   newsOf,
-  within,
   type BlockEvents,
   type EventSource,
   type ReadEvents,

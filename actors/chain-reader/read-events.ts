@@ -90,16 +90,3 @@ export function newsOf(
   const areFew = accounts !== undefined && accounts.size <= ANNOUNCED_MAX
   return { first, head, ...(areFew && { accounts: [...accounts] }), ...(keys && { keys }) }
 }
-
-/** The value, or undefined when it takes longer. */
-export async function within<Value>(value: Promise<Value>, ms: number): Promise<Value | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms)
-  })
-  try {
-    return await Promise.race([value, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}

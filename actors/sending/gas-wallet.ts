@@ -1,20 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { undefinedOnFailure } from '../../chain/reads/read-failure.js'
 import type { GasFacts, GasReader } from '../../chain/sender/gas.js'
 import type { Address } from '../../core/action.js'
 import type { GasPause, GasStanding } from '../../core/transfer.js'
 import type { GasSpent } from '../../data/gas-spent.js'
-
-/** The promise's value, or undefined after `withinMs`. */
-export async function within<T>(withinMs: number, promise: Promise<T>): Promise<T | undefined> {
-  const timer = new AbortController()
-  const late = delay(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    timer.abort()
-  }
-}
+import { within } from '../../runtime/process/within.js'
 
 interface GasDeps {
   readonly address: Address
@@ -66,7 +55,7 @@ export function createGasWallet(deps: GasDeps): GasWallet {
     paid: (txHash, costWei) => spent.record(txHash, costWei, nowMs()),
     async standing() {
       const balance = readGas().catch(undefinedOnFailure)
-      const facts = await within(BALANCE_WAIT_MS, balance)
+      const facts = await within(balance, BALANCE_WAIT_MS)
       const paused = facts === undefined ? undefined : pauseFor(1n, facts)
       return {
         signer: address,

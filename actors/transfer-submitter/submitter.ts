@@ -26,7 +26,7 @@ import type { Logger } from '../../runtime/process/log.js'
 import type { Jobs } from './carry-out.js'
 import type { IncomingRequest, TransferJudgement, JudgedRequest } from './judge.js'
 import type { RecordBook } from './records.js'
-import { within } from '../sending/gas-wallet.js'
+import { within } from '../../runtime/process/within.js'
 import { type Transactions } from '../sending/transactions.js'
 
 export interface SubmitterDeps<Transfer> {
@@ -58,7 +58,7 @@ export function createSubmitter<Transfer>(deps: SubmitterDeps<Transfer>): Submit
     let isClaiming = false
     const isLate = (): boolean => isGivenUp || request.isLate()
     const onClaim = (): void => void (isClaiming = true)
-    const judged = await within(withinMs, judge({ ...request, isLate, onClaim }))
+    const judged = await within(judge({ ...request, isLate, onClaim }), withinMs)
     if (judged === undefined) {
       // A claim after this answer would never be carried out, and a timer may fire early by our clock: set a flag.
       isGivenUp = true
@@ -71,7 +71,7 @@ export function createSubmitter<Transfer>(deps: SubmitterDeps<Transfer>): Submit
     const { actionHash } = judged.record
     if (judged.kind === 'record') return answerRepeat(deps, judged.record)
     const job = jobs.carryOut(actionHash, judged.transfer)
-    const carried = await within(left(), job)
+    const carried = await within(job, left())
     if (carried?.kind === 'refused') return carried
     const record = await records.settled(actionHash, left())
     const late = record.status === 'rejected' ? await job : undefined
@@ -108,7 +108,7 @@ async function lookAgain<Transfer>(
   if (transactions.stateOf(intentId)?.kind === 'open') {
     await transactions.minedWithin(intentId, LOOK_ONCE_MS)
   }
-  await within(LOOK_AGAIN_MS, follow(actionHash))
+  await within(follow(actionHash), LOOK_AGAIN_MS)
   return records.find(actionHash) ?? record
 }
 
