@@ -11,6 +11,8 @@ const CHUNK_BYTES = 128 * 1024
  */
 const WINDOW_BYTES = 32 * 1024 * 1024
 const REQUEST_WITHIN_MS = 30_000
+/** A server takes a copy into a stream once it has all of it: so slow a disk, in bytes a second, is waited for. */
+const TAKEN_PER_SECOND = 1_000_000
 /** A server that sends nothing for so long has given the copy up. */
 const CHUNK_WITHIN_MS = 60_000
 const CONNECT_WITHIN_MS = 15_000
@@ -179,17 +181,25 @@ async function restoreStream(
     `STREAM.RESTORE.${stream}`,
     { config, state },
   )
-  const send = (data: Uint8Array) =>
-    connection.request(subject, data, { timeout: REQUEST_WITHIN_MS }).catch((cause: unknown) => {
+  const send = (data: Uint8Array, timeout = REQUEST_WITHIN_MS) =>
+    connection.request(subject, data, { timeout }).catch((cause: unknown) => {
       throw new BusUnavailable(`the bus does not take the copy of ${stream}`, { cause })
     })
+  let sent = 0
   for await (const chunk of given.chunks)
     for (let at = 0; at < chunk.length; at += CHUNK_BYTES) {
       const { data } = await send(chunk.subarray(at, at + CHUNK_BYTES))
       if (data.length > 0) readAnswer(stream, data)
+      sent += Math.min(CHUNK_BYTES, chunk.length - at)
     }
-  return readAnswer<StreamFacts>(stream, (await send(new Uint8Array())).data)
+  const stored = typeof state.bytes === 'number' ? state.bytes : 0
+  const last = await send(new Uint8Array(), lastAnswerWithinMs(Math.max(sent, stored)))
+  return readAnswer<StreamFacts>(stream, last.data)
 }
+
+/** How long the end of a copy waits for its answer: the server then makes the stream of so many bytes. */
+export const lastAnswerWithinMs = (bytes: number): number =>
+  REQUEST_WITHIN_MS + Math.ceil((bytes / TAKEN_PER_SECOND) * 1_000)
 
 interface ServerError {
   readonly code?: number

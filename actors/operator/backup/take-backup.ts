@@ -20,6 +20,7 @@ import {
   type Manifest,
 } from './manifest.js'
 import { copyStreamWhole, throughPlainCopy } from './plain-copy.js'
+import { assertRoom, databaseBytes, streamBytes, treeBytes } from './room.js'
 import { KEY_FILE, sealFile, type Sealer } from './sealed-files.js'
 import { sampleTimes } from './stream-times.js'
 import { closedDirectories, databaseFiles, databasePath } from '../../../data/places.js'
@@ -81,12 +82,12 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
     // The index of accounts is made of the chain again.
     .filter((name) => name !== ACCOUNTS_FILE)
     .toSorted((a, b) => Number(JOURNAL.test(a)) - Number(JOURNAL.test(b)) || (a < b ? -1 : 1))
+  await assertRoomFor(options, work, databases)
   const capture = { ...options, work, parts: [] }
   if (sealer.keyFile !== undefined) await writeFileDurably(join(work, KEY_FILE), sealer.keyFile)
   await captureDeployment(capture)
   for (const name of databases) if (FOLLOWERS.has(name)) await captureDatabase(capture, name)
-  // The logs say which terms there were: a stream of terms that is restored from an older moment would say less.
-  const names = inOrder((await copies.names()).filter((name) => !isLeadStream(name)))
+  const names = inOrder(await copiedStreams(copies))
   // What is answered from here on may be stored after its stream was copied.
   const coversUntilMs = nowMs()
   for (const name of names) if (!OF_JOURNAL.test(name)) await captureStream(capture, name)
@@ -107,6 +108,23 @@ export async function takeBackup(options: BackupOptions): Promise<Manifest> {
   await rm(dir, { recursive: true, force: true })
   await rename(work, dir)
   return manifest
+}
+
+/** The logs say which terms there were: a stream of terms that is restored from an older moment would say less. */
+const copiedStreams = async (copies: Pick<StreamCopies, 'names'>): Promise<string[]> =>
+  (await copies.names()).filter((name) => !isLeadStream(name))
+
+async function assertRoomFor(
+  { dataDir, archiveDir, copies }: BackupOptions,
+  work: string,
+  databases: readonly string[],
+): Promise<void> {
+  const files = databases.map((name) => databaseBytes(databasePath(dataDir, name)))
+  await assertRoom(work, [
+    ...(await Promise.all(files)),
+    ...(await treeBytes(archiveDir)),
+    ...(await streamBytes(copies, await copiedStreams(copies))),
+  ])
 }
 
 async function assertEmpty(dir: string): Promise<void> {
