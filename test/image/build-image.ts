@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -190,12 +191,13 @@ async function copy(
 
 async function copyTree(from: string, to: string, tree: string): Promise<void> {
   const isIgnored = createIgnored(readFileSync(join(tree, '.dockerignore'), 'utf8'))
-  await cp(from, to, {
-    recursive: true,
-    preserveTimestamps: true,
-    verbatimSymlinks: true,
-    filter: (path) => !isIgnored(relative(tree, path)),
-  })
+  const filter = (path: string) => !isIgnored(relative(tree, path))
+  const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, filter }
+  if (!statSync(from).isDirectory()) return cp(from, to, options)
+  mkdirSync(to)
+  // One by one: a copy of the whole tree into a directory of its own is refused, even one that is ignored.
+  for (const name of readdirSync(from))
+    if (filter(join(from, name))) await cp(join(from, name), join(to, name), options)
 }
 
 /** The release of Debian that an image is of. Throws UnknownLine for other images. */
@@ -216,8 +218,9 @@ async function makeDebian({ from, instructions }: Stage, root: string, place: Bu
   const archive = place.given.DEBIAN_ARCHIVE ?? written?.value ?? ''
   place.tell(`  in place of the image: debootstrap of ${suite} from ${archive}`)
   await run(place, 'debootstrap', ['--variant=minbase', suite, root, archive])
-  // As in Debian's images: no service is started by a package.
+  // As in Debian's images: no service is started by a package, and no file is synced.
   writeFileSync(join(root, 'usr/sbin/policy-rc.d'), '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  writeFileSync(join(root, 'etc/dpkg/dpkg.cfg.d/docker-apt-speedup'), 'force-unsafe-io\n')
   for (const file of ['resolv.conf', 'hosts', 'hostname']) {
     rmSync(join(root, 'etc', file), { force: true })
     writeFileSync(join(root, 'etc', file), '')
