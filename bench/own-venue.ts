@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile } from 'node:fs/promises'
+import { getPriority, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -62,6 +63,8 @@ export interface OwnVenueOptions {
   readonly blockTime?: number
   /** Names of its markets; the spot market alone by default. */
   readonly markets?: readonly string[]
+  /** Nice value of all its processes, where what is measured is not the venue: 1 to 19 yield to what the bench runs beside it. */
+  readonly niceness?: number
 }
 
 /** Settings with which programs that are not part of the venue share its bus. */
@@ -95,6 +98,9 @@ export async function startOwnVenue(options: OwnVenueOptions): Promise<OwnVenue>
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  // Before it starts the others, which inherit it.
+  if (options.niceness !== undefined && launcher.pid !== undefined)
+    setPriority(launcher.pid, Math.max(getPriority(), options.niceness))
   const killAtExit = (): void => void launcher.kill('SIGTERM')
   process.once('exit', killAtExit)
   const exited = once(launcher, 'exit')

@@ -22,6 +22,8 @@ const PRESSED = { tiny: 2, usual: 10, full: 30 }
 const PER_SECOND = 50
 /** A processor of a phone is so many times slower. */
 const SLOWER = 4
+/** The machine of a trader does not run the venue: here it yields to the browser. */
+const VENUE_NICENESS = 10
 /** So many that each price has an order before. */
 const STANDING = 1_000
 const CONNECTIONS = 32
@@ -31,7 +33,7 @@ const ORDERS_A_FRAME = 5
 const NEARLY_ALL = 0.95
 
 async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promise<Report> {
-  const venue = await startVenue({ dir: join(dir, 'venue') })
+  const venue = await startVenue({ dir: join(dir, 'venue'), niceness: VENUE_NICENESS })
   const browser = await launchBrowser()
   try {
     // The first account is the page's.
@@ -48,7 +50,7 @@ async function run({ size, rounds, dir, say, startVenue }: BenchContext): Promis
     return {
       rows: rowsOf(loads, used),
       notes: [
-        `Loads are over loopback, the page's processor ${SLOWER} times slower. Then ${PER_SECOND} orders of others a second for ${SECONDS[size]} s change the book, while ${PRESSED[size]} orders are typed and placed. A task is what keeps a timer of the page waiting; the processor is that of the page's process, of one core.`,
+        `Loads are over loopback, the page's processor ${SLOWER} times slower. Then ${PER_SECOND} orders of others a second for ${SECONDS[size]} s change the book, while ${PRESSED[size]} orders are typed and placed. A task is what keeps a timer of the page waiting; the processor is that of the page's process, of one core. The venue runs on the same machine with nice value ${VENUE_NICENESS}.`,
       ],
     }
   } finally {
