@@ -131,19 +131,20 @@ export function expectConfined(facts: ReadonlyMap<string, string>, uid: number):
   expect(facts.get('NoNewPrivs')).to.equal('1')
 }
 
-/** Carries out checks one after the other; resolves to the number of those that failed. */
+/** Carries out checks one after the other, until one fails on which the next ones stand; resolves to whether all passed. */
 export async function carryOutChecks(
   checks: readonly Check[],
-  tell: (line: string) => void,
-): Promise<number> {
-  let failed = 0
+  { tell, isChain }: { readonly tell: (line: string) => void; readonly isChain: boolean },
+): Promise<boolean> {
+  let passed = 0
   for (const [what, check] of checks)
     try {
       await check()
+      passed += 1
       tell(`ok      ${what}`)
     } catch (error) {
-      failed += 1
       tell(`FAILED  ${what}\n${error instanceof Error ? error.message : String(error)}`)
+      if (isChain) break
     }
-  return failed
+  return passed === checks.length
 }

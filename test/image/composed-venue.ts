@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
@@ -31,19 +31,18 @@ const READY_WITHIN_MS = 90_000
 /** For how long a frozen process must be unhealthy: the limit of a health check is shorter. */
 const FROZEN_MS = 500
 
-/** The containers of a Compose file on an image, for contracts that stand; what they see of a machine is in `dir`. */
-export interface ComposedVenue {
-  /** In order: each stands on those before it. */
-  readonly checks: readonly Check[]
-}
-
-export async function composeVenue(
+/**
+ * The containers of a Compose file on an image, for contracts that stand; what they see of a machine is in `dir`. Each check stands on
+ * those before it.
+ */
+export async function checksOfVenue(
   image: BuiltStage,
   dir: string,
   services: readonly ComposeService[],
   contracts: OwnedContracts,
-): Promise<ComposedVenue> {
+): Promise<readonly Check[]> {
   const host = join(dir, 'machine')
+  rmSync(host, { recursive: true, force: true })
   const at = (path: string) => join(host, path)
   const { sample, gatewayUrl } = await placeSamples(contracts.rpcUrl, {
     etc: '/etc/venue',
@@ -68,7 +67,7 @@ export async function composeVenue(
     return found
   }
   const processes = services.filter(({ name }) => name !== BUS)
-  const checks: Check[] = [
+  return [
     [
       'the operator places the files of docs/operating, and the image makes the users of the bus',
       () => placeFiles({ image, dir, at, sample, contracts }),
@@ -157,7 +156,6 @@ export async function composeVenue(
       },
     ],
   ]
-  return { checks }
 }
 
 interface Files {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually.js'
 import type { ComposeService } from '../support/image/compose.js'
@@ -47,7 +47,10 @@ export function startContainer(
   // What makes the mounts has still the root of the machine.
   const entered = () => descendantsOf(first()).filter(isInside)
   return {
-    ended: once(child, 'close').then(([code]) => code as number | null),
+    ended: once(child, 'close').then(([code]) => {
+      rmSync(layer, { recursive: true, force: true })
+      return code as number | null
+    }),
     output: said,
     async beside(words, limitMs = LIMIT_MS) {
       await eventually(() => entered().length > 0)

@@ -8,7 +8,7 @@ import { readStages, UnknownLine } from '../support/image/dockerfile.js'
 import { readImageLine } from '../support/image/image-lines.js'
 import { buildImage, LineFailed, suiteOf } from './build-image.js'
 import { carryOutChecks, checkRefused, checksOfImage } from './check-image.js'
-import { composeVenue } from './composed-venue.js'
+import { checksOfVenue } from './composed-venue.js'
 import { machineNetwork } from './config.js'
 import { leaveRoots, needRoots, NoRoots } from './enter.js'
 
@@ -80,22 +80,19 @@ async function main(): Promise<boolean> {
   if (image === undefined) throw new UnknownLine('the Dockerfile has no stage')
 
   const processes = services.filter(({ entrypoint }) => entrypoint === undefined)
-  let failed = await carryOutChecks(
-    [
-      ...checksOfImage(image, dir),
-      ...processes.map((service) => checkRefused(image, dir, service)),
-    ],
-    tell,
-  )
+  const ofImage = [
+    ...checksOfImage(image, dir),
+    ...processes.map((service) => checkRefused(image, dir, service)),
+  ]
+  const isWell = await carryOutChecks(ofImage, { tell, isChain: false })
   const contracts = await openContracts()
   try {
-    const { checks } = await composeVenue(image, dir, services, contracts)
-    failed += await carryOutChecks(checks, tell)
+    const checks = await checksOfVenue(image, dir, services, contracts)
+    return (await carryOutChecks(checks, { tell, isChain: true })) && isWell
   } finally {
     await leaveRoots()
     await contracts.stop()
   }
-  return failed === 0
 }
 
 async function clear(): Promise<void> {

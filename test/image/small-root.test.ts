@@ -81,12 +81,13 @@ function inSmallRoot(): void {
   /** Carries out lines on the small root with a tree of these files; resolves to the root. */
   async function carryOut(lines: string, files: Readonly<Record<string, string>> = {}) {
     const tree = join(dir.path, 'tree')
-    mkdirSync(join(tree, 'a/b'), { recursive: true })
-    for (const [name, text] of Object.entries({ '.dockerignore': '*.log\n', ...files }))
+    for (const folder of ['a/b', '.cache']) mkdirSync(join(tree, folder), { recursive: true })
+    for (const [name, text] of Object.entries({ '.dockerignore': '*.log\n.cache\n', ...files }))
       writeFileSync(join(tree, name), text)
     const [stage] = readStages(`FROM base AS tried\n${lines}\n`)
     if (stage === undefined) throw new Error('no stage')
-    return buildStage(stage, built, place(tree))
+    // As the command does: where it builds is in the tree.
+    return buildStage(stage, built, { ...place(tree), dir: join(tree, '.cache') })
   }
 
   it('give the image the users of the list, and a tree that belongs to root', () => {
