@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'chai'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { Address } from '../../core/action.js'
@@ -28,8 +27,6 @@ const BUS = 'nats'
 /** Pays the sample's least notional. */
 const TERMS = { amount: '20000', price: '0.00065' }
 const READY_WITHIN_MS = 90_000
-/** For how long a frozen process must be unhealthy: the limit of a health check is shorter. */
-const FROZEN_MS = 500
 
 /**
  * The containers of a Compose file on an image, for contracts that stand; what they see of a machine is in `dir`. Each check stands on
@@ -66,7 +63,7 @@ export async function checksOfVenue(
     if (found === undefined) throw new Error(`there is no container ${name}`)
     return found
   }
-  const processes = services.filter(({ name }) => name !== BUS)
+  const running = { image, services, of }
   return [
     [
       'the operator places the files of docs/operating, and the image makes the users of the bus',
@@ -84,21 +81,7 @@ export async function checksOfVenue(
         expect(health).to.have.property('version')
       },
     ],
-    [
-      'each process runs as its own user with its groups, without capabilities, and is healthy',
-      async () => {
-        for (const { name, user, groups, hasHealthCheck } of services) {
-          const running = of(name).processes()
-          expect(running, name).to.not.be.empty
-          for (const { facts } of running) {
-            expectConfined(facts, user.uid)
-            const found = (facts.get('Groups') ?? '').split(' ').filter(Boolean).map(Number)
-            expect(found, name).to.have.members([...groups])
-          }
-          if (hasHealthCheck) await eventually(() => isHealthy(image, of(name)))
-        }
-      },
-    ],
+    ...checksOfRights(running),
     [
       'an order of each side becomes a match that the chain settles',
       async () => {
@@ -112,6 +95,35 @@ export async function checksOfVenue(
         const bought = await taker.place({ side: 'buy', ...TERMS })
         await maker.until(sold.order_id, 'filled')
         await taker.until(bought.order_id, 'filled')
+      },
+    ],
+    ...checksOfStop(running),
+  ]
+}
+
+interface Running {
+  readonly image: BuiltStage
+  readonly services: readonly ComposeService[]
+  /** The container of a service. */
+  readonly of: (name: string) => Container
+}
+
+/** What each container may do. */
+function checksOfRights({ image, services, of }: Running): Check[] {
+  return [
+    [
+      'each process runs as its own user with its groups, without capabilities, and is healthy',
+      async () => {
+        for (const { name, user, groups, hasHealthCheck } of services) {
+          const found = of(name).processes()
+          expect(found, name).to.not.be.empty
+          for (const { facts } of found) {
+            expectConfined(facts, user.uid)
+            const has = (facts.get('Groups') ?? '').split(' ').filter(Boolean).map(Number)
+            expect(has, name).to.have.members([...groups])
+          }
+          if (hasHealthCheck) await eventually(() => isHealthy(image, of(name)))
+        }
       },
     ],
     [
@@ -131,6 +143,13 @@ export async function checksOfVenue(
         }
       },
     ],
+  ]
+}
+
+/** A process that is halted, then all that are stopped. */
+function checksOfStop({ image, services, of }: Running): Check[] {
+  const processes = services.filter(({ name }) => name !== BUS)
+  return [
     [
       'a process that stands still is unhealthy, and healthy again when it goes on',
       async () => {
@@ -138,7 +157,6 @@ export async function checksOfVenue(
         const node = gateway.processes().filter(({ facts }) => /node/.test(facts.get('Name') ?? ''))
         expect(node).to.not.be.empty
         for (const { pid } of node) process.kill(pid, 'SIGSTOP')
-        await delay(FROZEN_MS)
         expect(await isHealthy(image, gateway)).to.equal(false)
         for (const { pid } of node) process.kill(pid, 'SIGCONT')
         await eventually(() => isHealthy(image, gateway))
