@@ -206,7 +206,8 @@ export function walletRoom(stage: () => StoryVenue): void {
     await until('ready')
     const poor = await faultOf(`
       await room.openTradingAccount(room.sender(), {
-        facts: room.facts, token: 'USDC', amount: '5', manager: room.chain.matching, accounts: room.accounts })`)
+        facts: room.facts, token: 'USDC', amount: '5', manager: room.chain.matching, accounts: room.accounts,
+        unseen: new Map() })`)
     expect(poor).to.equal('no_tokens')
     const gasless = await faultOf(
       'await room.trading.enable(room.sender(), { livesSec: 3600, remember: false })',
