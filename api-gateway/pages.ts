@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
+import { constants, gzip } from 'node:zlib'
 import { z } from 'zod'
 import { refusals } from '../core/entry/refusals.js'
 import { answerBytes } from '../runtime/http/answer-bytes.js'
@@ -99,11 +99,11 @@ export const serveAssets =
 const compress = promisify(gzip)
 const kept = new WeakMap<Buffer, Promise<Buffer>>()
 
-/** The file compressed, once. */
+/** The file compressed, once: as far as it goes. */
 function compressed(content: Buffer): Promise<Buffer> {
   const known = kept.get(content)
   if (known !== undefined) return known
-  const made = compress(content)
+  const made = compress(content, { level: constants.Z_BEST_COMPRESSION })
   kept.set(content, made)
   return made
 }
