@@ -1,7 +1,7 @@
-import { createReadStream, createWriteStream, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createReadStream, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { MANIFEST, type Manifest } from '../../../actors/operator/backup/manifest.js'
+import { copyStreamWhole } from '../../../actors/operator/backup/plain-copy.js'
 import { openSealer, sealFile } from '../../../actors/operator/backup/sealed-files.js'
 import { sampleTimes } from '../../../actors/operator/backup/stream-times.js'
 import type { Bus, BusMessage } from '../../../runtime/bus/bus.js'
@@ -33,10 +33,9 @@ export async function addLongStream(
           bus.append('long', Buffer.alloc(MESSAGE_BYTES, `${left} ${i} `)),
         ),
       )
-    const { config, state, chunks } = await copies.copy(LONG_STREAM)
     const file = `stream-${LONG_STREAM}.age`
     const copy = join(backup, `${LONG_STREAM}.copy`)
-    await pipeline(chunks, createWriteStream(copy))
+    const { config, state } = await copyStreamWhole(copies, LONG_STREAM, copy)
     const sealed = await sealFile(
       await openSealer({ recipients: [recipient] }),
       join(backup, file),
