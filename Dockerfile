@@ -13,14 +13,16 @@ WORKDIR /opt/venue
 COPY . .
 # The same steps as of ./venue up on a machine: packages by package-lock.json, better-sqlite3 compiled, everything built.
 RUN root=$PWD command=image && . devnet/setup.sh
-RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf .cache dist/test test && mkdir .tools && ln -s "$(command -v nats-server)" .tools/nats-server
+# Of packages that may use a compiler of TypeScript, npm keeps it.
+RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf .cache dist/test test node_modules/typescript node_modules/@typescript && mkdir .tools && ln -s "$(command -v nats-server)" .tools/nats-server
 
 FROM base AS venue
 LABEL org.opencontainers.image.title="venue" org.opencontainers.image.version="0.3.0" org.opencontainers.image.licenses="Apache-2.0"
 COPY docs/operating/sysusers.conf /usr/lib/sysusers.d/venue.conf
 # What systemd-sysusers does with that list on a machine with systemd.
 RUN awk '$1 == "g" { print $2 ":x:" $3 ":" }' /usr/lib/sysusers.d/venue.conf >>/etc/group && awk '$1 == "u" { print $2 ":x:" $3 ":" $3 "::/nonexistent:/usr/sbin/nologin" }' /usr/lib/sysusers.d/venue.conf >>/etc/passwd
-COPY --from=build /opt/venue /opt/venue
+# npm leaves some files to the users of those who packed them.
+COPY --from=build --chown=0:0 /opt/venue /opt/venue
 WORKDIR /opt/venue
 ENV NODE_ENV=production
 # The gateway's; each container names its own.

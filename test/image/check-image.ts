@@ -11,7 +11,10 @@ import type { Inside, RootMounts } from './enter.js'
 /** Where any user of a Debian may write. */
 const OPEN_TO_ALL = ['/tmp', '/var/tmp', '/run/lock']
 /** What only the build needs, or no server has. */
-const NOT_SHIPPED = ['test', 'dist/test', '.cache', 'node_modules/typescript', 'node_modules/mocha']
+const NOT_SHIPPED = [
+  ...['test', 'dist/test', '.cache', 'node_modules/mocha'],
+  ...['node_modules/typescript', 'node_modules/@typescript'],
+]
 const BUILD_TOOLS = ['g++', 'make', 'npm', 'python3', 'curl', 'wget']
 /** Refused for what only an operator can change. */
 const CANNOT_START = 78
@@ -37,7 +40,9 @@ export function checksOfImage(image: BuiltStage, dir: string): readonly Check[] 
         expect(await run('./venue', '--version')).to.equal(VERSION)
         const status = await run('cat', '/proc/self/status')
         expectConfined(
-          new Map(Array.from(status.matchAll(/^(\w+):\s*(.*)$/gm), ([, k = '', v = '']) => [k, v])),
+          new Map(
+            Array.from(status.matchAll(/^(\w+):[ \t]*(.*)$/gm), ([, k = '', v = '']) => [k, v]),
+          ),
           settings.user.uid,
         )
         for (const place of ['/opt/venue', '/etc', '/var/lib', '/var/tmp', '/run/lock']) {

@@ -151,7 +151,7 @@ const isInside = (pid: number): boolean => {
 
 function factsOf(pid: number): ReadonlyMap<string, string> {
   try {
-    const lines = readFileSync(`/proc/${pid}/status`, 'utf8').matchAll(/^(\w+):\s*(.*)$/gm)
+    const lines = readFileSync(`/proc/${pid}/status`, 'utf8').matchAll(/^(\w+):[ \t]*(.*)$/gm)
     return new Map(Array.from(lines, ([, name = '', value = '']) => [name, value]))
   } catch {
     return new Map()
