@@ -17,7 +17,7 @@ import { registerMarkets } from '../../support/registered.js'
 const COUNT = 50
 /** Enough for fifty markets, and not for the orders of the heavy one. */
 const HEAP_MIB = 72
-const HEAVY_MESSAGES = 250
+const HEAVY_MESSAGES = 400
 const ORDERS_A_MESSAGE = 256
 const WITHIN_MS = 120_000
 
@@ -114,7 +114,10 @@ describe('fifty markets in one real process', function () {
     const running = shared()
     await trade(others)
     expect(shared()).to.deep.equal(running)
-    const blamed = [...log.matchAll(/"market":"([^"]+)","msg":"the shared process ended under/g)]
-    expect(new Set(blamed.map(([, market]) => market))).to.deep.equal(new Set([heavy.market]))
+    // A step of another may be the one for which the heap has no room left, once.
+    const parted = [
+      ...log.matchAll(/"market":"([^"]+)","msg":"a market has ended its process twice/g),
+    ]
+    expect(parted.map(([, market]) => market)).to.deep.equal([heavy.market])
   })
 })
