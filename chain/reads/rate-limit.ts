@@ -1,7 +1,10 @@
 import { HttpRequestError, RpcRequestError } from 'viem'
 
-/** Codes with which nodes say that they are asked too much, besides the status 429. */
-const CODES: ReadonlySet<number> = new Set([429, -32_005, -32_007])
+/**
+ * Codes with which nodes say that they are asked too much, besides the status 429. Of -32005 the words decide: with it nodes refuse one
+ * question that is too large as well, which a smaller one gets around.
+ */
+const CODES: ReadonlySet<number> = new Set([429, -32_007])
 const WORDS =
   /rate.?limit|too many requests|requests? limit|request (rate|count)|compute units per second/i
 const TOO_MANY_REQUESTS = 429

@@ -53,7 +53,11 @@ describe('revert name', () => {
       expect(rpcErrorOf(answered({ code, message })), message).to.equal(undefined)
     const reverted = answered({ code: 3, message: 'execution reverted: rate limit', data: '0x' })
     expect(revertOf(reverted)).not.to.equal(undefined)
-    const refused = answered({ code: -32000, message: 'header not found' })
-    expect(rpcErrorOf(refused)?.code).to.equal(-32000)
+    for (const [code, message] of [
+      [-32000, 'header not found'],
+      [-32005, 'query returned more than 10000 results'],
+      [-32005, 'limit exceeded'],
+    ] as const)
+      expect(rpcErrorOf(answered({ code, message }))?.code, message).to.equal(code)
   })
 })
