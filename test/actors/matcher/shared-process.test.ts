@@ -16,8 +16,8 @@ import { registerMarkets } from '../../support/registered.js'
 
 const COUNT = 50
 /** Enough for fifty markets, and not for the orders of the heavy one. */
-const HEAP_MIB = 72
-const HEAVY_MESSAGES = 400
+const HEAP_MIB = 64
+const HEAVY_MESSAGES = 300
 const ORDERS_A_MESSAGE = 256
 const WITHIN_MS = 120_000
 
