@@ -31,6 +31,7 @@ import type { MarketObservation, AccountObservation } from '../../core/model/obs
 import type { Order } from '../../core/model/order.js'
 import type { OrderClaim, IntakeRegistry, TakenOrder } from '../../data/intake-registry.js'
 import { fingerprintOf } from '../../data/recent-claims.js'
+import { within } from '../../runtime/process/within.js'
 import type { MarketHalts } from './market-halts.js'
 
 export interface PlaceOrderDeps {
@@ -349,19 +350,7 @@ export const VERDICT_TIMED_OUT = {
 
 /** The answer, or `late` when the chain takes longer than CHAIN_WAIT_MS. An answer that is known stays synchronous. */
 export function withDeadline<T>(answer: CacheAnswer<T>, late: T): CacheAnswer<T> {
-  return answer instanceof Promise ? raceDeadline(answer, late) : answer
-}
-
-async function raceDeadline<T>(answer: Promise<T>, late: T): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(late), CHAIN_WAIT_MS)
-  })
-  try {
-    return await Promise.race([answer, deadline])
-  } finally {
-    clearTimeout(timer)
-  }
+  return answer instanceof Promise ? within(answer, CHAIN_WAIT_MS, late) : answer
 }
 
 /** Combines two answers; synchronous when both are known. */
