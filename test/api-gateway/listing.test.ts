@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { aMarket } from '../support/builders.js'
+import { place, settle } from '../support/market-acts.js'
 import { feedOf } from '../support/market-feed.js'
 import { aHistoryGateway, type HistoryGateway } from './stage/history-gateway.js'
-import { place, settle, TRADES } from './stage/traded-story.js'
+import { TRADES } from './stage/traded-story.js'
 
 const MARKET = aMarket()
 /** The trades, and two orders that rest. */

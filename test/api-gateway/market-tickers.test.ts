@@ -7,6 +7,7 @@ import { openReadModel, type ReadModel } from '../../data/history/read-model.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
 import { aGatewayStage } from '../support/gateway-stage.js'
 import { openHistory, streamed } from '../support/history.js'
+import { place, settle } from '../support/market-acts.js'
 import type { MarketAct } from '../support/market-commands.js'
 import { feedOf } from '../support/market-feed.js'
 import { busyHistory } from '../support/random-history.js'
@@ -14,17 +15,6 @@ import { aBlock } from '../support/changes.js'
 import { aHistoryGateway, type HistoryGateway } from './stage/history-gateway.js'
 
 const MARKET = aMarket()
-const place = (buy: boolean, price: number, size: number): MarketAct => ({
-  act: 'place',
-  buy,
-  price,
-  size,
-  trader: buy ? 1 : 2,
-  unchecked: false,
-  livesSec: 86_400,
-})
-
-const settle = (pick: number): MarketAct => ({ act: 'settle', pick, outcome: 'success' })
 
 describe('what the public channels hold, over REST', () => {
   let gateway: HistoryGateway

@@ -5,9 +5,10 @@ import { createMemoryBus } from '../../runtime/bus/memory-bus.js'
 import { answerPing } from '../../runtime/process/process.js'
 import { VERSION } from '../../runtime/process/version.js'
 import { aFuture, aMarket, aPerp } from '../support/builders.js'
+import { place } from '../support/market-acts.js'
 import { feedOf } from '../support/market-feed.js'
 import { aHistoryGateway, NOW_MS, type HistoryGateway } from './stage/history-gateway.js'
-import { place, TRADES } from './stage/traded-story.js'
+import { TRADES } from './stage/traded-story.js'
 
 const MARKET = aMarket()
 /** The trades, and two orders that rest. */

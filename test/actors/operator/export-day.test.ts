@@ -15,6 +15,7 @@ import { openSpanReader } from '../../../data/history/read-span.js'
 import { createPriceWriter } from '../../../data/history/write-prices.js'
 import { aMarket, aPerp } from '../../support/builders.js'
 import { openHistory, streamed, type TestHistory } from '../../support/history.js'
+import { place } from '../../support/market-acts.js'
 import type { MarketAct } from '../../support/market-commands.js'
 import { feedOf } from '../../support/market-feed.js'
 import { perpetualFacts } from '../../support/perpetual.js'
@@ -26,16 +27,6 @@ const DAY = '2026-01-01'
 const FROM_MS = Date.parse(`${DAY}T00:00:00Z`)
 const DAY_MS = 86_400_000
 const NOW_MS = FROM_MS + 10 * DAY_MS
-
-const place = (buy: boolean, price: number, size: number): MarketAct => ({
-  act: 'place',
-  buy,
-  price,
-  size,
-  trader: buy ? 1 : 2,
-  unchecked: false,
-  livesSec: 3_600,
-})
 
 /** A trade every quarter of a day of both sides, through two days and a little of a third. */
 const story: MarketAct[] = Array.from({ length: 9 }, (_, index): MarketAct[] => [

@@ -6,6 +6,7 @@ import type { MarketObservation } from '../../../core/model/observation.js'
 import { amountE18, priceE18 } from '../../../core/money.js'
 import { aFuture, aMarket, aPerp } from '../../support/builders.js'
 import { futureFacts } from '../../support/future.js'
+import { place, settle } from '../../support/market-acts.js'
 import type { MarketAct } from '../../support/market-commands.js'
 import { feedOf } from '../../support/market-feed.js'
 import { e18, perpetualFacts } from '../../support/perpetual.js'
@@ -14,17 +15,6 @@ import { aHistoryGateway, type HistoryGateway } from './history-gateway.js'
 /** One market of each kind. */
 export const LISTED = { spot: aMarket(), perp: aPerp(), future: aFuture() }
 export const LISTED_NOW_MS = Date.parse('2026-01-01T02:00:30Z')
-
-const place = (buy: boolean, price: number, size: number): MarketAct => ({
-  act: 'place',
-  buy,
-  price,
-  size,
-  trader: buy ? 1 : 2,
-  unchecked: false,
-  livesSec: 86_400,
-})
-const settle = (pick: number): MarketAct => ({ act: 'settle', pick, outcome: 'success' })
 
 /** Sold 2 at 0.8, then bought 1 at 1; a bid of 1 at 0.3 and an ask of 1 at 1.2 stay. */
 const story: MarketAct[] = [

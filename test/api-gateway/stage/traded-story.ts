@@ -1,18 +1,5 @@
+import { place, settle } from '../../support/market-acts.js'
 import type { MarketAct } from '../../support/market-commands.js'
-
-/** An order of a day, of trader 1 where it buys and of trader 2 where it sells. */
-export const place = (buy: boolean, price: number, size: number): MarketAct => ({
-  act: 'place',
-  buy,
-  price,
-  size,
-  trader: buy ? 1 : 2,
-  unchecked: false,
-  livesSec: 86_400,
-})
-
-/** The match of this place in the queue is settled. */
-export const settle = (pick: number): MarketAct => ({ act: 'settle', pick, outcome: 'success' })
 
 /** Trades of 2 at 0.8 and of 1 at 1 in the first minute of 2026, and one of 4 at 0.5 an hour and a half later. */
 export const TRADES: readonly MarketAct[] = [
