@@ -4,6 +4,7 @@ import { createLastNumbers, type LastNumbers } from '../../runtime/actor/last-nu
 import { leadStreamActor, untilLeadership } from '../../runtime/actor/lead-stream.js'
 import type { Bus } from '../../runtime/bus/bus.js'
 import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
+import { isReadNow } from '../../runtime/bus/read-later.js'
 import type { Logger } from '../../runtime/process/log.js'
 
 export const PROCESS_NAME = 'chain-reader'
@@ -27,7 +28,7 @@ export interface ReaderLeadership {
 export async function untilReaderLeadership(leadership: ReaderLeadership): Promise<LastNumbers> {
   const { bus, log, id, standby } = leadership
   const lastNumbers = openLastNumbers(bus)
-  const meanwhile = () => readOn(bus, lastNumbers)
+  const meanwhile = () => isReadNow(() => readOn(bus, lastNumbers))
   await untilLeadership(leadStreamActor({ bus, log, name: PROCESS_NAME, id }), {
     standby,
     meanwhile,
@@ -36,8 +37,7 @@ export async function untilReaderLeadership(leadership: ReaderLeadership): Promi
 }
 
 /** Reads the logs of the markets that are registered by now on. */
-async function readOn(bus: Bus, lastNumbers: LastNumbers): Promise<true> {
+async function readOn(bus: Bus, lastNumbers: LastNumbers): Promise<void> {
   for (const market of marketsIn(await readRegister(bus)))
     if (chainContractOf(market) !== undefined) await lastNumbers.read(market)
-  return true
 }

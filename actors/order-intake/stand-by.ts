@@ -3,6 +3,7 @@ import type { IntakeRegistry } from '../../data/intake-registry.js'
 import { claimOf } from '../../data/recent-claims.js'
 import { MessagesGone, StreamMissing, type Bus } from '../../runtime/bus/bus.js'
 import { marketsIn, readRegister } from '../../runtime/bus/market-register.js'
+import { isReadNow } from '../../runtime/bus/read-later.js'
 import type { Logger } from '../../runtime/process/log.js'
 import { leadStreamActor, untilLeadership } from '../../runtime/actor/lead-stream.js'
 import type { OrderIntakeConfig } from './config.js'
@@ -24,7 +25,7 @@ export function untilIntakeLeadership(
   const actor = leadStreamActor({ bus, log, name: PROCESS_NAME, id })
   return untilLeadership(actor, {
     standby: config.STANDBY === '1',
-    meanwhile: () => followLogs(logs),
+    meanwhile: () => isReadNow(() => followLogs(logs)),
   })
 }
 
@@ -32,10 +33,9 @@ export function untilIntakeLeadership(
 const LATER = [MessagesGone, StreamMissing, LogMismatch] as const
 
 /** Folds what another intake has appended, so that little is left to fold when this one takes over. */
-async function followLogs(logs: FollowedLogs): Promise<true> {
+async function followLogs(logs: FollowedLogs): Promise<void> {
   // A market that is registered meanwhile is followed too.
   for (const row of marketsIn(await readRegister(logs.bus))) await followLog(logs, row)
-  return true
 }
 
 async function followLog({ bus, registry, log }: FollowedLogs, row: Market): Promise<void> {

@@ -15,7 +15,7 @@ import {
   type Actor,
   type LeadershipTerm,
 } from '../../runtime/actor/leadership.js'
-import { mayBeReadLater, type Bus } from '../../runtime/bus/bus.js'
+import { BusUnavailable, type Bus } from '../../runtime/bus/bus.js'
 import { recordVersions } from '../../runtime/bus/stream-versions.js'
 import { whileUnavailable } from '../../runtime/bus/while-unavailable.js'
 import type { Logger } from '../../runtime/process/log.js'
@@ -152,13 +152,16 @@ async function untilUnled(opening: JournalOpening): Promise<void> {
   })
 }
 
-/** Folds what the stream holds beyond the file; false while the bus does not answer, or does not show the stream. */
+/**
+ * Folds what the stream holds beyond the file; false while the bus does not answer. Throws StreamMissing: where the stream was deleted, or
+ * is made anew by another process, only a start compares the file with it again.
+ */
 async function isFolded(opening: JournalOpening): Promise<boolean> {
   try {
     await foldToEnd(opening)
     return true
   } catch (error) {
-    if (mayBeReadLater(error)) return false
+    if (error instanceof BusUnavailable) return false
     throw error
   }
 }

@@ -4,7 +4,6 @@ import { crash } from '../../core/crash-point.js'
 import { AnotherWriter, appendFenced } from '../bus/append-fenced.js'
 import {
   BusUnavailable,
-  mayBeReadLater,
   MessagesGone,
   NoAnswer,
   StreamMissing,
@@ -86,10 +85,7 @@ export interface SilenceWait {
   readonly mustLast: boolean
   /** Called once, with what the first leader that is heard says of itself. */
   readonly onLed?: (leader: string) => void
-  /**
-   * Before each question. False while the bus does not answer: no leader could be heard then, and no silence counts. What can be read
-   * later, of a bus that does not answer, a stream that it does not show yet or messages that are trimmed meanwhile, counts as false.
-   */
+  /** Before each question. False while the bus does not answer: no leader could be heard then, and no silence counts. */
   readonly meanwhile?: () => Promise<boolean>
   /** Ends the waiting, which rejects with its reason. */
   readonly signal?: AbortSignal
@@ -107,7 +103,7 @@ export async function untilSilent(actor: Actor, waiting: SilenceWait): Promise<v
   let isHeard = false
   for (let silentMs = 0; silentMs < silenceMs;) {
     signal?.throwIfAborted()
-    const isReached = bus.isConnected() && (await meanwhile().catch(falseUntilLater))
+    const isReached = bus.isConnected() && (await meanwhile())
     const askedAtMs = performance.now()
     const leader = await askForLeader(actor, withinMs)
     // A timer may fire a moment early; the server says at once that there is none.
@@ -121,11 +117,6 @@ export async function untilSilent(actor: Actor, waiting: SilenceWait): Promise<v
     const isSilent = leader === undefined && isReached && bus.isConnected()
     silentMs = isSilent ? silentMs + passedMs : 0
   }
-}
-
-function falseUntilLater(error: unknown): false {
-  if (mayBeReadLater(error) || error instanceof MessagesGone) return false
-  throw error
 }
 
 /** The message by which a process begins to lead. */

@@ -8,7 +8,7 @@ import {
   type PublishedJournal,
 } from '../../../data/journal/published-journal.js'
 import { openJournalFile } from '../../../data/journal/journal-file.js'
-import { AppendUnknown, BusUnavailable, NoAnswer } from '../../../runtime/bus/bus.js'
+import { AppendUnknown, BusUnavailable, NoAnswer, StreamMissing } from '../../../runtime/bus/bus.js'
 import { createMemoryBus, type MemoryBus } from '../../../runtime/bus/memory-bus.js'
 import type { Logger } from '../../../runtime/process/log.js'
 import { eventually } from '../../support/eventually.js'
@@ -174,6 +174,14 @@ describe('the takeover of a journal on the bus', () => {
     await first.journal.durable()
     await first.stop()
     expect((await becoming).journal.find('m:1')?.state.kind).to.equal('open')
+  })
+
+  it('ends for a process that stands by when the stream is gone: a start alone compares its file with another one', async () => {
+    await open('a')
+    const gone = new StreamMissing('deleted')
+    const read: MemoryBus['read'] = (...args) =>
+      facts.at(-1)?.[0] === 'standing by' ? Promise.reject(gone) : bus.read(...args)
+    expect(await failureOf(open('b', { read }))).to.equal(gone)
   })
 
   it('appends nothing before the stream could be read to its end', async () => {
