@@ -150,7 +150,7 @@ interface HttpAnswer {
 /** A longer time is more than the timer of a program may take, which ends at once then. */
 const MAX_RETRY_AFTER_SEC = 86_400
 
-/** The header's seconds. What stands before the venue may send its other form, a date, or none of both. */
+/** The header's seconds. What stands before the venue may send its other form, a date, or neither. */
 function retryAfterOf(headers: Headers): number | undefined {
   const text = headers.get('retry-after') ?? ''
   return /^\d+$/.test(text) ? Math.min(Number(text), MAX_RETRY_AFTER_SEC) : undefined

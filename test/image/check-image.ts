@@ -5,7 +5,7 @@ import { VERSION } from '../../runtime/process/version.js'
 import { eventually } from '../support/eventually.js'
 import type { ComposeService } from '../support/image/compose.js'
 import type { BuiltStage } from './build-image.js'
-import { asService, runContainer, startContainer, type Container } from './container.js'
+import { asService, factsIn, runContainer, startContainer, type Container } from './container.js'
 import type { Inside, RootMounts } from './enter.js'
 
 /** Where any user of a Debian may write. */
@@ -39,12 +39,7 @@ export function checksOfImage(image: BuiltStage, dir: string): readonly Check[] 
       async () => {
         expect(await run('./venue', '--version')).to.equal(VERSION)
         const status = await run('cat', '/proc/self/status')
-        expectConfined(
-          new Map(
-            Array.from(status.matchAll(/^(\w+):[ \t]*(.*)$/gm), ([, k = '', v = '']) => [k, v]),
-          ),
-          settings.user.uid,
-        )
+        expectConfined(factsIn(status), settings.user.uid)
         for (const place of ['/opt/venue', '/etc', '/var/lib', '/var/tmp', '/run/lock']) {
           const words = ['sh', '-c', `touch ${place}/x`]
           for (const given of [{}, { user: { uid: 0, gid: 0 } }]) {

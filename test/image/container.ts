@@ -151,9 +151,17 @@ const isInside = (pid: number): boolean => {
 
 function factsOf(pid: number): ReadonlyMap<string, string> {
   try {
-    const lines = readFileSync(`/proc/${pid}/status`, 'utf8').matchAll(/^(\w+):[ \t]*(.*)$/gm)
-    return new Map(Array.from(lines, ([, name = '', value = '']) => [name, value]))
+    return factsIn(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return new Map()
   }
 }
+
+/** The lines of a status, by their names. */
+export const factsIn = (status: string): ReadonlyMap<string, string> =>
+  new Map(
+    Array.from(status.matchAll(/^(\w+):[ \t]*(.*)$/gm), ([, name = '', value = '']) => [
+      name,
+      value,
+    ]),
+  )
