@@ -136,7 +136,8 @@ export function saySeqToo(
   seq: number,
 ): void {
   const said = ctx.res.getHeader(HEADER)
-  const seqs = new Map(typeof said === 'string' ? readFeedSeqs(said) : undefined)
+  if (typeof said !== 'string') return saySeqs(ctx, [[market, seq]])
+  const seqs = new Map(readFeedSeqs(said))
   raiseSeq(seqs, market, seq)
   saySeqs(ctx, seqs)
 }

@@ -88,7 +88,7 @@ export const serveAssets =
     }
     const content = await asset.read()
     ctx.type = asset.type
-    ctx.set('Vary', 'Accept-Encoding')
+    ctx.vary('Accept-Encoding')
     if (asset.type.startsWith('image/') || ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') {
       return answerBytes(ctx, [content])
     }

@@ -68,7 +68,8 @@ export const getBook: Route = asOf({
       saySeqs(ctx, [[market.market, book.seq]])
       const head = headOf(market, book, shown)
       const etag = etagOf(book, head, depth)
-      ctx.set({ ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' })
+      ctx.set({ ETag: etag, 'Cache-Control': 'no-cache' })
+      ctx.vary('Accept-Encoding')
       ctx.status = 200
       if (namesTag(ctx.get('If-None-Match'), etag)) return void (ctx.status = 304)
       ctx.type = 'json'
