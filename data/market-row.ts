@@ -11,7 +11,7 @@ import { contractOf, isContractType } from '../core/contracts/registry.js'
 import { formatDecimal, parseInteger, parseStored } from '../core/decimal.js'
 import { amountE18, priceE18, quoteE18 } from '../core/money.js'
 import { gridProblem, MAX_OPEN_ORDER_LIMIT, stepProblem } from '../core/entry/read-rules.js'
-import { MAX_ORDINAL } from '../core/limits.js'
+import { MAX_ORDINAL, SUB_ID_MAX } from '../core/limits.js'
 
 /** The market file, or the deployment it is joined with, is invalid. */
 export class MarketFileError extends CannotStart {
@@ -44,6 +44,8 @@ const anyDecimalE18 = z.string().transform((text, context) => {
 const orderLimit = integer.refine((limit) => limit <= BigInt(MAX_OPEN_ORDER_LIMIT), {
   message: `must be at most ${MAX_OPEN_ORDER_LIMIT}`,
 })
+/** What no order could name is the id of no asset. */
+const subId = integer.refine((id) => id <= SUB_ID_MAX, { message: `must be at most ${SUB_ID_MAX}` })
 const feeBps = z.number().int().min(0).max(10_000)
 
 /** Longest text of a market, in characters, and most aliases: all of a registration is one message. */
@@ -85,7 +87,7 @@ export const marketSchema = z.strictObject({
   taker_fee_bps: feeBps,
   maker_fee_bps: feeBps,
   asset: z.string(),
-  sub_id: integer,
+  sub_id: subId,
   quote_asset: z.string(),
   trade_module: z.string(),
   margin_manager: z.string(),

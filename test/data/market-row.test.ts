@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { readFileSync } from 'node:fs'
 import { MAX_OPEN_ORDER_LIMIT } from '../../core/entry/read-rules.js'
+import { SUB_ID_MAX } from '../../core/limits.js'
 import { joinMarket, MarketFileError, ownContracts, parseRow } from '../../data/market-row.js'
 import { defaultMarketFile } from '../../data/markets.js'
 import { testAddresses } from '../support/builders.js'
@@ -48,6 +49,7 @@ describe('a row of the market file', () => {
       ...[0, 10_000].map((fee) => ({ taker_fee_bps: fee, maker_fee_bps: fee })),
       ...['0', String(MAX_OPEN_ORDER_LIMIT)].map((limit) => ({ open_order_limit: limit })),
       ...['A', '0-z', 'x'.repeat(64)].map((market) => ({ market })),
+      { sub_id: String(SUB_ID_MAX) },
     ]
     for (const fields of allowed)
       expect(problemOf(fields), JSON.stringify(fields)).to.equal(undefined)
@@ -55,6 +57,7 @@ describe('a row of the market file', () => {
       ...[-1, 65_536, 1.5, '1'].map((ordinal) => ({ ordinal })),
       ...[-1, 10_001, 0.5].flatMap((fee) => [{ taker_fee_bps: fee }, { maker_fee_bps: fee }]),
       ...['', ' A', 'A.', 'x'.repeat(65)].map((market) => ({ market })),
+      { sub_id: String(SUB_ID_MAX + 1n) },
       ...[{ order_entry: { name: 'x', orientation: 'other' } }, { order_entry: { name: 'x' } }],
       ...[{ enabled: 'true' }, { aliases: [1] }, { presentation: {} }, { unknown: 1 }],
     ]
