@@ -3,10 +3,17 @@ import { BENCHES } from '../../bench/benches.js'
 import { OPEN_BUS, startOwnVenue, type OwnVenue } from '../../bench/own-venue.js'
 import { runBench } from '../../bench/run-bench.js'
 import { sectionOf } from '../../bench/table.js'
+import { chosenBy } from '../support/random-numbers.js'
 import { tempDir } from '../support/temp-dir.js'
 
-/** Each bench at its smallest: what its figures say is not looked at, but it must be able to say them. */
-describe('benches', () => {
+/** Which benches run; the name of the test prints it. `all` is each of them. */
+const SEED = process.env.BENCH_SEED ?? String(Date.now() % 1_000_000)
+const CHOSEN = 10
+
+/** Benches at their smallest: what their figures say is not looked at, but they must be able to say them. */
+describe(`ten benches, BENCH_SEED=${SEED}`, () => {
+  const all = Object.entries(BENCHES)
+  const chosen = SEED === 'all' ? all : chosenBy(Number(SEED), all, CHOSEN)
   const shared = tempDir()
   let venue: OwnVenue | undefined
   /** The benches share one venue: to start it is most of the work of their smallest size. */
@@ -20,7 +27,7 @@ describe('benches', () => {
     shared.remove()
   })
 
-  for (const [name, load] of Object.entries(BENCHES)) {
+  for (const [name, load] of chosen) {
     it(`${name} runs and gives its figures`, async function () {
       const report = await runBench(await load(), 'tiny', { startVenue })
       expect(report.name).to.equal(name)

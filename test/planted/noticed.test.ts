@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { fileURLToPath } from 'node:url'
-import { randomNumbers } from '../support/random-numbers.js'
-import { readPlantedFaults, type PlantedFault } from './planted-fault.js'
+import { chosenBy } from '../support/random-numbers.js'
+import { readPlantedFaults } from './planted-fault.js'
 import { openPlantedTree, type PlantedTree } from './planted-tree.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -9,19 +9,13 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const SEED = Number(process.env.PLANTED_SEED ?? Date.now() % 1_000_000)
 const CHOSEN = 10
 
-function chosenFaults(): readonly PlantedFault[] {
-  const random = randomNumbers(SEED)
-  const left = [...readPlantedFaults(root)]
-  return Array.from({ length: CHOSEN }, () => left.splice(random(left.length), 1)).flat()
-}
-
 /** All of them are planted by `npm run planted`; the suite runs without one what each names. */
 describe(`ten planted faults, PLANTED_SEED=${SEED}`, () => {
   let tree: PlantedTree
   before(() => (tree = openPlantedTree(root)))
   after(() => tree?.remove())
 
-  for (const fault of chosenFaults())
+  for (const fault of chosenBy(SEED, readPlantedFaults(root), CHOSEN))
     it(`${fault.name} is noticed by each test that it names`, () => {
       expect(tree.judge(fault)).to.equal(undefined)
     })

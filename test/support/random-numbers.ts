@@ -6,3 +6,10 @@ export function randomNumbers(seed: number): (below: number) => number {
     return Math.floor((state / 2 ** 32) * below)
   }
 }
+
+/** So many of some things, the same in every run with a seed. */
+export function chosenBy<T>(seed: number, things: readonly T[], count: number): readonly T[] {
+  const random = randomNumbers(seed)
+  const left = [...things]
+  return Array.from({ length: count }, () => left.splice(random(left.length), 1)).flat()
+}
