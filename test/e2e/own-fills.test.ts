@@ -236,11 +236,15 @@ describe('the fills of an owner, summed', function () {
         await seller(desk).place({ side: 'sell', price: desk.lowPrice, amount: lot })
         const wish = { side: 'buy', price: desk.price, amount: `${3 * Number(lot)}` } as const
         const order = await buyer(desk).place(wish)
+        const untilFilled = (lots: number): Promise<void> =>
+          eventually(async () => {
+            const { filled_amount, pending_amount } = await rest.order(order.order_id)
+            return Number(filled_amount) === lots * Number(lot) && pending_amount === '0'
+          })
+        // Two matches may settle in any order.
+        await untilFilled(1)
         await seller(desk).place({ side: 'sell', price: desk.price, amount: lot })
-        await eventually(async () => {
-          const { filled_amount, pending_amount } = await rest.order(order.order_id)
-          return Number(filled_amount) === 2 * Number(lot) && pending_amount === '0'
-        })
+        await untilFilled(2)
         const updates: OrderDelta[] = []
         const snapshot = await new Promise<OrderRecord | undefined>((resolve) => {
           socket.subscribe('orders', desk.market, {
