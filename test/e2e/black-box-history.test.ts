@@ -222,7 +222,9 @@ describe('a trader looks back', function () {
       const theirs = await story.othersReader.fills()
       const myOrders = new Set(mine.map((it) => it.order_id))
       expect(theirs.filter((it) => myOrders.has(it.order_id))).to.deep.equal([])
-      for (const { trade_id, price } of await fillsOf('sweep')) {
+      const swept = await fillsOf('sweep')
+      expect(swept).to.have.length(SWEPT.length)
+      for (const { trade_id, price } of swept) {
         const half = theirs.find((it) => it.trade_id === trade_id)
         expectShape(half, { liquidity: 'maker', side: 'sell', fee: '0', price })
       }
