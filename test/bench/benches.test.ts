@@ -6,12 +6,12 @@ import { sectionOf } from '../../bench/table.js'
 import { chosenBy } from '../support/random-numbers.js'
 import { tempDir } from '../support/temp-dir.js'
 
-/** Which benches run; the name of the test prints it. `all` is each of them. */
+/** Which ten benches run, or `all`; the name of the test prints it. */
 const SEED = process.env.BENCH_SEED ?? String(Date.now() % 1_000_000)
 const CHOSEN = 10
 
 /** Benches at their smallest: what their figures say is not looked at, but they must be able to say them. */
-describe(`ten benches, BENCH_SEED=${SEED}`, () => {
+describe(`benches, BENCH_SEED=${SEED}`, () => {
   const all = Object.entries(BENCHES)
   const chosen = SEED === 'all' ? all : chosenBy(Number(SEED), all, CHOSEN)
   const shared = tempDir()
