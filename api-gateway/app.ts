@@ -37,7 +37,7 @@ export function createApp(deps: GatewayDeps): Koa<HttpState> {
 
 /**
  * Says to caches what every answer has in common: it differs by `Origin`, and one that does not say how long it may be kept, or that
- * is a refusal, is not kept. The two headers are set past Koa, which takes several times as long, because each order has them.
+ * is a refusal, is not kept. Both headers are set on the response of Node itself, with less work than through Koa: each order has them.
  */
 function boundCaches(answer: Koa.Middleware<HttpState>): Koa.Middleware<HttpState> {
   return async (ctx, next) => {

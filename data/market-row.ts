@@ -44,7 +44,7 @@ const anyDecimalE18 = z.string().transform((text, context) => {
 const orderLimit = integer.refine((limit) => limit <= BigInt(MAX_OPEN_ORDER_LIMIT), {
   message: `must be at most ${MAX_OPEN_ORDER_LIMIT}`,
 })
-/** What no order could name is the id of no asset. */
+/** An order can name no greater id. */
 const subId = integer.refine((id) => id <= SUB_ID_MAX, { message: `must be at most ${SUB_ID_MAX}` })
 const feeBps = z.number().int().min(0).max(10_000)
 

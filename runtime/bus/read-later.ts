@@ -1,8 +1,8 @@
 import { mayBeReadLater, MessagesGone } from './bus.js'
 
 /**
- * Whether the logs of markets were read, for a copy that follows them while another process leads. False for what can be read later: of
- * a bus that does not answer, a log that it does not show yet, or messages that are trimmed meanwhile.
+ * Reads the logs of markets, for a copy that follows them while another process leads. False where they can be read later: the bus does
+ * not answer, does not show a log yet, or has trimmed messages meanwhile. Throws any other error.
  */
 export async function isReadNow(read: () => Promise<void>): Promise<boolean> {
   try {

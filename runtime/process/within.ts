@@ -1,4 +1,4 @@
-/** The value, or `late` where it takes longer; of one that is rejected after that nothing is heard. */
+/** The value, or `late` (by default undefined) where it takes longer than `ms`. A rejection after that is ignored. */
 export async function within<Value, Late = undefined>(
   value: Promise<Value>,
   ms: number,
