@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { usePage } from './page.js'
 
 /** A modal dialog: Escape and the cross close it, and the focus goes back to where it was. */
@@ -11,10 +11,11 @@ export function Modal(props: {
   const { terminal } = usePage()
   const place = useRef<HTMLDialogElement>(null)
   const close = props.onClose ?? (() => (terminal.dialog.value = undefined))
-  useEffect(() => {
-    const before = document.activeElement
-    place.current?.showModal()
-    return () => before instanceof HTMLElement && before.focus()
+  // Before anything is painted: the next key may come sooner.
+  useLayoutEffect(() => {
+    const dialog = place.current
+    dialog?.showModal()
+    return () => dialog?.close()
   }, [])
   return (
     <dialog
@@ -25,7 +26,8 @@ export function Modal(props: {
         event.preventDefault()
         close()
       }}
-      onClose={close}
+      // The browser reports it late, maybe when the dialog is gone and another one is open.
+      onClose={() => place.current !== null && close()}
       onClick={(event) => event.target === place.current && close()}
     >
       <div class="dialog">

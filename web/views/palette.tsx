@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { linkOf } from '../select/link.js'
 import { Modal } from './modal.js'
 import { KEYS } from './keys.js'
@@ -12,7 +12,7 @@ export function Palette(): JSX.Element {
   const { terminal } = page
   const sought = useSignal('')
   const input = useRef<HTMLInputElement>(null)
-  useEffect(() => input.current?.focus(), [])
+  useLayoutEffect(() => input.current?.focus(), [])
   const commands = [
     ...terminal.markets.value.map(({ market }) => ({
       words: `Open ${market}`,

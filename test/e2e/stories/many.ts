@@ -13,6 +13,19 @@ const ELSEWHERE = 50
 /** Of the devnet's file. */
 const ACCOUNT = 4
 
+/** Opens the commands and closes them without a frame in between: whether their input has the focus, and who had it has it again. */
+const WITHOUT_A_FRAME = `(async () => {
+  const settled = async () => { for (let turn = 0; turn < 50; turn += 1) await null }
+  const before = document.querySelector('button[aria-label^="Edit "]')
+  before.focus()
+  before.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))
+  await settled()
+  const isTyping = document.activeElement.matches('dialog[open] input')
+  document.querySelector('dialog button[aria-label="Close the dialog"]').click()
+  await settled()
+  return { isTyping, isBack: document.activeElement === before }
+})()`
+
 /** Story 10: many orders, worked by the keyboard, and a tab that is closed. */
 export function manyOrders(stage: () => StoryVenue): void {
   let desk: Desk
@@ -53,6 +66,13 @@ export function manyOrders(stage: () => StoryVenue): void {
     await desk.list('Open')
     await eventually(async () => expect(await desk.rows()).to.equal(HERE))
     await desk.shows(OWN, new RegExp(`Open ${HERE}`))
+  })
+
+  it('10: takes the key after the one that opens a dialog, however late the page is painted', async () => {
+    expect(await desk.page.evaluate(WITHOUT_A_FRAME)).to.deep.equal({
+      isTyping: true,
+      isBack: true,
+    })
   })
 
   it('10: reduces, replaces and cancels by the keyboard alone', async () => {
