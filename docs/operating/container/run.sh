@@ -7,21 +7,31 @@
 set -u
 : "${1:?names a process of the Procfile}"
 
+# A signal is lost on a shell that was forked and has not begun; once it has, it looks for this.
+told=${TMPDIR:-/tmp}/venue-stopping
 child=
 stopping=
 interrupted=
 stop() {
   stopping=1
   interrupted=1
+  : >"$told"
   [ -z "$child" ] || kill -TERM "$child" 2>/dev/null
 }
 trap stop TERM INT
+rm -f "$told"
+[ -z "$stopping" ] || exit 143
 
 # For the health check.
 printf '%s' "$1" >"${TMPDIR:-/tmp}/venue-process"
 
-./venue run "$1" &
+{
+  [ ! -e "$told" ] || exit 143
+  exec ./venue run "$1"
+} &
 child=$!
+# The signal may have come before its number was known.
+[ -z "$stopping" ] || stop
 code=0
 wait "$child" || code=$?
 # A wait that a signal ends says nothing of the process, whose end the next one finds; 127 says that the last one has found it.
@@ -34,7 +44,9 @@ done
 [ "$code" = 78 ] && [ -z "$stopping" ] || exit "$code"
 
 printf 'venue: %s does not start again by itself: see the last line of its log, and restart the container\n' "$1" >&2
-sleep infinity &
-child=$!
-wait "$child"
+while [ -z "$stopping" ]; do
+  sleep 1 &
+  child=$!
+  wait "$child"
+done
 exit 78
