@@ -20,6 +20,7 @@ import {
   type TradingDeployment,
 } from '../chain/reads/deployment.js'
 import { createCodeReader } from '../chain/reads/code-at-block.js'
+import { createHangUp } from '../chain/reads/hang-up.js'
 import { createClaimReader } from '../chain/contracts/read-claims.js'
 import type { Acceptance } from '../chain/sender/tracking.js'
 import type { Signers } from '../chain/signing/open-signers.js'
@@ -151,7 +152,8 @@ async function startExecutor(
   { journal, trouble: busTrouble }: PublishedJournal,
 ) {
   const { deployment, markets, rpcUrl, facts, onFatal, timeoutMs } = options
-  const client = createChainClient(rpcUrl, 'read')
+  const hangUp = createHangUp()
+  const client = createChainClient(rpcUrl, 'read', hangUp)
   const { chainId, matching, batchExecutor } = deployment
   const found = await untilAnswering(
     () => withModules(client, markets),
@@ -169,6 +171,7 @@ async function startExecutor(
     facts,
     onFatal,
     verifyChain,
+    hangUp,
     reserve: { wei: options.gasReserveWei },
     ...(options.acceptNonces !== undefined && { acceptNonces: options.acceptNonces }),
     ...(options.policy && { policy: options.policy }),
@@ -206,14 +209,14 @@ async function startExecutor(
     timeoutMs,
     facts,
     findGuilty: createGuiltyFinder({
-      client: createChainClient(rpcUrl, 'long'),
+      client: createChainClient(rpcUrl, 'long', hangUp),
       deployment,
       markets,
       sender,
     }),
     readMark: createMarkReader(client, markets),
     readGasUse: createGasUseReader({
-      client: createChainClient(rpcUrl, 'long'),
+      client: createChainClient(rpcUrl, 'long', hangUp),
       batchExecutor,
       onUnreadable: facts.unreadableReceipt,
     }),
@@ -222,6 +225,7 @@ async function startExecutor(
     onVenueFault: faults.refused,
   })
   const stop = async () => {
+    hangUp.soon()
     // Requests that wait for a receipt are answered at once, while the queue finishes its group.
     await Promise.all([queue.stop(), txSender.stop(), faults.stop()])
   }

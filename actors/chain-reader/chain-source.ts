@@ -6,6 +6,7 @@ import { readBlock, readBlockHash, readHead } from '../../chain/reads/blocks.js'
 import { createChainClient, orUnreachable } from '../../chain/reads/client.js'
 import type { Deployment } from '../../chain/reads/deployment.js'
 import { readDelegations } from '../../chain/reads/delegations.js'
+import type { HangUp } from '../../chain/reads/hang-up.js'
 import { readTouches } from '../../chain/reads/touches.js'
 import type { Market } from '../../core/model/market.js'
 import type { AccountServiceOptions } from './serve-accounts.js'
@@ -15,6 +16,7 @@ export interface ChainSourceOptions {
   readonly rpcUrl: string
   readonly deployment: Pick<Deployment, 'matching' | 'subAccounts'>
   readonly markets: readonly Market[]
+  readonly hangUp?: HangUp
 }
 
 /** The chain reads of the chain reader, from one node. */
@@ -24,10 +26,10 @@ export function openChainSource(options: ChainSourceOptions): Pick<
 > & {
   readonly indexed: AccountServiceOptions['chain']
 } {
-  const { rpcUrl, deployment, markets } = options
-  const client = createChainClient(rpcUrl, 'read')
+  const { rpcUrl, deployment, markets, hangUp } = options
+  const client = createChainClient(rpcUrl, 'read', hangUp)
   // A round does without the answer rather than wait for it.
-  const probe = createChainClient(rpcUrl, 'probe')
+  const probe = createChainClient(rpcUrl, 'probe', hangUp)
   return {
     chain: {
       readHead: () => readHead(client),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { streamVersions } from '../../bus-schemas/stream-versions.js'
 import { loadDeployment } from '../../chain/reads/deployment.js'
 import { guardChain } from '../../chain/reads/guard-chain.js'
+import { createHangUp } from '../../chain/reads/hang-up.js'
 import { chainContractOf } from '../../chain/contracts/registry.js'
 import type { Market } from '../../core/model/market.js'
 import { createMarketList } from '../../core/entry/find-market.js'
@@ -51,7 +52,9 @@ runProcess({
     const isRead = (market: Market) => chainContractOf(market) !== undefined
     const list = createMarketList(register.markets.filter(isRead))
     const { markets } = list
-    const { indexed, ...source } = openChainSource({ rpcUrl: config.RPC_URL, deployment, markets })
+    const hangUp = createHangUp()
+    const node = { rpcUrl: config.RPC_URL, deployment, markets, hangUp }
+    const { indexed, ...source } = openChainSource(node)
     const common = { bus, log, onFatal: fail }
     const own = { ...common, markets, id, lastNumbers, nowMs: Date.now }
     const reader = await startChainReader({ ...own, ...source })
@@ -65,6 +68,7 @@ runProcess({
     })
     return {
       async stop() {
+        hangUp.soon()
         await register.stop()
         await accounts?.stop()
         await reader.stop()

@@ -6,6 +6,7 @@ import type { TransactionSender } from '../../chain/sender/transaction-sender.js
 import { CHAIN_SILENT_MAX_MS, whyNotSending } from '../../chain/sender/why-not-sending.js'
 import { ChainUnreachable, createChainClient } from '../../chain/reads/client.js'
 import { guardDeployment, untilVerified, type Deployment } from '../../chain/reads/deployment.js'
+import { createHangUp } from '../../chain/reads/hang-up.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
 import type { FuturesCalendar } from '../../core/contracts/future-calendar.js'
 import type { Market } from '../../core/model/market.js'
@@ -19,6 +20,7 @@ import {
   type RunningProcess,
   type ProcessStanding,
 } from '../../runtime/process/process.js'
+import { within } from '../../runtime/process/within.js'
 import { openSender } from '../sending/open-sender.js'
 import { createGasWallet } from '../sending/gas-wallet.js'
 import { createTransactions, observeTransactions } from '../sending/transactions.js'
@@ -65,7 +67,8 @@ const NAME = 'keeper'
 const CHAIN_WAIT_MS = 30_000
 const LOOK_EVERY_MS = 500
 const LIST_EVERY_MS = 5_000
-const STOP_WITHIN_MS = 2_000
+/** An order that no intake answers outlasts the time that a process has to stop; the next keeper gives it again. */
+const ORDERED_WITHIN_MS = 2_000
 /** A quarter of the gas budget is left for what is done once for a market, however many accounts need work. */
 const OF_MARKETS_SHARE = 4n
 
@@ -97,7 +100,8 @@ async function start(
   spent: ReturnType<typeof createGasSpent>,
 ): Promise<RunningKeeper> {
   const { bus, rpcUrl, deployment, signers, log, onFatal } = options
-  const client = createChainClient(rpcUrl, 'read')
+  const hangUp = createHangUp()
+  const client = createChainClient(rpcUrl, 'read', hangUp)
   const { chainId, matching, subAccounts } = deployment
   const senderFacts = observeTransactions(log, {
     changed: () => undefined,
@@ -114,6 +118,7 @@ async function start(
     facts: senderFacts,
     onFatal,
     verifyChain,
+    hangUp,
     ...(options.policy && { policy: options.policy }),
   })
   const stopping = new AbortController()
@@ -176,10 +181,10 @@ async function start(
     gasStanding: gas.standing,
     late,
     async stop() {
+      hangUp.soon()
       await pings.stop()
       stopping.abort()
-      // A question without an answer outlasts the time that a process has to stop.
-      await Promise.race([Promise.all([running, listed]), delay(STOP_WITHIN_MS)])
+      await Promise.all([running, listed && within(listed, ORDERED_WITHIN_MS)])
       await txSender.stop()
     },
   }

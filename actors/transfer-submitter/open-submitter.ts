@@ -10,6 +10,7 @@ import { openKeySenders } from '../../chain/sender/key-senders.js'
 import type { TransactionSender } from '../../chain/sender/transaction-sender.js'
 import { whyNotSending } from '../../chain/sender/why-not-sending.js'
 import { guardDeployment, untilVerified, type Deployment } from '../../chain/reads/deployment.js'
+import { createHangUp, type HangUp } from '../../chain/reads/hang-up.js'
 import type { Signers } from '../../chain/signing/open-signers.js'
 import type { Hex } from '../../core/action.js'
 import { crash } from '../../core/crash-point.js'
@@ -129,7 +130,8 @@ async function start<Transfer extends SignedTransfer>(
   const onWarning = (message: string): void => log.warn(message)
   await recordVersions(bus, new Map([[transfersStream, TRANSFER_PROGRESS_VERSION]]), onWarning)
   const sender = signers.current.address
-  const chain = await openChain({ rpcUrl, deployment, sender, nowMs, onWarning })
+  const hangUp = createHangUp()
+  const chain = await openChain({ rpcUrl, deployment, sender, nowMs, onWarning, hangUp })
   // The sender reports transactions from its opening on, before the submitter that follows them exists.
   const follower: { submitter?: StartableSubmitter } = {}
   const facts = observeTransactions(log, {
@@ -151,6 +153,7 @@ async function start<Transfer extends SignedTransfer>(
     facts,
     onFatal,
     verifyChain,
+    hangUp,
     ...(options.policy && { policy: options.policy }),
   })
   const submitter = assemble({
@@ -162,6 +165,7 @@ async function start<Transfer extends SignedTransfer>(
     database,
     store,
     nowMs,
+    hangUp,
   })
   follower.submitter = submitter
   await submitter.start(changed)
@@ -176,6 +180,7 @@ interface AssembleOptions<Transfer extends SignedTransfer> extends SubmitterOpti
   readonly database: Database
   readonly store: TransferStore
   readonly nowMs: () => number
+  readonly hangUp: HangUp
 }
 
 interface StartableSubmitter extends RunningSubmitter {
@@ -235,6 +240,7 @@ function assemble<Transfer extends SignedTransfer>(
       if (actionHash !== undefined) markUnclear(followDeps, actionHash)
     },
     async stop() {
+      options.hangUp.soon()
       await answering?.stop()
       await pings?.stop()
       stopping.abort()

@@ -11,6 +11,7 @@ import {
   type SubaccountFacts,
   type AccountReader,
 } from '../../chain/reads/read-account.js'
+import type { HangUp } from '../../chain/reads/hang-up.js'
 import { createTransferReader, type TransferReader } from '../../chain/reads/read-transfer.js'
 import {
   createSignatureReads,
@@ -101,14 +102,15 @@ export interface ChainOptions {
   /** Unix milliseconds. */
   readonly nowMs: () => number
   readonly onWarning: (message: string) => void
+  readonly hangUp: HangUp
 }
 
 /** Throws ClockDiffers when this machine's clock is behind the chain's; a chain that does not answer is accepted. */
 export async function openChain(options: ChainOptions): Promise<SubmitterChain> {
-  const { rpcUrl, deployment, sender, nowMs, onWarning } = options
-  const client = createChainClient(rpcUrl, 'read')
+  const { rpcUrl, deployment, sender, nowMs, onWarning, hangUp } = options
+  const client = createChainClient(rpcUrl, 'read', hangUp)
   await checkClock({ client, nowMs, onWarning })
-  const judge = createChainClient(rpcUrl, 'judge')
+  const judge = createChainClient(rpcUrl, 'judge', hangUp)
   const breaker = createCircuitBreaker()
   const domain = { chainId: deployment.chainId, verifyingContract: deployment.matching }
   const asker = { matching: deployment.matching, sender }

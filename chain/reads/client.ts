@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BaseError, createPublicClient, http, type HttpTransport, type PublicClient } from 'viem'
 import { checkAnswer } from './answer-form.js'
+import type { HangUp } from './hang-up.js'
 import { checkChainOf, refuseOtherChain } from './node-chain.js'
 import { hasMetRateLimit } from './rate-limit.js'
 import { ReadFailure, throwDefect } from './read-failure.js'
@@ -29,27 +30,36 @@ const TRANSPORT = {
 } as const
 
 /**
- * A client of the node at `rpcUrl`, without a cache and without off-chain look-ups (EIP-3668). Connects on first use.
+ * A client of the node at `rpcUrl`, without a cache and without off-chain look-ups (EIP-3668). Connects on first use. After
+ * `hangUp` its questions have no answer.
  */
-export function createChainClient(rpcUrl: string, purpose: ClientPurpose): ChainClient {
+export function createChainClient(
+  rpcUrl: string,
+  purpose: ClientPurpose,
+  hangUp?: HangUp,
+): ChainClient {
   return createPublicClient({
-    transport: withCheckedAnswers(http(rpcUrl, TRANSPORT[purpose]), rpcUrl),
+    transport: withCheckedAnswers(http(rpcUrl, TRANSPORT[purpose]), rpcUrl, hangUp),
     cacheTime: 0,
     ccipRead: false,
   })
 }
 
 /**
- * An answer in another form than its question has is an OddAnswer, and one of a node on another chain than the process an
- * OtherChain; viem neither wraps these nor asks for them again.
+ * An answer in another form than its question has is an OddAnswer, one of a node on another chain than the process an
+ * OtherChain, and one that is not awaited any more a HungUp; viem neither wraps these nor asks for them again.
  */
-function withCheckedAnswers(transport: HttpTransport, rpcUrl: string): HttpTransport {
+function withCheckedAnswers(
+  transport: HttpTransport,
+  rpcUrl: string,
+  hangUp: HangUp | undefined,
+): HttpTransport {
   return (options) => {
     const node = transport(options)
     const ask = node.request as (asked: RpcQuestion, more?: unknown) => Promise<unknown>
     const request = async (asked: RpcQuestion, more?: unknown): Promise<unknown> => {
       refuseOtherChain(rpcUrl, asked.method)
-      const answer = await ask(asked, more)
+      const answer = await (hangUp?.answered(() => ask(asked, more)) ?? ask(asked, more))
       checkAnswer(asked.method, answer)
       checkChainOf(rpcUrl, asked.method, answer)
       return answer

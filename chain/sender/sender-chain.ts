@@ -5,6 +5,7 @@ import { rpcErrorOf } from '../abi/errors.js'
 import { hasMetRateLimit } from '../reads/rate-limit.js'
 import { exactQuantityOf, isEvent, isHex, OddAnswer, quantityOf } from '../reads/answer-form.js'
 import { createChainClient, orUnreachable, unreachable, type ChainClient } from '../reads/client.js'
+import type { HangUp } from '../reads/hang-up.js'
 import { readLogs } from '../reads/logs.js'
 import { throwDefect } from '../reads/read-failure.js'
 import { createGasReader, type GasReader } from './gas.js'
@@ -45,17 +46,22 @@ export interface SenderChain {
   readonly send: (transaction: OpenTransaction) => Promise<Broadcast>
 }
 
-/** Connects a sender's key to a node. `eventPerIntent` is the sender's option of that name. */
+interface Connection {
+  readonly eventPerIntent?: EventPerIntent | undefined
+  readonly hangUp?: HangUp | undefined
+}
+
+/** Connects a sender's key to a node, with the sender's options of these names. */
 export function connectSender(
   rpcUrl: string,
   address: Address,
-  eventPerIntent?: EventPerIntent,
+  { eventPerIntent, hangUp }: Connection = {},
 ): SenderChain {
-  const read = createChainClient(rpcUrl, 'read')
-  const submit = createChainClient(rpcUrl, 'submit')
+  const read = createChainClient(rpcUrl, 'read', hangUp)
+  const submit = createChainClient(rpcUrl, 'submit', hangUp)
   // The receipt of a batch has hundreds of kilobytes; a client does not accept many of them in one response. Whole blocks
   // are long too, and a trace runs the code of outsiders, which may be slow.
-  const long = createChainClient(rpcUrl, 'long')
+  const long = createChainClient(rpcUrl, 'long', hangUp)
   return {
     head: () => orUnreachable('newest block', fetchBlock(read, 'latest')),
     countAt: (blockHash) => orUnreachable('nonce', fetchCount(read, address, blockHash)),

@@ -6,6 +6,7 @@ import {
   untilAnswering,
   type ChainClient,
 } from '../reads/client.js'
+import type { HangUp } from '../reads/hang-up.js'
 import type { TransactionSigner } from '../signing/keys.js'
 import { SENDER_POLICY, type SenderPolicy } from './follow-transaction.js'
 import { NO_RESERVE, reserveWei, type GasFacts, type GasReader, type GasReserve } from './gas.js'
@@ -47,6 +48,8 @@ export interface TransactionSenderOptions {
    * anything more is taken. Rejects with ChainUnreachable when the node does not answer; any other error is fatal.
    */
   readonly verifyChain?: () => Promise<void>
+  /** Ends what is asked when the process stops; by default a stop waits for the answers. */
+  readonly hangUp?: HangUp
   /**
    * Whether a transaction of the key with this call may be one that a lost journal has sent, so that no operator can accept
    * it as foreign. By default none may.
@@ -118,11 +121,11 @@ const MAX_FOLLOWED_TRANSACTIONS = 65_536
 export async function openTransactionSender(
   options: TransactionSenderOptions,
 ): Promise<TransactionSender> {
-  const { signer, journal, rpcUrl, facts, reserve = NO_RESERVE } = options
+  const { signer, journal, rpcUrl, facts, reserve = NO_RESERVE, hangUp } = options
   const { address } = signer
-  const count = () => countMined(createChainClient(rpcUrl, 'read'), address)
+  const count = () => countMined(createChainClient(rpcUrl, 'read', hangUp), address)
   const minedNonces = await untilAnswering(count, CHAIN_WAIT_MS, facts.waitingForChain)
-  const chain = connectSender(rpcUrl, address, options.eventPerIntent)
+  const chain = connectSender(rpcUrl, address, options)
   const frozen = await foreignAtStart(options, minedNonces, chain)
   const known = frozen === undefined ? minedNonces : journal.nextNonce(address)
   const nonces = openKeyNonces({ signer, journal, minedNonces: known })

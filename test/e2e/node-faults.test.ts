@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createRestClient } from '../../client/index.js'
 import { eventually } from '../support/eventually.js'
@@ -102,5 +104,17 @@ describe('a node with a fault', function () {
     })
     expect(output).to.not.match(/^failed/m)
     expect(code).to.equal(0)
+  })
+
+  it('that answers nothing keeps no process from stopping in order', async () => {
+    await chain.node.show('hangs')
+    await eventually(() => chain.node.faulty() > 12)
+    await running().stop({ keepData: true })
+    venue = undefined
+    const logs = join(chain.dataDir, 'logs')
+    const late = readdirSync(logs).filter((name) =>
+      readFileSync(join(logs, name), 'utf8').includes('stop took too long'),
+    )
+    expect(late).to.deep.equal([])
   })
 })

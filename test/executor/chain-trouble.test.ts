@@ -16,6 +16,7 @@ import {
   type RunningExecutor,
 } from '../support/executor-world.js'
 import { readBody } from '../support/answer-body.js'
+import { STOP_DEADLINE_MS } from '../../runtime/process/process.js'
 import { startRpcProxy, type Fate, type RpcProxy } from '../support/rpc-proxy.js'
 
 const SEND = 'eth_sendRawTransaction'
@@ -187,6 +188,25 @@ describe('executor with a chain in trouble', () => {
     proxy.fateOf = () => 'pass'
     await eventually(() => told.includes('back'))
     expect(told).to.deep.equal(['lost', 'back'])
+  })
+
+  it('stops in time while the chain answers nothing, with a settlement in flight', async () => {
+    const { post, stop } = await open({ timeoutMs: 60_000 })
+    const body = await aBody()
+    let held = 0
+    proxy.fateOf = () => {
+      held += 1
+      return { after: new Promise(() => undefined) }
+    }
+    await eventually(() => held > 0)
+    // Its connection may be closed before the answer.
+    const asked = post(body, 'm:1').catch(() => undefined)
+    await eventually(() => held > 1)
+    const stoppedAt = performance.now()
+    await stop()
+    expect(performance.now() - stoppedAt).to.be.below(STOP_DEADLINE_MS)
+    await asked
+    executor = undefined
   })
 
   it('takes nothing more once a foreign transaction used its nonce, not even what waits (SET-063)', async () => {

@@ -7,6 +7,7 @@ import type { Address, Hex } from '../../../core/action.js'
 import type { TransferRecord } from '../../../core/transfer.js'
 import { balanceOf, type Trader } from '../../support/devnet-world.js'
 import { eventually } from '../../support/eventually.js'
+import { STOP_DEADLINE_MS } from '../../../runtime/process/process.js'
 import { startRpcProxy, type RpcProxy } from '../../support/rpc-proxy.js'
 import { depositBody, signPermit, TEN, walletOf } from './requests.js'
 import {
@@ -144,6 +145,23 @@ describe('the life of a deposit', () => {
       expect((await lookUp(record.actionHash)).status).to.equal(record.status)
       proxy.fateOf = () => 'pass'
       await becomes(record.actionHash, 'confirmed')
+    })
+
+    it('stops in time while the node answers nothing, with a request in flight', async () => {
+      const body = await depositBody(stage.world, owner)
+      let held = 0
+      proxy.fateOf = () => {
+        held += 1
+        return { after: new Promise(() => undefined) }
+      }
+      await eventually(() => held > 0)
+      const asked = deposits.ask(body)
+      await eventually(() => held > 1)
+      const stoppedAt = performance.now()
+      const [answer] = await Promise.all([asked, deposits.stop()])
+      expect(performance.now() - stoppedAt).to.be.below(STOP_DEADLINE_MS)
+      expect(answer).to.have.nested.property('refusal.status', 503)
+      await begin()
     })
   })
 

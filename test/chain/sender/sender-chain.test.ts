@@ -110,8 +110,8 @@ describe('the chain as a sender asks it', () => {
       return []
     })
     stop = node.stop
-    const event = { address: FROM, topic: hashOf(7) }
-    const chain = connectSender(node.rpcUrl, FROM, event)
+    const eventPerIntent = { address: FROM, topic: hashOf(7) }
+    const chain = connectSender(node.rpcUrl, FROM, { eventPerIntent })
     expect([...(await chain.receiptsIn({ from: 1n, to: 2n }, []))]).to.deep.equal([])
     const filter = { address: FROM, topics: [hashOf(7)], fromBlock: '0x1', toBlock: '0x2' }
     expect(asked).to.deep.equal([['eth_getLogs', filter]])

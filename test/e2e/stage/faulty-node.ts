@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
 /**
- * How a node answers: as the chain does, not at all, each call with an error, with the chain id of another chain, or as if
- * the newest block was the one of the moment at which this began.
+ * How a node answers: as the chain does, by closing the connection, not at all, each call with an error, with the chain id of
+ * another chain, or as if the newest block was the one of the moment at which this began.
  */
-export type NodeFault = 'none' | 'silent' | 'errors' | 'other chain' | 'old heads'
+export type NodeFault = 'none' | 'silent' | 'hangs' | 'errors' | 'other chain' | 'old heads'
 
 export interface FaultyNode {
   readonly rpcUrl: string
@@ -64,6 +64,10 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
       if (fault === 'silent') {
         faulty += 1
         response.destroy()
+        return
+      }
+      if (fault === 'hangs') {
+        faulty += 1
         return
       }
       const calls = Array.isArray(given) ? given : [given]
