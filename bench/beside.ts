@@ -62,12 +62,15 @@ export interface Turn {
 /** Three rows for each that both builds have: the median of each turn, the other's and ours, and their ratio by turn. */
 export function rowsBeside(turns: readonly Turn[]): Row[] {
   const [first] = turns
-  const medianOf = (rows: readonly Row[], what: string): number | undefined => {
-    const row = rows.find((each) => each.what === what)
+  const medianOf = (rows: readonly Row[], what: string, unit: string): number | undefined => {
+    const row = rows.find((each) => each.what === what && each.unit === unit)
     return row && median(row.values)
   }
   return (first?.ours ?? []).flatMap(({ what, unit }) => {
-    const pairs = turns.map(({ theirs, ours }) => [medianOf(theirs, what), medianOf(ours, what)])
+    const pairs = turns.map((turn) => [
+      medianOf(turn.theirs, what, unit),
+      medianOf(turn.ours, what, unit),
+    ])
     const theirs = pairs.flatMap(([value = NaN]) => value)
     const ours = pairs.flatMap(([, value = NaN]) => value)
     if ([...theirs, ...ours].some(Number.isNaN)) return []

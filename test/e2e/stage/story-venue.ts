@@ -27,6 +27,9 @@ export interface FreshOptions extends BrowserContextOptions {
   readonly prepare?: (desk: Desk) => Promise<void>
 }
 
+/** How many times slower a page's processor is; set by hand (test/README.md). */
+const SLOWER = Number(process.env.PAGE_SLOWER ?? 1)
+
 /** All kinds of market, two series among them; an index that moves on, and demo accounts. */
 export async function startStoryVenue(): Promise<StoryVenue> {
   const browser = await launchBrowser()
@@ -53,6 +56,8 @@ export async function startStoryVenue(): Promise<StoryVenue> {
       async freshDesk(market, { prepare, ...options } = {}) {
         const viewport = { width: 1440, height: 1000 }
         const page = await (await browser.newContext({ viewport, ...options })).newPage()
+        const session = await page.context().newCDPSession(page)
+        await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWER })
         const desk = deskOf(page)
         await prepare?.(desk)
         await page.goto(`${venue.gatewayUrl}/#/${market}`)
