@@ -7,7 +7,7 @@
 set -u
 : "${1:?names a process of the Procfile}"
 
-# A signal is lost on a shell that was forked and has not begun; once it has, it looks for this.
+# A signal that reaches a forked shell before it has begun is lost: it looks for this file when it begins.
 told=${TMPDIR:-/tmp}/venue-stopping
 child=
 stopping=
@@ -15,7 +15,8 @@ interrupted=
 stop() {
   stopping=1
   interrupted=1
-  : >"$told"
+  # Not by ":", after which a shell ends where it cannot write.
+  printf '' 2>/dev/null >"$told"
   [ -z "$child" ] || kill -TERM "$child" 2>/dev/null
 }
 trap stop TERM INT
@@ -30,7 +31,7 @@ printf '%s' "$1" >"${TMPDIR:-/tmp}/venue-process"
   exec ./venue run "$1"
 } &
 child=$!
-# The signal may have come before its number was known.
+# The signal may have come before the number of the process was known.
 [ -z "$stopping" ] || stop
 code=0
 wait "$child" || code=$?
