@@ -208,8 +208,9 @@ async function startExecutor(
     queue,
     timeoutMs,
     facts,
+    // Not hung up, and no stop waits for it: without an answer, only the name of the revert would tell which side is at fault.
     findGuilty: createGuiltyFinder({
-      client: createChainClient(rpcUrl, 'long', hangUp),
+      client: createChainClient(rpcUrl, 'long'),
       deployment,
       markets,
       sender,

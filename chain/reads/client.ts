@@ -30,8 +30,8 @@ const TRANSPORT = {
 } as const
 
 /**
- * A client of the node at `rpcUrl`, without a cache and without off-chain look-ups (EIP-3668). Connects on first use. After
- * `hangUp` its questions have no answer.
+ * A client of the node at `rpcUrl`, without a cache and without off-chain look-ups (EIP-3668). Connects on first use. Once
+ * `hangUp` has hung up, each question fails with HungUp.
  */
 export function createChainClient(
   rpcUrl: string,

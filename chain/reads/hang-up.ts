@@ -1,13 +1,24 @@
 import { ReadFailure } from './read-failure.js'
 
-/** Who has asked is stopping, and awaits no answer any more. */
+/** The actor that asked is stopping, and does not await the answer. */
 export class HungUp extends ReadFailure {
   override readonly name = 'HungUp'
 }
 
-/** Ends what an actor still asks a node when it stops: a node that answers nothing would keep it longer than a process may take. */
+/**
+ * Throws the HungUp that an error shows, also where viem has wrapped it. For reads without which the caller goes on: what it would
+ * record without the answer outlasts the process.
+ */
+export function throwHungUp(error: unknown): void {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof HungUp) throw at
+}
+
+/**
+ * Ends the open questions of an actor that stops: a node that does not answer would delay its stop beyond the time that a process has.
+ * An abort signal would not do: viem aborts by it in place of its own time-out.
+ */
 export interface HangUp {
-  /** The answer to a question; rejects with HungUp once it is hung up, unasked from then on. */
+  /** Asks, and resolves with the answer. Rejects with HungUp once it is hung up; from then on nothing is asked. */
   answered<Answer>(ask: () => Promise<Answer>): Promise<Answer>
   /** Hangs up in two seconds, in which a node that works has answered. Called once. */
   soon(): void

@@ -4,6 +4,7 @@ import { revertName, revertOf } from '../abi/errors.js'
 import { isBatch } from '../contracts/calldata.js'
 import { isHex } from '../reads/answer-form.js'
 import { orUnreachable, type ChainClient } from '../reads/client.js'
+import { throwHungUp } from '../reads/hang-up.js'
 import { throwDefect, undefinedOnFailure } from '../reads/read-failure.js'
 import type { Inclusion } from '../../core/transaction-journal.js'
 
@@ -92,7 +93,7 @@ interface CallTraceSchema {
 /**
  * The name of a mined transaction's revert: from its trace, or, when the node has none, from a call at the end of its
  * block. UNKNOWN_REVERT when both fail, and NOT_TRIED for a batch, whose revert proves nothing about its matches. Rejects
- * with a defect alone, because the outcome is certain without the name.
+ * with a defect, because the outcome is certain without the name, and with HungUp: the next process may still learn the name.
  */
 export async function explainRevert(
   client: ChainClient,
@@ -109,6 +110,7 @@ async function isOfBatch(client: ChainClient, hash: Hex): Promise<boolean> {
   try {
     return isBatch((await client.getTransaction({ hash })).input)
   } catch (error) {
+    throwHungUp(error)
     throwDefect(error)
     return false
   }
@@ -125,6 +127,7 @@ async function byTrace(client: ChainClient, hash: Hex): Promise<string | undefin
     if (output === '0x') return /gas/i.test(error) ? OUT_OF_GAS : revertName('0x')
     return isHex(output) ? revertName(output) : undefined
   } catch (error) {
+    throwHungUp(error)
     return undefinedOnFailure(error)
   }
 }
@@ -141,6 +144,7 @@ async function byReplay(
     await client.request({ method: 'eth_call', params: [call, `0x${block.toString(16)}`] })
     return undefined
   } catch (error) {
+    throwHungUp(error)
     throwDefect(error)
     return revertOf(error)?.name
   }

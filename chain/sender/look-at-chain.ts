@@ -186,7 +186,10 @@ interface OutcomeDeps {
   readonly outcomesOf?: OutcomesOf | undefined
 }
 
-/** The outcomes of a mined transaction by position of its intents; does not reject when the chain does not answer. */
+/**
+ * The outcomes of a mined transaction by position of its intents. Without an answer of the chain a revert has no name; rejects with
+ * ChainUnreachable once the sender is hung up.
+ */
 async function outcomesOfReceipt(
   { chain, outcomesOf }: OutcomeDeps,
   receipt: MinedReceipt,

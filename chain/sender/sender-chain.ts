@@ -35,7 +35,7 @@ export interface SenderChain {
     span: ReceiptSpan,
     mined: readonly OpenTransaction[],
   ) => Promise<EventReceipts>
-  /** Name of the revert of a mined transaction; rejects with a defect alone. */
+  /** Name of the revert of a mined transaction; rejects with ChainUnreachable only once it is hung up. */
   readonly revertOf: (receipt: MinedReceipt) => Promise<string>
   /** Whether the node holds the transaction, mined or not. */
   readonly isHeld: (hash: Hex) => Promise<boolean>
@@ -73,7 +73,8 @@ export function connectSender(
       eventPerIntent === undefined
         ? new Map()
         : readEventReceipts(long, { span, mined, event: eventPerIntent }),
-    revertOf: ({ hash, blockNumber }) => explainRevert(long, hash, blockNumber),
+    revertOf: ({ hash, blockNumber }) =>
+      orUnreachable('revert of a transaction', explainRevert(long, hash, blockNumber)),
     isHeld: (hash) => orUnreachable('transaction', fetchIsHeld(read, hash)),
     consumerOf: (evmNonce, head) => findConsumer(long, { from: address, evmNonce, head }),
     gas: createGasReader(read, address),

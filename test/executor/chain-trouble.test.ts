@@ -204,7 +204,8 @@ describe('executor with a chain in trouble', () => {
     await eventually(() => held > 1)
     const stoppedAt = performance.now()
     await stop()
-    expect(performance.now() - stoppedAt).to.be.below(STOP_DEADLINE_MS)
+    // Half of it is for the machine; a question is asked for 15 s.
+    expect(performance.now() - stoppedAt).to.be.below(2 * STOP_DEADLINE_MS)
     await asked
     executor = undefined
   })

@@ -1,11 +1,12 @@
 import { expect } from 'chai'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { ChainUnreachable, createChainClient, orUnreachable } from '../../../chain/reads/client.js'
 import { createHangUp, HungUp } from '../../../chain/reads/hang-up.js'
+import { connectSender } from '../../../chain/sender/sender-chain.js'
 import { eventually } from '../../support/eventually.js'
+import { startRpcProxy, type RpcProxy } from '../../support/rpc-proxy.js'
 
 const AFTER_MS = 20
+const NO_NODE = 'http://127.0.0.1:1'
 const rejectionOf = (answer: Promise<unknown>): Promise<unknown> =>
   answer.then(
     () => undefined,
@@ -13,33 +14,40 @@ const rejectionOf = (answer: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('questions to a node that are hung up', () => {
-  let asked = 0
-  const node = createServer(() => void (asked += 1))
-  let rpcUrl = ''
-  before(async () => {
-    await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve))
-    rpcUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`
+  let node: RpcProxy
+  beforeEach(async () => {
+    node = await startRpcProxy(NO_NODE)
+    node.fateOf = () => ({ after: new Promise(() => undefined) })
   })
-  after(() => {
-    node.close()
-    node.closeAllConnections()
-  })
+  afterEach(() => node.stop())
 
-  it('have no answer, those in flight as those after them, whatever asks', async () => {
-    for (const purpose of ['read', 'long', 'judge', 'submit'] as const) {
+  for (const purpose of ['read', 'long', 'judge', 'submit'] as const)
+    it(`have no answer from a client to ${purpose}, in flight and later`, async () => {
       const hangUp = createHangUp(AFTER_MS)
-      const client = createChainClient(rpcUrl, purpose, hangUp)
-      const question = () => rejectionOf(orUnreachable('chain', client.getChainId()))
-      const before = asked
+      const client = createChainClient(node.rpcUrl, purpose, hangUp)
+      const question = () => rejectionOf(orUnreachable('height', client.getBlockNumber()))
       const inFlight = question()
-      await eventually(() => expect(asked).to.equal(before + 1))
+      await eventually(() => expect(node.asked).to.deep.equal(['eth_blockNumber']))
       hangUp.soon()
       expect(await inFlight).to.be.instanceOf(ChainUnreachable)
-      expect(asked).to.equal(before + 1)
+      const asked = node.asked.length
       expect(await question()).to.be.instanceOf(ChainUnreachable)
-      expect(asked).to.equal(before + 1)
-    }
-  })
+      expect(node.asked).to.have.length(asked)
+    })
+
+  for (const hung of ['eth_getTransactionByHash', 'debug_traceTransaction'] as const)
+    it(`leave a revert unexplained while ${hung} has no answer, so that no name is recorded`, async () => {
+      const { fateOf } = node
+      node.fateOf = (method) => (method === hung ? fateOf(method) : { error: 'no such method' })
+      const hangUp = createHangUp(AFTER_MS)
+      const chain = connectSender(node.rpcUrl, `0x${'1'.repeat(40)}`, { hangUp })
+      const hash = `0x${'2'.repeat(64)}` as const
+      const mined = { hash, blockNumber: 3n, blockHash: hash, to: null, logs: [] }
+      const named = rejectionOf(chain.revertOf({ ...mined, status: 'reverted' }))
+      await eventually(() => expect(node.asked).to.include(hung))
+      hangUp.soon()
+      expect(await named).to.be.instanceOf(ChainUnreachable)
+    })
 
   it('are answered until then, and fail as they do', async () => {
     const hangUp = createHangUp(AFTER_MS)

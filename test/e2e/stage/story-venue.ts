@@ -27,7 +27,7 @@ export interface FreshOptions extends BrowserContextOptions {
   readonly prepare?: (desk: Desk) => Promise<void>
 }
 
-/** How many times slower a page's processor is; set by hand (test/README.md). */
+/** How many times slower the processor of the pages from `freshDesk` is; set by hand (test/README.md). */
 const SLOWER = Number(process.env.PAGE_SLOWER ?? 1)
 
 /** All kinds of market, two series among them; an index that moves on, and demo accounts. */

@@ -13,7 +13,7 @@ const ELSEWHERE = 50
 /** Of the devnet's file. */
 const ACCOUNT = 4
 
-/** Opens the commands and closes them without a frame in between: whether their input has the focus, and who had it has it again. */
+/** Opens and closes the commands within one frame: whether their input got the focus, and whether the button before has it again. */
 const WITHOUT_A_FRAME = `(async () => {
   const settled = async () => { for (let turn = 0; turn < 50; turn += 1) await null }
   const before = document.querySelector('button[aria-label^="Edit "]')
